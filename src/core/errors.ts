@@ -1,0 +1,100 @@
+/**
+ * The one error type of the library.
+ *
+ * `code` is part of the API and has a heading of its own in `docs/errors.md`; the message is not part of
+ * the API. `details` is plain JSON and safe to log; `advice` says what to do next.
+ */
+import type { JsonObject } from './json.js';
+
+/** Every code, with the advice that goes with it. A test checks that `docs/errors.md` has each of them. */
+export const ERROR_ADVICE = {
+  INVALID_ARGUMENT: 'Correct the argument named in `details`; nothing was written.',
+  INVALID_NAME: 'Choose another id: letters, digits, `.`, `_`, `-` are always fine; nothing was written.',
+  PATH_REFUSED: 'Replace the link or special file named in `details` by a plain file or folder.',
+  STORAGE_FULL: 'Free disk space or quota, then repeat the call; what was acknowledged before is safe.',
+  STORAGE_FAILED: 'Look at `details.errno` and at the disk; what was acknowledged before is safe.',
+  JOURNAL_CONFLICT: 'Read the new records, decide again, and append with the new head.',
+  JOURNAL_CLOSED: 'Open the journal again; it was closed by its owner.',
+  JOURNAL_OUTCOME_UNKNOWN:
+    'A sync failed, so the record may or may not be on disk. The journal re-reads the disk before its next append.',
+  JOURNAL_DAMAGED: 'Run `rekindle verify`, then `rekindle repair`, which keeps the damaged file.',
+  DOCUMENT_CONFLICT: 'Read the document again and write with its new version.',
+  DOCUMENT_DAMAGED: 'The file is not valid JSON. Mend it by hand or move it away; it was not changed.',
+  BLOB_DAMAGED: 'The bytes no longer match their digest. Restore the file from a copy.',
+  BLOB_NOT_FOUND: 'The artifact is not in this store; copy its file back or go on without it.',
+  LEASE_HELD: 'Another process runs this agent. Stop it, or wait until its lease ends.',
+  LEASE_LOST: 'Another process took this agent over. Stop writing here and restore the agent anew.',
+  UNSUPPORTED_VERSION: 'The file was written by a newer release. Upgrade; the file was not changed.',
+  AGENT_EXISTS: 'Use `restoreAgent` for an agent that exists, or choose another id.',
+  AGENT_NOT_FOUND: 'Check the id and the base folder with `rekindle list`, or use `createAgent`.',
+  AGENT_STATE: 'The agent is not in a state that allows this call; see `details.status`.',
+  TURN_INTERRUPTED:
+    'The last turn was interrupted. Call `resume()` to go on with it, or `send()` a new message.',
+  MESSAGE_INVALID: 'Correct the field named in `details`; nothing was written.',
+  COMPACTION_REFUSED: 'The context was left as it was. `details.reason` says why.',
+  COMPACTION_STOPPED:
+    'Compaction failed several times in a row. Run `rekindle compact` by hand or change the summarizer.',
+  CONTEXT_BLANK: 'A restored context would be blank although traces exist. Run `rekindle verify`.',
+  MODEL_FAILED:
+    'The model call failed after its retries; the conversation is safe. Call `resume()` to try again.',
+  MODEL_SCRIPT_MISMATCH: 'The scripted model was called more or less often than its script says.',
+  TOOL_INVALID: 'Correct the tool definition named in `details`.',
+  TOOL_FAILED: 'The tool threw; its error was recorded as the result of the call.',
+  OUTCOME_UNKNOWN:
+    'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
+  ABORTED: 'The caller cancelled. What was said until then is kept.',
+  DEPENDENCY_MISSING: 'Install the optional package named in `details`.',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_ADVICE;
+
+const MARKER = Symbol.for('rekindle.error');
+
+export interface RekindleErrorOptions {
+  readonly details?: JsonObject;
+  readonly cause?: unknown;
+}
+
+export class RekindleError extends Error {
+  readonly code: ErrorCode;
+  readonly details: JsonObject;
+  readonly advice: string;
+
+  constructor(code: ErrorCode, message: string, options: RekindleErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'RekindleError';
+    this.code = code;
+    this.details = options.details ?? {};
+    this.advice = ERROR_ADVICE[code];
+    Object.defineProperty(this, MARKER, { value: true });
+  }
+
+  /** The form for logs and `--json` output. The cause is reduced to its message. */
+  toJSON(): JsonObject {
+    const json: JsonObject = {
+      name: this.name,
+      code: this.code,
+      message: this.message,
+      details: this.details,
+      advice: this.advice,
+    };
+    if (this.cause instanceof Error) json['cause'] = this.cause.message;
+    return json;
+  }
+}
+
+/** Recognises the error by its marker, so it also works across two copies of the package. */
+export function isRekindleError(value: unknown, code?: ErrorCode): value is RekindleError {
+  if (typeof value !== 'object' || value === null || !(MARKER in value)) return false;
+  return code === undefined || (value as unknown as RekindleError).code === code;
+}
+
+/** A short text for any thrown value. Never throws. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'unknown error';
+  }
+}

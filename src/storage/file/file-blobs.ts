@@ -1,0 +1,115 @@
+/** Blobs as files: `<scope>/<first two digits>/<digest>`. Whole before the name exists, so a name means good bytes. */
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { RekindleError } from '../../core/errors.js';
+import { errnoOf, type FileSystem } from '../file-system.js';
+import type { BlobInfo, Blobs, Name } from '../ports.js';
+import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
+import type { FilePaths } from './file-paths.js';
+import { labelled } from './storage-errors.js';
+
+const DIGEST = /^[0-9a-f]{64}$/;
+
+export class FileBlobs implements Blobs {
+  readonly #fs: FileSystem;
+  readonly #paths: FilePaths;
+  readonly #scope: Name;
+
+  constructor(fs: FileSystem, paths: FilePaths, scope: Name) {
+    this.#fs = fs;
+    this.#paths = paths;
+    this.#scope = scope;
+  }
+
+  put(bytes: Uint8Array): Promise<BlobInfo> {
+    const digest = sha256(bytes);
+    return labelled(`store an artifact`, async () => {
+      const folder = path.join(await this.#paths.folder(this.#scope, { make: true }), digest.slice(0, 2));
+      await ensureFolder(this.#fs, folder);
+      const target = path.join(folder, digest);
+      if (!(await this.#fs.stat(target))) await this.#store(folder, target, bytes);
+      else await this.#fs.syncFolder(folder); // a crash may have come before the sync of who stored it
+      return { digest, size: bytes.length };
+    });
+  }
+
+  async #store(folder: string, target: string, bytes: Uint8Array): Promise<void> {
+    const temporary = path.join(folder, `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`);
+    try {
+      await withFile(await this.#fs.open(temporary, 'create'), async (file) => {
+        await writeFully(file, bytes, 0);
+        await file.datasync();
+      });
+      await this.#fs.rename(temporary, target);
+    } catch (thrown) {
+      await this.#fs.unlink(temporary).catch(() => {});
+      throw thrown;
+    }
+    await this.#fs.syncFolder(folder);
+  }
+
+  get(digest: string): Promise<Uint8Array | null> {
+    return labelled(`read artifact ${digest}`, async () => {
+      const bytes = await readWhole(this.#fs, await this.#path(digest));
+      if (bytes && sha256(bytes) !== digest) {
+        throw new RekindleError('BLOB_DAMAGED', `Artifact ${digest} does not match its digest.`, {
+          details: { digest },
+        });
+      }
+      return bytes;
+    });
+  }
+
+  has(digest: string): Promise<boolean> {
+    return labelled(
+      `look for artifact ${digest}`,
+      async () => (await this.#fs.stat(await this.#path(digest))) !== null,
+    );
+  }
+
+  delete(digest: string): Promise<boolean> {
+    return labelled(`delete artifact ${digest}`, async () => {
+      try {
+        await this.#fs.unlink(await this.#path(digest));
+        return true;
+      } catch (thrown) {
+        if (errnoOf(thrown) === 'ENOENT') return false;
+        throw thrown;
+      }
+    });
+  }
+
+  async *list(): AsyncGenerator<BlobInfo> {
+    const scope = await this.#paths.folder(this.#scope, { make: false });
+    for (const shard of (await this.#names(scope)).filter((name) => /^[0-9a-f]{2}$/.test(name)).sort()) {
+      for (const digest of (await this.#names(path.join(scope, shard)))
+        .filter((name) => DIGEST.test(name))
+        .sort()) {
+        const stat = await this.#fs.stat(path.join(scope, shard, digest));
+        if (stat?.kind === 'file') yield { digest, size: stat.sizeBytes };
+      }
+    }
+  }
+
+  async #path(digest: string): Promise<string> {
+    if (!DIGEST.test(digest)) {
+      throw new RekindleError('INVALID_ARGUMENT', 'A digest is 64 lower-case hex digits.', {
+        details: { digest: String(digest).slice(0, 80) },
+      });
+    }
+    return path.join(await this.#paths.folder(this.#scope, { make: false }), digest.slice(0, 2), digest);
+  }
+
+  async #names(folder: string): Promise<string[]> {
+    try {
+      return await this.#fs.list(folder);
+    } catch (thrown) {
+      if (errnoOf(thrown) === 'ENOENT') return [];
+      throw thrown;
+    }
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

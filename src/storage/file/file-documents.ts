@@ -1,0 +1,179 @@
+/**
+ * Documents as files. Written to a temporary file beside the target (random name, exclusive), synced, renamed, and
+ * the folder synced; `cache` leaves the syncs out. Our own code, because the libraries for it acknowledge short writes.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RekindleError } from '../../core/errors.js';
+import { type JsonValue, tryParseJson } from '../../core/json.js';
+import { errnoOf, type FileSystem } from '../file-system.js';
+import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
+import { openExisting, readWhole, withFile, writeFully } from './file-io.js';
+import { assertPlainFile, type FilePaths } from './file-paths.js';
+import { labelled } from './storage-errors.js';
+
+const BUSY = new Set(['EPERM', 'EACCES', 'EBUSY']);
+const RENAME_TRIES = 8;
+
+export class FileDocuments implements Documents {
+  readonly #fs: FileSystem;
+  readonly #paths: FilePaths;
+  readonly #syncAncestors: (folder: string) => Promise<void>;
+  /** One write at a time for a path, so that `ifVersion` holds within this process. */
+  readonly #writing = new Map<string, Promise<unknown>>();
+
+  constructor(fs: FileSystem, paths: FilePaths, syncAncestors: (folder: string) => Promise<void>) {
+    this.#fs = fs;
+    this.#paths = paths;
+    this.#syncAncestors = syncAncestors;
+  }
+
+  async read(name: Name): Promise<{ value: JsonValue; version: string } | null> {
+    const bytes = await this.#readBytes(name);
+    if (!bytes) return null;
+    const value = tryParseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
+    if (value === undefined) {
+      throw new RekindleError('DOCUMENT_DAMAGED', `${name.join('/')} is not valid JSON.`, {
+        details: { name: [...name] },
+      });
+    }
+    return { value, version: versionOf(bytes) };
+  }
+
+  async write(
+    name: Name,
+    value: JsonValue,
+    options: DocumentWriteOptions = {},
+  ): Promise<{ version: string }> {
+    const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+    await this.writeBytes(name, bytes, options);
+    return { version: versionOf(bytes) };
+  }
+
+  readBytes(name: Name): Promise<Buffer | null> {
+    return this.#readBytes(name);
+  }
+
+  async writeBytes(name: Name, bytes: Uint8Array, options: DocumentWriteOptions = {}): Promise<void> {
+    await this.#serially(name, async (target) => {
+      await assertPlainFile(this.#fs, target);
+      if (options.ifVersion !== undefined) await this.#assertVersion(name, target, options.ifVersion);
+      await this.#replace(target, bytes, options.durability ?? 'durable');
+    });
+  }
+
+  async overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void> {
+    await this.#serially(name, async (target) => {
+      const file = await openExisting(this.#fs, target, 'update');
+      if (!file) throw conflict(name, 'it is absent');
+      await withFile(file, async () => {
+        const size = await file.sizeBytes();
+        if (size < offset) throw conflict(name, `it has only ${size} bytes`);
+        await writeFully(file, bytes, offset);
+        if (offset + bytes.length < size) await file.truncate(offset + bytes.length);
+      });
+    });
+  }
+
+  async setAside(name: Name, label: string): Promise<string | null> {
+    return this.#serially(name, async (target) => {
+      const stat = await this.#fs.stat(target);
+      if (!stat) return null;
+      const aside = `${target}.${label}-${randomBytes(4).toString('hex')}`;
+      await this.#fs.rename(target, aside);
+      await this.#fs.syncFolder(path.dirname(target));
+      return path.basename(aside);
+    });
+  }
+
+  async delete(name: Name): Promise<boolean> {
+    return this.#serially(name, async (target) => {
+      try {
+        await this.#fs.unlink(target);
+      } catch (thrown) {
+        if (errnoOf(thrown) === 'ENOENT') return false;
+        throw thrown;
+      }
+      await this.#fs.syncFolder(path.dirname(target));
+      return true;
+    });
+  }
+
+  list(prefix: Name): Promise<string[]> {
+    return labelled(`list ${prefix.join('/')}`, () => this.#paths.list(prefix));
+  }
+
+  #readBytes(name: Name): Promise<Buffer | null> {
+    return labelled(`read ${name.join('/')}`, async () =>
+      readWhole(this.#fs, await this.#paths.resolve(name, { make: false })),
+    );
+  }
+
+  async #assertVersion(name: Name, target: string, expected: string | null): Promise<void> {
+    const bytes = await readWhole(this.#fs, target);
+    const version = bytes ? versionOf(bytes) : null;
+    if (version !== expected)
+      throw conflict(name, `its version is ${version ?? 'none'}, not ${expected ?? 'none'}`);
+  }
+
+  async #replace(target: string, bytes: Uint8Array, durability: 'durable' | 'cache'): Promise<void> {
+    const folder = path.dirname(target);
+    const temporary = path.join(folder, `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`);
+    try {
+      await withFile(await this.#fs.open(temporary, 'create'), async (file) => {
+        await writeFully(file, bytes, 0);
+        if (durability === 'durable') await file.datasync();
+      });
+      await this.#rename(temporary, target);
+    } catch (thrown) {
+      await this.#fs.unlink(temporary).catch(() => {}); // a crash leaves it to the sweep at the next opening
+      throw thrown;
+    }
+    if (durability === 'durable') {
+      await this.#syncAncestors(folder);
+      await this.#fs.syncFolder(folder);
+    }
+  }
+
+  /** Virus scanners and indexers hold files open on Windows for moments; nowhere else is this worth a second try. */
+  async #rename(from: string, to: string): Promise<void> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        await this.#fs.rename(from, to);
+        return;
+      } catch (thrown) {
+        const again = process.platform === 'win32' && BUSY.has(errnoOf(thrown) ?? '') && tried < RENAME_TRIES;
+        if (!again) throw thrown;
+        await sleep(2 ** tried);
+      }
+    }
+  }
+
+  async #serially<T>(name: Name, run: (target: string) => Promise<T>): Promise<T> {
+    return labelled(`write ${name.join('/')}`, async () => {
+      const target = await this.#paths.resolve(name, { make: true });
+      const before = this.#writing.get(target) ?? Promise.resolve();
+      const mine = before.then(
+        () => run(target),
+        () => run(target),
+      );
+      this.#writing.set(target, mine);
+      try {
+        return await mine;
+      } finally {
+        if (this.#writing.get(target) === mine) this.#writing.delete(target);
+      }
+    });
+  }
+}
+
+function versionOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+}
+
+function conflict(name: Name, why: string): RekindleError {
+  return new RekindleError('DOCUMENT_CONFLICT', `${name.join('/')} was not written: ${why}.`, {
+    details: { name: [...name], why },
+  });
+}

@@ -1,0 +1,81 @@
+/** Whole reads and writes over the file-system port: short counts are continued, descriptors always closed. */
+import path from 'node:path';
+import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+
+/** Writes all bytes. A count of 0 is an error, not an endless loop. */
+export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) {
+    const count = await file.write(done === 0 ? bytes : bytes.subarray(done), position + done);
+    if (count <= 0) throw Object.assign(new RangeError('the device took no bytes'), { code: 'EIO' });
+    done += count;
+  }
+}
+
+/** Reads up to `length` bytes from `position`; shorter only at the end of the file. */
+export async function readRange(file: OpenFile, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let done = 0;
+  while (done < length) {
+    const count = await file.read(done === 0 ? buffer : buffer.subarray(done), position + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done === length ? buffer : buffer.subarray(0, done);
+}
+
+export async function withFile<T>(file: OpenFile, run: (file: OpenFile) => Promise<T>): Promise<T> {
+  let result: T;
+  try {
+    result = await run(file);
+  } catch (thrown) {
+    await file.close().catch(() => {}); // the first error is the one to tell
+    throw thrown;
+  }
+  await file.close();
+  return result;
+}
+
+/** The whole content, or null when there is no such file. */
+export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | null> {
+  const file = await openExisting(fs, path, 'read');
+  if (!file) return null;
+  return withFile(file, async () => readRange(file, 0, await file.sizeBytes()));
+}
+
+export async function openExisting(
+  fs: FileSystem,
+  path: string,
+  mode: 'read' | 'update',
+): Promise<OpenFile | null> {
+  try {
+    return await fs.open(path, mode);
+  } catch (thrown) {
+    if (errnoOf(thrown) === 'ENOENT') return null;
+    throw thrown;
+  }
+}
+
+/** Makes a folder and its missing parents down from `root`, each made durable in its parent. */
+export async function ensureFolder(fs: FileSystem, folder: string): Promise<void> {
+  const stat = await fs.stat(folder);
+  if (stat?.kind === 'folder') return;
+  if (stat) throw Object.assign(new TypeError(`not a folder: ${folder}`), { code: 'ENOTDIR' });
+  const parent = path.dirname(folder);
+  if (parent !== folder) await ensureFolder(fs, parent);
+  try {
+    await fs.makeFolder(folder);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EEXIST') throw thrown; // another process was first
+  }
+  await fs.syncFolder(parent);
+}
+
+/** A new file with this content, durable with its name when it resolves. @throws EEXIST */
+export async function createDurably(fs: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
+  await withFile(await fs.open(target, 'create'), async (file) => {
+    await writeFully(file, bytes, 0);
+    await file.datasync();
+  });
+  await fs.syncFolder(path.dirname(target));
+}

@@ -1,0 +1,149 @@
+/** The file backend: one folder that a person can read. */
+import path from 'node:path';
+import { type Clock, systemClock } from '../../core/clock.js';
+import type { JsonObject } from '../../core/json.js';
+import type { FileSystem } from '../file-system.js';
+import type {
+  Blobs,
+  DurabilityMode,
+  Journal,
+  JournalOptions,
+  Lease,
+  Name,
+  StorageBackend,
+  StorageChange,
+} from '../ports.js';
+import { FileBlobs } from './file-blobs.js';
+import { FileDocuments } from './file-documents.js';
+import { FileJournal } from './file-journal.js';
+import { FileLeases } from './file-leases.js';
+import { FilePaths } from './file-paths.js';
+import { NodeFileSystem } from './node-file-system.js';
+import { type ProcessIdentity, systemIdentity } from './process-identity.js';
+import { labelled } from './storage-errors.js';
+
+export interface FileStorageOptions {
+  /** Default `durable`. */
+  readonly durability?: DurabilityMode;
+  /** How long `batched` gathers appends. Default 5 ms. */
+  readonly batchMs?: number;
+  /** The live journal file is sealed beyond this size. Default 64 MiB. */
+  readonly segmentBytesMax?: number;
+  /** For tests: another disk, clock or process identity. */
+  readonly fileSystem?: FileSystem;
+  readonly clock?: Clock;
+  readonly identity?: ProcessIdentity;
+}
+
+export class FileStorage implements StorageBackend {
+  readonly capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: false } as const;
+  readonly documents: FileDocuments;
+  readonly leases: FileLeases;
+  readonly root: string;
+  readonly #fs: FileSystem;
+  readonly #paths: FilePaths;
+  readonly #options: FileStorageOptions;
+  readonly #synced = new Set<string>();
+  readonly #open = new Set<Journal<JsonObject>>();
+  readonly #watchers = new Set<() => Promise<void>>();
+
+  constructor(root: string, options: FileStorageOptions = {}) {
+    this.root = path.resolve(root);
+    this.#options = options;
+    this.#fs = options.fileSystem ?? new NodeFileSystem();
+    this.#paths = new FilePaths(this.#fs, this.root);
+    this.documents = new FileDocuments(this.#fs, this.#paths, (folder) => this.#syncAncestors(folder));
+    const identity = options.identity ?? systemIdentity;
+    this.leases = new FileLeases(this.#fs, this.#paths, options.clock ?? systemClock, identity);
+  }
+
+  async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
+    const readOnly = options.readOnly ?? false;
+    const own = readOnly || options.lease ? null : await this.leases.acquire(ownLeaseName(name));
+    try {
+      return await this.#openJournal<R>(name, readOnly, options.lease ?? own, own);
+    } catch (thrown) {
+      await own?.release();
+      throw thrown;
+    }
+  }
+
+  async #openJournal<R extends JsonObject>(
+    name: Name,
+    readOnly: boolean,
+    lease: Lease | null,
+    own: Lease | null,
+  ): Promise<Journal<R>> {
+    const plainPath = await labelled(`open ${name.join('/')}`, () =>
+      this.#paths.resolve(name, { make: !readOnly }),
+    );
+    const journal = await FileJournal.open<R>(this.#fs, plainPath, {
+      lease,
+      readOnly,
+      durability: this.#options.durability ?? 'durable',
+      batchMs: this.#options.batchMs ?? 5,
+      ...(this.#options.segmentBytesMax === undefined
+        ? {}
+        : { segmentBytesMax: this.#options.segmentBytesMax }),
+      syncAncestors: () => this.#syncAncestors(path.dirname(plainPath)),
+      onClose: async () => {
+        this.#open.delete(journal as unknown as Journal<JsonObject>);
+        await own?.release();
+      },
+    });
+    this.#open.add(journal as unknown as Journal<JsonObject>);
+    return journal;
+  }
+
+  blobs(scope: Name): Blobs {
+    return new FileBlobs(this.#fs, this.#paths, scope);
+  }
+
+  listNames(prefix: Name): Promise<string[]> {
+    return labelled(`list ${prefix.join('/')}`, () => this.#paths.list(prefix));
+  }
+
+  /** chokidar is loaded only when something watches. Files of our own making (temporary, lease) are not reported. */
+  async watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {
+    const folder = await labelled(`watch ${prefix.join('/')}`, () =>
+      this.#paths.folder(prefix, { make: true }),
+    );
+    const { watch } = await import('chokidar');
+    const watcher = watch(folder, {
+      ignoreInitial: true,
+      ignored: (file) => /[\\/](?:\.tmp-[^\\/]*|lease)(?:[\\/]|$)/.test(file.slice(folder.length)),
+    });
+    await new Promise<void>((resolve, reject) => {
+      watcher.once('ready', resolve);
+      watcher.once('error', reject);
+    });
+    watcher.on('all', (_event, file) =>
+      onChange({ path: path.relative(folder, file).replaceAll(path.sep, '/') }),
+    );
+    const end = async () => {
+      this.#watchers.delete(end);
+      await watcher.close();
+    };
+    this.#watchers.add(end);
+    return end;
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#watchers) await end();
+    for (const journal of this.#open) await journal.close();
+  }
+
+  /** Makes a folder's own name durable, up to the root: a crash may have come between its making and that sync. */
+  async #syncAncestors(folder: string): Promise<void> {
+    const root = await this.#paths.root();
+    for (let current = folder; current.length > root.length; current = path.dirname(current)) {
+      if (this.#synced.has(current)) return;
+      await this.#fs.syncFolder(path.dirname(current));
+      this.#synced.add(current);
+    }
+  }
+}
+
+function ownLeaseName(name: Name): Name {
+  return [...name.slice(0, -1), `${name[name.length - 1]}.lease`];
+}

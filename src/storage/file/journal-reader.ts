@@ -1,0 +1,236 @@
+/** Reads journal segments: forward from a place, and backward from the end. Split on byte 0x0A only. */
+import path from 'node:path';
+import type { JsonObject } from '../../core/json.js';
+import type { FileSystem, OpenFile } from '../file-system.js';
+import type { JournalDamage, JournalEntry } from '../ports.js';
+import { readRange, withFile } from './file-io.js';
+import { decodeLineParts, isBlank } from './journal-salvage.js';
+import type { Segment } from './journal-segments.js';
+import { SequenceCheck } from './sequence-check.js';
+
+const CHUNK_BYTES = 256 * 1024;
+
+export interface SegmentRange {
+  readonly segment: Segment;
+  readonly from: number;
+  /** Where the segment is sealed, or its size. */
+  readonly to: number;
+}
+
+/** The parts of the segments that hold records: each ends where its follower's header seals it. */
+export function sealedRanges(segments: readonly Segment[]): SegmentRange[] {
+  return segments.map((segment, index) => {
+    const header = segments[index + 1]?.header;
+    const to = header ? Math.min(header.prevLength, segment.sizeBytes) : segment.sizeBytes;
+    return { segment, from: Math.min(segment.start, to), to };
+  });
+}
+
+/** All entries of one range, in order; `check` gives the sequence numbers. */
+export async function* readForward(
+  fs: FileSystem,
+  range: SegmentRange,
+  check: SequenceCheck,
+): AsyncGenerator<JournalEntry<JsonObject>> {
+  const file = await fs.open(range.segment.path, 'read');
+  try {
+    let position = range.from;
+    let rest: Buffer = Buffer.alloc(0);
+    while (position < range.to) {
+      const chunk = await readRange(file, position, Math.min(CHUNK_BYTES, range.to - position));
+      if (chunk.length === 0) break;
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const base = position - rest.length;
+      position += chunk.length;
+      const end = bytes.lastIndexOf(0x0a) + 1;
+      yield* decodeBlock(bytes.subarray(0, end), base, range.segment, check);
+      rest = bytes.subarray(end);
+    }
+    if (rest.length > 0) yield* decodeBlock(rest, position - rest.length, range.segment, check);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Entries of whole lines (the last may lack its newline). */
+export function* decodeBlock(
+  bytes: Buffer,
+  base: number,
+  segment: Segment,
+  check: SequenceCheck,
+): Generator<JournalEntry<JsonObject>> {
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf(0x0a, start);
+    const next = newline < 0 ? bytes.length : newline + 1;
+    const line = withoutReturn(bytes.subarray(start, newline < 0 ? bytes.length : newline));
+    if (!isBlank(line)) yield* decodeOne(line, base + start, segment, check);
+    start = next;
+  }
+}
+
+function* decodeOne(
+  line: Buffer,
+  base: number,
+  segment: Segment,
+  check: SequenceCheck,
+): Generator<JournalEntry<JsonObject>> {
+  for (const part of decodeLineParts(line)) {
+    const cursor = { segment: segment.number, offset: base + part.start };
+    const bytes = part.end - part.start;
+    const { decoded } = part;
+    if (decoded.kind === 'damage') {
+      check.skipDamaged();
+      yield damage(decoded.reason, segment, cursor.offset, bytes);
+    } else if (decoded.kind === 'record') {
+      const verdict = check.next(decoded.seq);
+      if (verdict.gap) yield damage('sequence-gap', segment, cursor.offset, 0);
+      if (verdict.seq === null) yield damage('sequence-repeated', segment, cursor.offset, bytes);
+      else yield { kind: 'record', seq: verdict.seq, record: decoded.record, cursor, crc: decoded.crc };
+    }
+  }
+}
+
+export function damage(
+  reason: JournalDamage['reason'],
+  segment: Segment,
+  offset: number,
+  bytes: number,
+): JournalDamage {
+  const place = path.basename(segment.path);
+  return { kind: 'damage', reason, place, cursor: { segment: segment.number, offset }, bytes };
+}
+
+function withoutReturn(line: Buffer): Buffer {
+  return line[line.length - 1] === 0x0d ? line.subarray(0, -1) : line;
+}
+
+/**
+ * Entries of one range from its end to its start. Sequence numbers come from the lines themselves; a block with a line
+ * that has none makes the rest of the range be read forward once, because only counting gives its number.
+ */
+export async function* readRangeBackward(
+  fs: FileSystem,
+  range: SegmentRange,
+  prevSeq: () => Promise<number>,
+): AsyncGenerator<JournalEntry<JsonObject>> {
+  const file = await fs.open(range.segment.path, 'read');
+  try {
+    let to = range.to;
+    while (to > range.from) {
+      const block = await blockBefore(file, range.from, to);
+      const entries = [...decodeBlock(block.bytes, block.start, range.segment, SequenceCheck.trusting())];
+      if (entries.some((entry) => entry.kind === 'record' && entry.crc === null)) {
+        yield* (await collect(fs, { ...range, to }, new SequenceCheck(await prevSeq()))).reverse();
+        return;
+      }
+      yield* entries.reverse();
+      to = block.start;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The last whole lines before `to`: at least one, as many as fit into a chunk. */
+async function blockBefore(
+  file: OpenFile,
+  from: number,
+  to: number,
+): Promise<{ start: number; bytes: Buffer }> {
+  for (let size = CHUNK_BYTES; ; size *= 4) {
+    const start = Math.max(from, to - size);
+    const bytes = await readRange(file, start, to - start);
+    if (start === from) return { start, bytes };
+    const newline = bytes.subarray(0, -1).indexOf(0x0a);
+    if (newline >= 0) return { start: start + newline + 1, bytes: bytes.subarray(newline + 1) };
+  }
+}
+
+async function collect(
+  fs: FileSystem,
+  range: SegmentRange,
+  check: SequenceCheck,
+): Promise<JournalEntry<JsonObject>[]> {
+  const entries: JournalEntry<JsonObject>[] = [];
+  for await (const entry of readForward(fs, range, check)) entries.push(entry);
+  return entries;
+}
+
+/** The end of a segment: whether its last line is whole, and the entries near it, with their numbers. */
+export interface SegmentEnd {
+  /** After the last whole record. */
+  readonly end: number;
+  /** The last record is whole but its newline is missing. */
+  readonly newlineMissing: boolean;
+  /** Bytes after `end` that are no record. */
+  readonly tornBytes: number;
+  readonly last: (JournalEntry<JsonObject> & { readonly kind: 'record' }) | null;
+  /** Sequence number that the next record gets, minus one. */
+  readonly seq: number;
+}
+
+/** Looks at the end of a segment; reads more only where lines carry no numbers of their own. */
+export async function findEnd(
+  fs: FileSystem,
+  segment: Segment,
+  prevSeq: () => Promise<number>,
+): Promise<SegmentEnd> {
+  return withFile(await fs.open(segment.path, 'read'), async (file) => {
+    const tail = await lastLine(file, segment);
+    const whole = { segment, from: segment.start, to: tail.end };
+    for (let size = CHUNK_BYTES; ; size *= 16) {
+      const start = Math.max(segment.start, tail.end - size);
+      const seen = await endOf(file, segment, start, tail.end, start === segment.start ? prevSeq : null);
+      if (seen) return { ...tail, ...seen };
+      if (start === whole.from) return { ...tail, last: null, seq: await prevSeq() };
+    }
+  });
+}
+
+async function endOf(
+  file: OpenFile,
+  segment: Segment,
+  start: number,
+  end: number,
+  prevSeq: (() => Promise<number>) | null,
+): Promise<Pick<SegmentEnd, 'last' | 'seq'> | null> {
+  let bytes = await readRange(file, start, end - start);
+  let base = start;
+  if (!prevSeq) {
+    const newline = bytes.indexOf(0x0a);
+    if (newline < 0) return null;
+    bytes = bytes.subarray(newline + 1);
+    base += newline + 1;
+  }
+  const check = prevSeq ? new SequenceCheck(await prevSeq()) : SequenceCheck.untilNumbered();
+  let last: SegmentEnd['last'] = null;
+  for (const entry of decodeBlock(bytes, base, segment, check)) if (entry.kind === 'record') last = entry;
+  return prevSeq || check.isNumbered ? { last, seq: check.lastSeq } : null;
+}
+
+/** Where the last whole line ends, and what lies behind it. */
+async function lastLine(
+  file: OpenFile,
+  segment: Segment,
+): Promise<Pick<SegmentEnd, 'end' | 'newlineMissing' | 'tornBytes'>> {
+  const size = segment.sizeBytes;
+  const from = segment.start;
+  if (size <= from) return { end: Math.min(size, from), newlineMissing: false, tornBytes: 0 };
+  for (let length = CHUNK_BYTES; ; length *= 16) {
+    const start = Math.max(from, size - length);
+    const bytes = await readRange(file, start, size - start);
+    const newline = bytes.lastIndexOf(0x0a);
+    if (newline < 0 && start > from) continue;
+    const tail = bytes.subarray(newline + 1);
+    const end = start + newline + 1;
+    if (tail.length === 0) return { end, newlineMissing: false, tornBytes: 0 };
+    if (isWhole(tail)) return { end: size, newlineMissing: true, tornBytes: 0 };
+    return { end, newlineMissing: false, tornBytes: tail.length };
+  }
+}
+
+function isWhole(tail: Buffer): boolean {
+  const parts = decodeLineParts(tail);
+  return parts.at(-1)?.end === tail.length && parts.every((part) => part.decoded.kind === 'record');
+}

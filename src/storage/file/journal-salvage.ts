@@ -1,0 +1,77 @@
+/**
+ * Reads a line that is no single record: two whole records joined because a newline was lost, or a torn record
+ * with a whole one behind it. Each whole record is taken; the bytes between are damage.
+ *
+ * A record without a checksum is taken only where it starts the line or follows a taken record directly, or
+ * reaches to the end of the line: elsewhere it could be an object nested inside a damaged record.
+ */
+import { type DecodedLine, decodeLine } from './journal-line.js';
+
+export interface LinePart {
+  readonly start: number;
+  readonly end: number;
+  readonly decoded: DecodedLine;
+}
+
+const CANDIDATES_MAX = 200;
+const OBJECT_START = Buffer.from('{"');
+
+export function decodeLineParts(line: Buffer): LinePart[] {
+  const whole = decodeLine(line);
+  if (whole.kind !== 'damage') return [{ start: 0, end: line.length, decoded: whole }];
+  const parts = salvage(line, whole);
+  return parts.some((part) => part.decoded.kind !== 'damage')
+    ? parts
+    : [{ start: 0, end: line.length, decoded: whole }];
+}
+
+function salvage(line: Buffer, whole: DecodedLine & { kind: 'damage' }): LinePart[] {
+  const parts: LinePart[] = [];
+  let taken = 0;
+  let from = line.indexOf(OBJECT_START, 0);
+  for (let tries = 0; from >= 0 && tries < CANDIDATES_MAX; tries += 1) {
+    const end = endOfObject(line, from);
+    const decoded = end > 0 && (from > 0 || end < line.length) ? decodeLine(line.subarray(from, end)) : whole;
+    if (decoded.kind !== 'damage' && isTrusted(decoded, from === taken, end === line.length)) {
+      if (from > taken) parts.push({ start: taken, end: from, decoded: whole });
+      parts.push({ start: from, end, decoded });
+      taken = end;
+      from = line.indexOf(OBJECT_START, end);
+    } else {
+      from = line.indexOf(OBJECT_START, from + 1);
+    }
+  }
+  if (taken < line.length && !isBlank(line.subarray(taken))) {
+    parts.push({ start: taken, end: line.length, decoded: whole });
+  }
+  return parts;
+}
+
+function isTrusted(decoded: DecodedLine, adjacent: boolean, reachesEnd: boolean): boolean {
+  return (
+    decoded.kind === 'header' ||
+    (decoded.kind === 'record' && (decoded.crc !== null || adjacent || reachesEnd))
+  );
+}
+
+/** The index after the object that starts at `from`, or -1 when it does not end. Knows strings and escapes. */
+function endOfObject(line: Buffer, from: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let index = from; index < line.length; index += 1) {
+    const byte = line[index];
+    if (inString) {
+      if (byte === 0x5c) index += 1;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x7b) depth += 1;
+    else if (byte === 0x7d && --depth === 0) return index + 1;
+  }
+  return -1;
+}
+
+/** Only white space as editors leave it. */
+export function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+  return true;
+}

@@ -1,0 +1,114 @@
+/**
+ * The files of one journal: numbered sealed segments, set-aside ones in `<name>.archive/`, and the live one, which has the
+ * plain name.
+ *
+ *     raw_traces.000001.jsonl   sealed
+ *     raw_traces.000002.jsonl   sealed
+ *     raw_traces.jsonl          live, number 3, says in its first line where number 2 ends
+ */
+import path from 'node:path';
+import { errnoOf, type FileSystem } from '../file-system.js';
+import { readRange, withFile } from './file-io.js';
+import { decodeLine, type SegmentHeader } from './journal-line.js';
+
+/** A header line is far shorter; the rest of the block is not looked at. */
+const HEADER_BLOCK_BYTES = 512;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface Segment {
+  readonly number: number;
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly header: SegmentHeader | null;
+  /** Where its first record line starts. */
+  readonly start: number;
+  readonly live: boolean;
+  /** A follow-on segment whose header line is not whole: its writer stopped before it wrote anything else. */
+  readonly headerTorn: boolean;
+}
+
+export class SegmentFiles {
+  readonly folder: string;
+  readonly base: string;
+
+  /** @param plainPath the live file's path without `.jsonl` */
+  constructor(plainPath: string) {
+    this.folder = path.dirname(plainPath);
+    this.base = path.basename(plainPath);
+  }
+
+  get livePath(): string {
+    return path.join(this.folder, `${this.base}.jsonl`);
+  }
+
+  get archiveFolder(): string {
+    return path.join(this.folder, `${this.base}.archive`);
+  }
+
+  sealedPath(number: number): string {
+    return path.join(this.folder, this.sealedName(number));
+  }
+
+  sealedName(number: number): string {
+    return `${this.base}.${String(number).padStart(6, '0')}.jsonl`;
+  }
+
+  tornPath(offset: number, tag: string): string {
+    return path.join(this.folder, `${this.base}.torn-${offset}-${tag}`);
+  }
+
+  /** The sealed segments in order, then the live one if there is one. */
+  async scan(fs: FileSystem, options: { readonly archived?: boolean } = {}): Promise<Segment[]> {
+    const found = await this.#sealedIn(fs, this.folder);
+    const archive = options.archived || found.length === 0 ? await this.scanArchive(fs) : [];
+    const highest = Math.max(found.at(-1)?.number ?? 0, archive.at(-1)?.number ?? 0);
+    const live = await this.#describe(fs, this.livePath, highest + 1, true);
+    return [...(options.archived ? archive : []), ...found, ...(live ? [live] : [])];
+  }
+
+  async scanArchive(fs: FileSystem): Promise<Segment[]> {
+    return this.#sealedIn(fs, this.archiveFolder);
+  }
+
+  async #sealedIn(fs: FileSystem, folder: string): Promise<Segment[]> {
+    const prefix = `${this.base}.`;
+    const segments: Segment[] = [];
+    for (const name of await listOrEmpty(fs, folder)) {
+      if (!name.startsWith(prefix)) continue;
+      const match = /^(\d{6,})\.jsonl$/.exec(name.slice(prefix.length));
+      const segment = match && (await this.#describe(fs, path.join(folder, name), Number(match[1]), false));
+      if (segment) segments.push(segment);
+    }
+    return segments.sort((a, b) => a.number - b.number);
+  }
+
+  async #describe(fs: FileSystem, file: string, number: number, live: boolean): Promise<Segment | null> {
+    let opened: Awaited<ReturnType<FileSystem['open']>>;
+    try {
+      opened = await fs.open(file, 'read');
+    } catch (thrown) {
+      if (errnoOf(thrown) === 'ENOENT') return null;
+      throw thrown;
+    }
+    return withFile(opened, async () => {
+      const sizeBytes = await opened.sizeBytes();
+      const block = await readRange(opened, 0, Math.min(HEADER_BLOCK_BYTES, sizeBytes));
+      const lineEnd = block.indexOf(0x0a);
+      const first = lineEnd < 0 ? null : decodeLine(block.subarray(0, lineEnd));
+      const header = first?.kind === 'header' ? first.header : null;
+      const start = header ? lineEnd + 1 : block.subarray(0, 3).equals(BOM) ? 3 : 0;
+      const headerTorn = header === null && number > 1 && lineEnd < 0 && sizeBytes < HEADER_BLOCK_BYTES;
+      return { number: header?.segment ?? number, path: file, sizeBytes, header, start, live, headerTorn };
+    });
+  }
+}
+
+async function listOrEmpty(fs: FileSystem, folder: string): Promise<string[]> {
+  try {
+    return await fs.list(folder);
+  } catch (thrown) {
+    const errno = errnoOf(thrown);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return [];
+    throw thrown;
+  }
+}

@@ -1,0 +1,313 @@
+/**
+ * The live end of a file journal: where it is, how it is prepared, written, synced and mended.
+ *
+ * Invariants:
+ * - Nothing is changed on disk before the first append, except that a torn tail is set aside at opening.
+ * - `#end` is behind the last acknowledged record; what lies beyond it was never acknowledged.
+ * - After a failed write the file is cut back to `#end`. After a failed sync or cut the descriptor is closed, and the file
+ *   is read again through a new one before it is used: a second sync of the same descriptor would lie.
+ * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
+import { createDurably, readRange, withFile, writeFully } from './file-io.js';
+import { decodeLine, encodeHeader } from './journal-line.js';
+import { damage, findEnd, type SegmentEnd } from './journal-reader.js';
+import type { Segment, SegmentFiles } from './journal-segments.js';
+
+export interface LiveEnd {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export class JournalWriter {
+  readonly #fs: FileSystem;
+  readonly #files: SegmentFiles;
+  readonly #lease: Lease | null;
+  readonly #syncAncestors: () => Promise<void>;
+  readonly openingDamage: (JournalDamage & { readonly setAside?: string })[] = [];
+
+  #file: OpenFile | null = null;
+  #suspect = false;
+  #ready = false;
+  #segment = 1;
+  #end = 0;
+  #head: JournalHead = { seq: 0, cursor: null, crc: null };
+  /** What has to happen to the files before the first append. */
+  #plan: 'append' | 'create' | 'seal-live' | 'follow-sealed' = 'create';
+  #newlineMissing = false;
+  #tornHeaderPath: string | null = null;
+
+  constructor(fs: FileSystem, files: SegmentFiles, lease: Lease | null, syncAncestors: () => Promise<void>) {
+    this.#fs = fs;
+    this.#files = files;
+    this.#lease = lease;
+    this.#syncAncestors = syncAncestors;
+  }
+
+  get head(): JournalHead {
+    return this.#head;
+  }
+
+  /** Where the next record starts. */
+  get end(): LiveEnd {
+    return { segment: this.#segment, offset: this.#end + (this.#newlineMissing ? 1 : 0) };
+  }
+
+  get sizeBytes(): number {
+    return this.#end;
+  }
+
+  /** Reads where the journal ends. With `mend`, a torn tail of a file that is ours is set aside and cut off. */
+  async open(options: { readonly mend: boolean }): Promise<void> {
+    const segments = await this.#files.scan(this.#fs);
+    const whole = segments.filter((segment) => !segment.headerTorn);
+    const torn = segments.find((segment) => segment.headerTorn && segment.live);
+    this.#tornHeaderPath = torn?.path ?? null;
+    const last = whole.at(-1);
+    if (!last) return;
+    this.#refuseNewerFence(last);
+    const end = await findEnd(this.#fs, last, () => this.#seqBefore(whole, whole.length - 1));
+    this.#adopt(last, end);
+    if (!last.live) this.#plan = 'follow-sealed';
+    else this.#plan = this.#lease?.takenOver ? 'seal-live' : 'append';
+    if (end.tornBytes > 0) await this.#meetTornTail(last, end, options.mend && this.#plan === 'append');
+  }
+
+  #refuseNewerFence(segment: Segment): void {
+    const fence = segment.header?.fence ?? 0;
+    if (this.#lease && fence > this.#lease.fence) {
+      throw new RekindleError('LEASE_LOST', `${this.#files.base} is written under a newer lease.`, {
+        details: { ownFence: this.#lease.fence, foundFence: fence },
+      });
+    }
+  }
+
+  #adopt(segment: Segment, end: SegmentEnd): void {
+    this.#segment = segment.number;
+    this.#end = end.end;
+    this.#newlineMissing = end.newlineMissing;
+    this.#head = { seq: end.seq, cursor: end.last?.cursor ?? null, crc: end.last?.crc ?? null };
+  }
+
+  /** Sequence number before a segment: from its header, else by looking at the segment before it. */
+  async #seqBefore(segments: readonly Segment[], index: number): Promise<number> {
+    const header = segments[index]?.header;
+    if (header) return header.prevSeq;
+    if (index <= 0) return this.#archivedSeq();
+    const before = await findEnd(this.#fs, segments[index - 1]!, () => this.#seqBefore(segments, index - 1));
+    return before.seq;
+  }
+
+  /** The last number in the archive: only asked for when the first segment cannot say what came before it. */
+  async #archivedSeq(): Promise<number> {
+    const archived = await this.#files.scanArchive(this.#fs);
+    const last = archived.at(-1);
+    if (!last) return 0;
+    return (await findEnd(this.#fs, last, async () => last.header?.prevSeq ?? 0)).seq;
+  }
+
+  async #meetTornTail(segment: Segment, end: SegmentEnd, mend: boolean): Promise<void> {
+    const found = damage('torn', segment, end.end, end.tornBytes);
+    if (!mend) {
+      this.openingDamage.push(found);
+      return;
+    }
+    const aside = this.#files.tornPath(end.end, randomBytes(4).toString('hex'));
+    await withFile(await this.#fs.open(segment.path, 'update'), async (file) => {
+      await createDurably(this.#fs, aside, await readRange(file, end.end, end.tornBytes));
+      await file.truncate(end.end);
+      await file.datasync();
+    });
+    this.openingDamage.push({ ...found, setAside: path.basename(aside) });
+  }
+
+  /** Writes and syncs one commit. Errors leave the journal as it was before. */
+  async commit(bytes: Buffer, options: { readonly sync: boolean }): Promise<void> {
+    this.#lease?.lost.throwIfAborted();
+    if (this.#suspect) await this.#recover();
+    if (!this.#ready) await this.#prepare();
+    const file = this.#file!;
+    const block = this.#newlineMissing ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes;
+    try {
+      await writeFully(file, block, this.#end);
+    } catch (thrown) {
+      await this.#cutBack(file);
+      throw thrown;
+    }
+    if (options.sync) await this.#sync(file);
+    await this.#assertStillHeld(file);
+    this.#end += block.length;
+    this.#newlineMissing = false;
+  }
+
+  acknowledge(head: { readonly seq: number; readonly cursor: Cursor; readonly crc: string }): void {
+    this.#head = head;
+  }
+
+  /** After the sync: a writer that was fenced off must not acknowledge, and must not touch the file again either. */
+  async #assertStillHeld(file: OpenFile): Promise<void> {
+    try {
+      await this.#lease?.check();
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'LEASE_LOST')) await this.#cutBack(file);
+      throw thrown;
+    }
+  }
+
+  async #cutBack(file: OpenFile): Promise<void> {
+    try {
+      await file.truncate(this.#end);
+    } catch {
+      await this.#distrust(file);
+    }
+  }
+
+  async #sync(file: OpenFile): Promise<void> {
+    try {
+      await file.datasync();
+    } catch (thrown) {
+      await this.#distrust(file);
+      throw new RekindleError('JOURNAL_OUTCOME_UNKNOWN', `The sync of ${this.#files.base} failed.`, {
+        details: { journal: this.#files.base, errno: errnoOf(thrown) ?? 'UNKNOWN' },
+        cause: thrown,
+      });
+    }
+  }
+
+  async #distrust(file: OpenFile): Promise<void> {
+    this.#suspect = true;
+    this.#file = null;
+    await file.close().catch(() => {}); // it is not used again, whatever close says
+  }
+
+  /** Reads the file anew: the last acknowledged record must be there; what lies behind it is cut off. */
+  async #recover(): Promise<void> {
+    const file = await this.#fs.open(this.#files.livePath, 'update');
+    try {
+      await this.#lease?.check();
+      await this.#assertLastRecord(file);
+      await file.truncate(this.#end);
+      await file.datasync();
+    } catch (thrown) {
+      await file.close().catch(() => {});
+      throw thrown;
+    }
+    this.#file = file;
+    this.#suspect = false;
+  }
+
+  async #assertLastRecord(file: OpenFile): Promise<void> {
+    const cursor = this.#head.cursor;
+    const size = await file.sizeBytes();
+    let intact = size >= this.#end;
+    if (intact && cursor && cursor.segment === this.#segment && this.#head.crc !== null) {
+      const line = await readRange(file, cursor.offset, this.#end - cursor.offset);
+      const decoded = decodeLine(line.at(-1) === 0x0a ? line.subarray(0, -1) : line);
+      intact = decoded.kind === 'record' && decoded.crc === this.#head.crc;
+    }
+    if (intact) return;
+    throw new RekindleError(
+      'JOURNAL_DAMAGED',
+      `${this.#files.base} lost acknowledged records after a failed sync.`,
+      {
+        details: { journal: this.#files.base, sizeBytes: size, expectedBytes: this.#end },
+      },
+    );
+  }
+
+  /** Does what the plan says, so that the live file is ours and its name is durable. */
+  async #prepare(): Promise<void> {
+    await this.#lease?.check();
+    await this.#syncAncestors();
+    if (this.#file === null) await this.#openLive();
+    this.#plan = 'append';
+    await this.#fs.syncFolder(this.#files.folder);
+    this.#ready = true;
+  }
+
+  async #openLive(): Promise<void> {
+    if (this.#plan === 'append') this.#file = await this.#fs.open(this.#files.livePath, 'update');
+    else if (this.#plan === 'create') await this.#createFirst();
+    else await this.#startSegment({ renameLive: this.#plan === 'seal-live' });
+  }
+
+  async #createFirst(): Promise<void> {
+    if (this.#tornHeaderPath) await this.#setTornHeaderAside();
+    this.#file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
+      throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
+    });
+  }
+
+  /** Seals the live segment and goes on in a new one. The caller has no append under way. */
+  async rotate(): Promise<void> {
+    if (this.#suspect) await this.#recover();
+    if (!this.#ready) await this.#prepare();
+    const old = this.#file;
+    this.#file = null;
+    this.#ready = false;
+    this.#plan = 'seal-live';
+    await old?.close();
+    await this.#prepare();
+  }
+
+  /**
+   * Renames the live file to its number (durably, so that the new live file can never take its place), then makes the
+   * new one with a header that seals the old. `create` is exclusive: of two writers one gets it.
+   */
+  async #startSegment(options: { readonly renameLive: boolean }): Promise<void> {
+    if (this.#tornHeaderPath) await this.#setTornHeaderAside();
+    if (options.renameLive) {
+      await this.#fs.rename(this.#files.livePath, this.#files.sealedPath(this.#segment));
+      await this.#fs.syncFolder(this.#files.folder);
+      this.#plan = 'follow-sealed';
+    }
+    const number = this.#segment + 1;
+    const header = encodeHeader({
+      segment: number,
+      prevLength: this.#end,
+      prevSeq: this.#head.seq,
+      fence: this.#lease?.fence ?? 0,
+    });
+    const file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
+      throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
+    });
+    try {
+      await writeFully(file, header, 0);
+      await file.datasync();
+    } catch (thrown) {
+      await file.close().catch(() => {});
+      // It holds at most a part of our own header; where it cannot be taken away, it is set aside next time.
+      await this.#fs.unlink(this.#files.livePath).catch(() => {
+        this.#tornHeaderPath = this.#files.livePath;
+      });
+      throw thrown;
+    }
+    this.#file = file;
+    this.#segment = number;
+    this.#end = header.length;
+    this.#newlineMissing = false;
+  }
+
+  async #setTornHeaderAside(): Promise<void> {
+    await this.#fs.rename(this.#tornHeaderPath!, this.#files.tornPath(0, randomBytes(4).toString('hex')));
+    await this.#fs.syncFolder(this.#files.folder);
+    this.#tornHeaderPath = null;
+  }
+
+  #someoneElse(): RekindleError {
+    return new RekindleError('LEASE_LOST', `${this.#files.base} was continued by another writer.`, {
+      details: { journal: this.#files.base },
+    });
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    this.#ready = false;
+    await file?.close();
+  }
+}

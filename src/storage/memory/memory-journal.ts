@@ -1,0 +1,129 @@
+/** A journal in memory. Records are kept as text, so what is read is a fresh copy, as from a disk. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import { AppendQueue, type Waiting } from '../append-queue.js';
+import type {
+  AppendOptions,
+  AppendResult,
+  Journal,
+  JournalEntry,
+  JournalHead,
+  Lease,
+  ReadOptions,
+} from '../ports.js';
+import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
+
+interface Stored {
+  readonly text: string;
+  readonly crc: string;
+}
+
+export class MemoryJournalData {
+  readonly records: Stored[] = [];
+  /** Records with a number up to this are archived. */
+  archivedTo = 0;
+
+  get lastSeq(): number {
+    return this.records.length;
+  }
+}
+
+export interface MemoryJournalOptions {
+  readonly lease: Lease | null;
+  readonly readOnly: boolean;
+  readonly place: string;
+  readonly onAppend: () => void;
+  readonly onClose: () => Promise<void>;
+}
+
+export class MemoryJournal<R extends JsonObject> implements Journal<R> {
+  readonly #data: MemoryJournalData;
+  readonly #options: MemoryJournalOptions;
+  readonly #queue: AppendQueue<EncodedRecord>;
+
+  constructor(data: MemoryJournalData, options: MemoryJournalOptions) {
+    this.#data = data;
+    this.#options = options;
+    this.#queue = new AppendQueue({
+      headSeq: () => data.lastSeq,
+      commit: (batch) => this.#commit(batch),
+      gatherMs: 0,
+    });
+  }
+
+  append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
+    try {
+      if (this.#options.readOnly)
+        throw new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.');
+      if (records.length === 0)
+        throw new RekindleError('INVALID_ARGUMENT', 'An append needs at least one record.');
+      return this.#queue.push(records.map(encodeRecord), 0, options);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  async #commit(batch: readonly Waiting<EncodedRecord>[]): Promise<AppendResult[]> {
+    await this.#options.lease?.check();
+    const results = batch.map((waiting) => {
+      for (const record of waiting.records) {
+        const { crc } = encodeLineEnd(record, this.#data.lastSeq + 1);
+        this.#data.records.push({ text: `${record.body.toString('utf8')}}`, crc });
+      }
+      return this.#resultAt(this.#data.lastSeq);
+    });
+    this.#options.onAppend();
+    return results;
+  }
+
+  #resultAt(seq: number): AppendResult {
+    return { seq, cursor: { segment: 1, offset: seq - 1 }, crc: this.#data.records[seq - 1]!.crc };
+  }
+
+  #entry(seq: number): JournalEntry<R> {
+    const { text, crc } = this.#data.records[seq - 1]!;
+    return {
+      kind: 'record',
+      seq,
+      record: JSON.parse(text) as R,
+      cursor: { segment: 1, offset: seq - 1 },
+      crc,
+    };
+  }
+
+  async *read(options: ReadOptions = {}): AsyncGenerator<JournalEntry<R>> {
+    const first = Math.max(
+      options.after ?? 0,
+      options.cursor?.offset ?? 0,
+      options.archived ? 0 : this.#data.archivedTo,
+    );
+    const last = Math.min(this.#data.lastSeq, first + (options.limit ?? Number.POSITIVE_INFINITY));
+    for (let seq = first + 1; seq <= last; seq += 1) yield this.#entry(seq);
+  }
+
+  async *readBackward(): AsyncGenerator<JournalEntry<R>> {
+    for (let seq = this.#data.lastSeq; seq > this.#data.archivedTo; seq -= 1) yield this.#entry(seq);
+  }
+
+  async head(): Promise<JournalHead> {
+    return this.#data.lastSeq === 0
+      ? { seq: 0, cursor: null, crc: null }
+      : this.#resultAt(this.#data.lastSeq);
+  }
+
+  openingDamage(): readonly [] {
+    return [];
+  }
+
+  async archiveBefore(seq: number): Promise<void> {
+    await this.#queue.exclusive(async () => {
+      await this.#options.lease?.check();
+      this.#data.archivedTo = Math.max(this.#data.archivedTo, Math.min(seq - 1, this.#data.lastSeq));
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close();
+    await this.#options.onClose();
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The storage ports. Every feature is written against these and knows no backend; the conformance suite in
+ * `rekindle/testing` holds each backend to them.
+ *
+ * All calls are async and reject with a `RekindleError`. An argument is checked before anything is written.
+ */
+import type { JsonObject, JsonValue } from '../core/json.js';
+
+/**
+ * A name inside a store: one or more segments, such as `['agents', id, 'raw_traces']`. Each segment is any
+ * text that `encodeNameSegment` accepts; different names never share storage.
+ */
+export type Name = readonly string[];
+
+/** Where a record starts. Opaque to callers; stays valid when its file is sealed. */
+export interface Cursor {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export interface JournalHead {
+  /** Sequence number of the last record; 0 when there is none. */
+  readonly seq: number;
+  /** Where that record starts, and its checksum; null when there is none or it carries none. */
+  readonly cursor: Cursor | null;
+  readonly crc: string | null;
+}
+
+export interface JournalRecord<R> {
+  readonly kind: 'record';
+  readonly seq: number;
+  readonly record: R;
+  readonly cursor: Cursor;
+  /** Null for a line without a checksum (written by another tool): accepted as unverified. */
+  readonly crc: string | null;
+}
+
+/** Bytes that are no record: reported with their place, skipped, never rewritten. */
+export interface JournalDamage {
+  readonly kind: 'damage';
+  readonly reason:
+    | 'checksum'
+    | 'not-json'
+    | 'torn'
+    | 'sequence-repeated'
+    | 'sequence-gap'
+    | 'after-seal'
+    | 'missing-segment';
+  /** The file or row that holds it, relative to the store. */
+  readonly place: string;
+  readonly cursor: Cursor;
+  readonly bytes: number;
+}
+
+export type JournalEntry<R> = JournalRecord<R> | JournalDamage;
+
+export interface AppendOptions {
+  /** Refuse with `JOURNAL_CONFLICT` unless this is the head's sequence number. */
+  readonly expectedSeq?: number;
+}
+
+export interface AppendResult {
+  /** Of the last record appended. */
+  readonly seq: number;
+  readonly cursor: Cursor;
+  readonly crc: string;
+}
+
+export interface ReadOptions {
+  /** Start after this sequence number. */
+  readonly after?: number;
+  /** Start at the record at this place: a short cut that saves reading what lies before it. */
+  readonly cursor?: Cursor;
+  readonly limit?: number;
+  /** Also what `archiveBefore` set aside. */
+  readonly archived?: boolean;
+}
+
+/**
+ * An append-only list of records: the truth.
+ *
+ * Sequence numbers start at 1, are contiguous in what was acknowledged, and are never reused. One call of
+ * `append` is all or nothing for the caller; concurrent calls keep their order and share one commit.
+ */
+export interface Journal<R extends JsonObject> {
+  /**
+   * Durable when it resolves, as far as the store's durability mode says.
+   * @throws JOURNAL_CONFLICT, LEASE_LOST (nothing acknowledged), STORAGE_FULL and STORAGE_FAILED (nothing
+   * kept, the journal stays usable), JOURNAL_OUTCOME_UNKNOWN (a sync failed), JOURNAL_CLOSED,
+   * INVALID_ARGUMENT (a record that is no plain JSON object, too large, or has a key that starts with `_seq`,
+   * `_crc` or `_segment`).
+   */
+  append(records: readonly R[], options?: AppendOptions): Promise<AppendResult>;
+  /** Forward from the start, or from a place. Sees what was durable when it was called, perhaps more. */
+  read(options?: ReadOptions): AsyncIterable<JournalEntry<R>>;
+  /** From the newest record to the oldest. */
+  readBackward(): AsyncIterable<JournalEntry<R>>;
+  /** What opening found and did; see `JournalDamage`. Costs no more than a look at the end of the journal. */
+  head(): Promise<JournalHead>;
+  /** Damage that opening met at the end: a torn record, with where its bytes were set aside. */
+  openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[];
+  /** Sets aside whole segments whose records all come before `seq`; `read` skips them unless told otherwise. */
+  archiveBefore(seq: number): Promise<void>;
+  /** Waits for appends under way, then refuses new ones. */
+  close(): Promise<void>;
+}
+
+export interface JournalOptions {
+  /** The right to write. Without one the journal takes a lease of its own while it is open (`LEASE_HELD` when it cannot). */
+  readonly lease?: Lease;
+  /** Refuse to write, and touch nothing. */
+  readonly readOnly?: boolean;
+}
+
+/** `durable`: survives power loss when acknowledged. `cache`: may be lost, is never torn unnoticed. */
+export type DocumentDurability = 'durable' | 'cache';
+
+export interface DocumentWriteOptions {
+  /** Refuse with `DOCUMENT_CONFLICT` unless the stored version is this; null means "must not exist". */
+  readonly ifVersion?: string | null;
+  /** Default `durable`. */
+  readonly durability?: DocumentDurability;
+}
+
+/** Small JSON documents and byte files, replaced as a whole. The old content stands until the new one is complete. */
+export interface Documents {
+  /** Null when absent. @throws DOCUMENT_DAMAGED, STORAGE_FAILED, PATH_REFUSED */
+  read(name: Name): Promise<{ readonly value: JsonValue; readonly version: string } | null>;
+  write(name: Name, value: JsonValue, options?: DocumentWriteOptions): Promise<{ readonly version: string }>;
+  readBytes(name: Name): Promise<Uint8Array | null>;
+  writeBytes(name: Name, bytes: Uint8Array, options?: DocumentWriteOptions): Promise<void>;
+  /**
+   * Keeps the first `offset` bytes and replaces the rest, in place and without sync: for a cache that ends in
+   * a checksum. May be torn by a crash, so the reader must check. @throws DOCUMENT_CONFLICT when the document
+   * is absent or shorter than `offset`.
+   */
+  overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void>;
+  /** Moves a document to a free name beside it and returns that name's last segment; null when absent. */
+  setAside(name: Name, label: string): Promise<string | null>;
+  /** True when something was deleted. */
+  delete(name: Name): Promise<boolean>;
+  /** Last segments of the names directly under `prefix`, sorted. */
+  list(prefix: Name): Promise<string[]>;
+}
+
+export interface BlobInfo {
+  /** SHA-256, lower-case hex. */
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** Large bytes by their SHA-256. Equal bytes are stored once. */
+export interface Blobs {
+  /** Durable when it resolves. */
+  put(bytes: Uint8Array): Promise<BlobInfo>;
+  /** Null when absent. @throws BLOB_DAMAGED when the bytes do not match the digest. */
+  get(digest: string): Promise<Uint8Array | null>;
+  has(digest: string): Promise<boolean>;
+  delete(digest: string): Promise<boolean>;
+  list(): AsyncIterable<BlobInfo>;
+}
+
+export interface LeaseOwner {
+  readonly pid: number;
+  /** When the process started, so that a reused pid is not taken for the owner; null when unknown. */
+  readonly processStart: string | null;
+  readonly host: string;
+  readonly nonce: string;
+}
+
+export interface LeaseOptions {
+  /** Life without a heartbeat. Default 15 s. The heartbeat runs by itself at a third of it. */
+  readonly ttlMs?: number;
+}
+
+/**
+ * The right to write. `fence` grows with each owner. A lease that nobody took over stays good, also after
+ * the machine slept past `ttlMs`; one that was taken over is lost for ever.
+ */
+export interface Lease {
+  readonly fence: number;
+  /** True when the owner before did not release: its journals are sealed before the first append. */
+  readonly takenOver: boolean;
+  /** Aborted, with a `LEASE_LOST` error as its reason, once the loss is noticed. Nothing is thrown from a timer. */
+  readonly lost: AbortSignal;
+  /** Resolves while the lease is held. @throws LEASE_LOST */
+  check(): Promise<void>;
+  /** A heartbeat by hand. @throws LEASE_LOST */
+  renew(): Promise<void>;
+  release(): Promise<void>;
+}
+
+export interface Leases {
+  /** @throws LEASE_HELD with the owner in `details`. */
+  acquire(name: Name, options?: LeaseOptions): Promise<Lease>;
+  /** Who holds it now; null when free. */
+  inspect(
+    name: Name,
+  ): Promise<{ readonly fence: number; readonly owner: LeaseOwner; readonly alive: boolean } | null>;
+}
+
+export interface StorageCapabilities {
+  /** Survives the end of the process. */
+  readonly persistent: boolean;
+  /** Leases and fences hold between processes. */
+  readonly multiProcess: boolean;
+  /** `ifVersion` holds between processes. */
+  readonly multiProcessDocuments: boolean;
+}
+
+export interface StorageChange {
+  /** The name that changed, relative to the watched prefix. */
+  readonly path: string;
+}
+
+/** One place that keeps everything durable. */
+export interface StorageBackend {
+  readonly capabilities: StorageCapabilities;
+  openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
+  readonly documents: Documents;
+  blobs(scope: Name): Blobs;
+  readonly leases: Leases;
+  /** Segments directly under `prefix` that hold anything, decoded, sorted: for instance the agent ids under `['agents']`. */
+  listNames(prefix: Name): Promise<string[]>;
+  /** Calls back when something below `prefix` changes, by this process or another; the returned function ends it. */
+  watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+/** How an acknowledgement is earned. `durable`: sync before it. `batched`: the same, gathered over some milliseconds. `relaxed`: survives kill -9 only. */
+export type DurabilityMode = 'durable' | 'batched' | 'relaxed';

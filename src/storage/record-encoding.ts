@@ -1,0 +1,43 @@
+/** A record as bytes, before it has its place: the same text and checksum on every backend. */
+import { crc32, crcHex } from '../core/crc32.js';
+import { RekindleError } from '../core/errors.js';
+import { isJsonObject, type JsonObject } from '../core/json.js';
+import { RECORD_BYTES_MAX } from '../core/limits.js';
+
+export const RESERVED_KEYS: readonly string[] = ['_seq', '_crc', '_segment'];
+
+export interface EncodedRecord {
+  /** The record's text without its closing brace. */
+  readonly body: Buffer;
+  readonly bodyCrc: number;
+  readonly empty: boolean;
+}
+
+/** @throws INVALID_ARGUMENT for what is no plain object, uses a reserved key or is too large. */
+export function encodeRecord(record: JsonObject): EncodedRecord {
+  if (!isJsonObject(record)) throw invalid('A journal record must be a JSON object.');
+  for (const key of RESERVED_KEYS)
+    if (Object.hasOwn(record, key)) throw invalid(`A journal record must not have the key ${key}.`);
+  const text = JSON.stringify(record);
+  const body = Buffer.from(text.slice(0, -1), 'utf8');
+  if (body.length > RECORD_BYTES_MAX) {
+    throw invalid(
+      `A journal record must not exceed ${RECORD_BYTES_MAX} bytes; put large bytes into an artifact.`,
+    );
+  }
+  return { body, bodyCrc: crc32(body), empty: body.length === 1 };
+}
+
+/** The end of the line for a record: sequence number, checksum, newline. */
+export function encodeLineEnd(
+  record: EncodedRecord,
+  seq: number,
+): { readonly text: string; readonly crc: string } {
+  const seqField = `${record.empty ? '' : ','}"_seq":${seq}`;
+  const crc = crcHex(crc32(seqField, record.bodyCrc));
+  return { text: `${seqField},"_crc":"${crc}"}\n`, crc };
+}
+
+function invalid(message: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', message);
+}
