@@ -37,7 +37,7 @@ export class AppendQueue<E> {
   }
 
   push(records: readonly E[], bytes: number, options: AppendOptions): Promise<AppendResult> {
-    if (this.#closed) return Promise.reject(new RekindleError('JOURNAL_CLOSED', 'The journal is closed.'));
+    if (this.#closed) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ records, bytes, options, resolve, reject });
       this.#running ??= this.#run();
@@ -46,6 +46,7 @@ export class AppendQueue<E> {
 
   /** Runs something between commits, with no append under way. */
   async exclusive<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw closed();
     while (this.#running) await this.#running;
     const result = run();
     this.#running = result.then(
@@ -99,6 +100,10 @@ export class AppendQueue<E> {
     this.#waiting = this.#waiting.slice(index);
     return batch;
   }
+}
+
+function closed(): RekindleError {
+  return new RekindleError('JOURNAL_CLOSED', 'The journal is closed.');
 }
 
 function conflict(expectedSeq: number, seq: number): RekindleError {

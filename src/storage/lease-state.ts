@@ -1,10 +1,15 @@
-/** What every lease shares: the state "held" or "lost", the heartbeat, and the error that tells of the loss. */
+/** What every lease shares: the state "held", "released" or "lost", the heartbeat, and the error that tells of the loss. */
 import { RekindleError } from '../core/errors.js';
 import type { LeaseOwner } from './ports.js';
 
 export class LeaseState {
   readonly #lost = new AbortController();
   #timer: NodeJS.Timeout | null = null;
+  #released = false;
+
+  get held(): boolean {
+    return !this.#released && !this.#lost.signal.aborted;
+  }
 
   get lost(): AbortSignal {
     return this.#lost.signal;
@@ -19,6 +24,21 @@ export class LeaseState {
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
+  }
+
+  /** The owner lets go: no right is left, and no loss is told. */
+  release(): void {
+    this.stop();
+    this.#released = true;
+  }
+
+  /** @throws LEASE_LOST when it is known that the lease is held no more */
+  throwUnlessHeld(name: string, fence: number): void {
+    this.lost.throwIfAborted();
+    if (!this.#released) return;
+    throw new RekindleError('LEASE_LOST', `The lease on ${name} (fence ${fence}) was released.`, {
+      details: { name, fence },
+    });
   }
 
   /** Marks the lease as lost and gives the error to throw. */

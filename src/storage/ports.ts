@@ -69,7 +69,10 @@ export interface AppendResult {
 export interface ReadOptions {
   /** Start after this sequence number. */
   readonly after?: number;
-  /** Start at the record at this place: a short cut that saves reading what lies before it. */
+  /**
+   * Start at the record at this place: a short cut that saves reading what lies before it. With `after`, that record is the
+   * one numbered `after + 1`. @throws INVALID_ARGUMENT when its segment is not there
+   */
   readonly cursor?: Cursor;
   readonly limit?: number;
   /** Also what `archiveBefore` set aside. */
@@ -181,9 +184,11 @@ export interface Lease {
   readonly fence: number;
   /** True when the owner before did not release: its journals are sealed before the first append. */
   readonly takenOver: boolean;
+  /** What is known without asking the store: false once released, or once the loss was noticed. */
+  readonly held: boolean;
   /** Aborted, with a `LEASE_LOST` error as its reason, once the loss is noticed. Nothing is thrown from a timer. */
   readonly lost: AbortSignal;
-  /** Resolves while the lease is held. @throws LEASE_LOST */
+  /** Resolves while the lease is held. @throws LEASE_LOST, also after `release` */
   check(): Promise<void>;
   /** A heartbeat by hand. @throws LEASE_LOST */
   renew(): Promise<void>;

@@ -18,7 +18,7 @@ export function encodeRecord(record: JsonObject): EncodedRecord {
   if (!isJsonObject(record)) throw invalid('A journal record must be a JSON object.');
   for (const key of RESERVED_KEYS)
     if (Object.hasOwn(record, key)) throw invalid(`A journal record must not have the key ${key}.`);
-  const text = JSON.stringify(record);
+  const text = objectText(record);
   const body = Buffer.from(text.slice(0, -1), 'utf8');
   if (body.length > RECORD_BYTES_MAX) {
     throw invalid(
@@ -26,6 +26,18 @@ export function encodeRecord(record: JsonObject): EncodedRecord {
     );
   }
   return { body, bodyCrc: crc32(body), empty: body.length === 1 };
+}
+
+/** A cycle, a big integer or a getter makes `JSON.stringify` throw; a `toJSON` may make no object of it. */
+function objectText(record: JsonObject): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(record);
+  } catch (cause) {
+    throw invalid('A journal record must be plain JSON.', cause);
+  }
+  if (!text?.startsWith('{')) throw invalid('A journal record must be a JSON object.');
+  return text;
 }
 
 /** The end of the line for a record: sequence number, checksum, newline. */
@@ -38,6 +50,6 @@ export function encodeLineEnd(
   return { text: `${seqField},"_crc":"${crc}"}\n`, crc };
 }
 
-function invalid(message: string): RekindleError {
-  return new RekindleError('INVALID_ARGUMENT', message);
+function invalid(message: string, cause?: unknown): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', message, { cause });
 }

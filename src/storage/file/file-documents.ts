@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RekindleError } from '../../core/errors.js';
 import { type JsonValue, tryParseJson } from '../../core/json.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
+import { encodeNameSegment } from '../name-encoding.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
 import { openExisting, readWhole, withFile, writeFully } from './file-io.js';
 import { assertPlainFile, type FilePaths } from './file-paths.js';
@@ -56,7 +57,7 @@ export class FileDocuments implements Documents {
   }
 
   async writeBytes(name: Name, bytes: Uint8Array, options: DocumentWriteOptions = {}): Promise<void> {
-    await this.#serially(name, async (target) => {
+    await this.#serially(name, { make: true }, async (target) => {
       await assertPlainFile(this.#fs, target);
       if (options.ifVersion !== undefined) await this.#assertVersion(name, target, options.ifVersion);
       await this.#replace(target, bytes, options.durability ?? 'durable');
@@ -64,7 +65,7 @@ export class FileDocuments implements Documents {
   }
 
   async overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void> {
-    await this.#serially(name, async (target) => {
+    await this.#serially(name, { make: false }, async (target) => {
       const file = await openExisting(this.#fs, target, 'update');
       if (!file) throw conflict(name, 'it is absent');
       await withFile(file, async () => {
@@ -77,18 +78,18 @@ export class FileDocuments implements Documents {
   }
 
   async setAside(name: Name, label: string): Promise<string | null> {
-    return this.#serially(name, async (target) => {
+    const aside = `${name.at(-1)}.${label}-${randomBytes(4).toString('hex')}`;
+    return this.#serially(name, { make: false }, async (target) => {
       const stat = await this.#fs.stat(target);
       if (!stat) return null;
-      const aside = `${target}.${label}-${randomBytes(4).toString('hex')}`;
-      await this.#fs.rename(target, aside);
+      await this.#fs.rename(target, path.join(path.dirname(target), encodeNameSegment(aside)));
       await this.#fs.syncFolder(path.dirname(target));
-      return path.basename(aside);
+      return aside;
     });
   }
 
   async delete(name: Name): Promise<boolean> {
-    return this.#serially(name, async (target) => {
+    return this.#serially(name, { make: false }, async (target) => {
       try {
         await this.#fs.unlink(target);
       } catch (thrown) {
@@ -150,9 +151,13 @@ export class FileDocuments implements Documents {
     }
   }
 
-  async #serially<T>(name: Name, run: (target: string) => Promise<T>): Promise<T> {
+  async #serially<T>(
+    name: Name,
+    options: { readonly make: boolean },
+    run: (target: string) => Promise<T>,
+  ): Promise<T> {
     return labelled(`write ${name.join('/')}`, async () => {
-      const target = await this.#paths.resolve(name, { make: true });
+      const target = await this.#paths.resolve(name, options);
       const before = this.#writing.get(target) ?? Promise.resolve();
       const mine = before.then(
         () => run(target),

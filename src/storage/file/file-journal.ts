@@ -128,9 +128,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     const startAt = cursor ? ranges.findIndex((range) => range.segment.number === cursor.segment) : 0;
     if (startAt < 0)
       throw new RekindleError('INVALID_ARGUMENT', 'The cursor points into a segment that is not there.');
-    const check = cursor
-      ? SequenceCheck.untilNumbered()
-      : new SequenceCheck(ranges[0]?.segment.header?.prevSeq ?? 0);
+    const check = this.#sequenceCheck(options, ranges);
     let expected = ranges[startAt]?.segment.number ?? 1;
     for (const [index, range] of ranges.entries()) {
       if (index < startAt) continue;
@@ -141,6 +139,12 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       const beyond = range.segment.sizeBytes - range.to;
       if (beyond > 0) yield damage('after-seal', range.segment, range.to, beyond);
     }
+  }
+
+  /** With a cursor, numbers start where the caller says, or at the first line that carries one. */
+  #sequenceCheck({ cursor, after }: ReadOptions, ranges: readonly SegmentRange[]): SequenceCheck {
+    if (!cursor) return new SequenceCheck(ranges[0]?.segment.header?.prevSeq ?? 0);
+    return after === undefined ? SequenceCheck.untilNumbered() : new SequenceCheck(after);
   }
 
   async *readBackward(): AsyncGenerator<JournalEntry<R>> {
@@ -219,7 +223,10 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
 
   async close(): Promise<void> {
     await this.#queue.close();
-    await labelled(`close ${this.#files.base}`, () => this.#writer.close());
-    await this.#options.onClose();
+    try {
+      await labelled(`close ${this.#files.base}`, () => this.#writer.close());
+    } finally {
+      await this.#options.onClose(); // the descriptor is gone, whatever closing said
+    }
   }
 }

@@ -69,7 +69,7 @@ export class FileLeases implements Leases {
       }
       const fence = (standing?.fence ?? 0) + 1;
       if (!(await this.#claim(folder, fence, ttlMs))) continue; // another contender won this number
-      await this.#sweep(folder, fence);
+      await this.#sweep(folder, fence).catch(() => {}); // the next owner sweeps again
       const takenOver = standing !== null && !standing.released;
       return new FileLease(this.#fs, this.#clock, { folder, label, fence, takenOver, ttlMs });
     }
@@ -120,12 +120,18 @@ export class FileLeases implements Leases {
       await this.#fs.touch(temporary, this.#clock.nowMs());
       await this.#fs.link(temporary, path.join(folder, leaseName(fence)));
     } catch (thrown) {
-      if (errnoOf(thrown) === 'EEXIST') return false;
+      // A winner has the number, or has swept our file away.
+      if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOENT') return false;
       throw thrown;
     } finally {
       await this.#fs.unlink(temporary).catch(() => {}); // swept by the next owner where this fails
     }
-    await this.#fs.syncFolder(folder);
+    try {
+      await this.#fs.syncFolder(folder);
+    } catch (thrown) {
+      await markReleased(this.#fs, folder, fence).catch(() => {}); // nobody uses it, so nobody has to wait for it
+      throw thrown;
+    }
     return true;
   }
 
@@ -170,32 +176,47 @@ class FileLease implements Lease {
     this.#state.startHeartbeat(Math.max(50, held.ttlMs / 3), () => this.renew());
   }
 
+  get held(): boolean {
+    return this.#state.held;
+  }
+
   get lost(): AbortSignal {
     return this.#state.lost;
   }
 
-  async check(): Promise<void> {
-    this.lost.throwIfAborted();
+  check(): Promise<void> {
+    return labelled(`check the lease on ${this.#held.label}`, () => this.#check());
+  }
+
+  async #check(): Promise<void> {
+    this.#state.throwUnlessHeld(this.#held.label, this.fence);
     const next = await this.#fs.stat(path.join(this.#held.folder, leaseName(this.fence + 1)));
     // In this order: a successor is taken away only after our own file was.
     const own = next === null && (await this.#fs.stat(path.join(this.#held.folder, leaseName(this.fence))));
     if (!own) throw this.#state.markLost(this.#held.label, this.fence);
   }
 
-  async renew(): Promise<void> {
-    await this.check();
-    await this.#fs.touch(path.join(this.#held.folder, leaseName(this.fence)), this.#clock.nowMs());
+  renew(): Promise<void> {
+    return labelled(`renew the lease on ${this.#held.label}`, async () => {
+      await this.#check();
+      await this.#fs.touch(path.join(this.#held.folder, leaseName(this.fence)), this.#clock.nowMs());
+    });
   }
 
-  async release(): Promise<void> {
-    this.#state.stop();
-    if (this.lost.aborted) return;
-    try {
-      const marker = await this.#fs.open(path.join(this.#held.folder, releasedName(this.fence)), 'create');
-      await marker.close();
-    } catch (thrown) {
-      if (errnoOf(thrown) !== 'EEXIST' && errnoOf(thrown) !== 'ENOENT') throw thrown;
-    }
+  release(): Promise<void> {
+    this.#state.release();
+    if (this.lost.aborted) return Promise.resolve();
+    return labelled(`release the lease on ${this.#held.label}`, () =>
+      markReleased(this.#fs, this.#held.folder, this.fence),
+    );
+  }
+}
+
+async function markReleased(fs: FileSystem, folder: string, fence: number): Promise<void> {
+  try {
+    await (await fs.open(path.join(folder, releasedName(fence)), 'create')).close();
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EEXIST' && errnoOf(thrown) !== 'ENOENT') throw thrown;
   }
 }
 

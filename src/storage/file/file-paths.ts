@@ -26,14 +26,14 @@ export class FilePaths {
 
   /** The path of a name. All segments but the last are folders, which are checked (and made when `make`). */
   async resolve(name: Name, options: { readonly make: boolean; readonly suffix?: string }): Promise<string> {
-    if (name.length === 0) throw new RekindleError('INVALID_ARGUMENT', 'A name needs at least one segment.');
-    for (const segment of name) encodeNameSegment(segment);
+    assertName(name);
     const folder = await this.folder(name.slice(0, -1), options);
     return path.join(folder, encodeNameSegment(name[name.length - 1]!) + (options.suffix ?? ''));
   }
 
   /** The folder of a name; links on the way are refused. */
   async folder(name: Name, options: { readonly make: boolean }): Promise<string> {
+    for (const segment of name) encodeNameSegment(segment); // all, before the first is made
     let folder = await this.#rootFolder(options.make);
     for (const segment of name) folder = await this.#child(folder, segment, options.make);
     return folder;
@@ -98,6 +98,12 @@ export class FilePaths {
       throw thrown;
     }
   }
+}
+
+/** @throws INVALID_ARGUMENT, INVALID_NAME */
+export function assertName(name: Name): void {
+  if (name.length === 0) throw new RekindleError('INVALID_ARGUMENT', 'A name needs at least one segment.');
+  for (const segment of name) encodeNameSegment(segment);
 }
 
 /** Refuses an entry that is not a plain file; null and plain files pass. */

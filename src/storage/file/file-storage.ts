@@ -17,10 +17,10 @@ import { FileBlobs } from './file-blobs.js';
 import { FileDocuments } from './file-documents.js';
 import { FileJournal } from './file-journal.js';
 import { FileLeases } from './file-leases.js';
-import { FilePaths } from './file-paths.js';
+import { assertName, FilePaths } from './file-paths.js';
 import { NodeFileSystem } from './node-file-system.js';
 import { type ProcessIdentity, systemIdentity } from './process-identity.js';
-import { labelled } from './storage-errors.js';
+import { labelled, storageError } from './storage-errors.js';
 
 export interface FileStorageOptions {
   /** Default `durable`. */
@@ -58,12 +58,13 @@ export class FileStorage implements StorageBackend {
   }
 
   async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
+    assertName(name);
     const readOnly = options.readOnly ?? false;
     const own = readOnly || options.lease ? null : await this.leases.acquire(ownLeaseName(name));
     try {
       return await this.#openJournal<R>(name, readOnly, options.lease ?? own, own);
     } catch (thrown) {
-      await own?.release();
+      await own?.release().catch(() => {}); // the first error is the one to tell
       throw thrown;
     }
   }
@@ -129,8 +130,10 @@ export class FileStorage implements StorageBackend {
   }
 
   async close(): Promise<void> {
-    for (const end of this.#watchers) await end();
-    for (const journal of this.#open) await journal.close();
+    const ends = [...this.#watchers].map((end) => end());
+    const results = await Promise.allSettled([...ends, ...[...this.#open].map((journal) => journal.close())]);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw storageError(failed.reason, 'close the store');
   }
 
   /** Makes a folder's own name durable, up to the root: a crash may have come between its making and that sync. */

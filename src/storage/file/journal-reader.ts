@@ -5,7 +5,7 @@ import type { FileSystem, OpenFile } from '../file-system.js';
 import type { JournalDamage, JournalEntry } from '../ports.js';
 import { readRange, withFile } from './file-io.js';
 import { decodeLineParts, isBlank } from './journal-salvage.js';
-import type { Segment } from './journal-segments.js';
+import { openSegment, type Segment } from './journal-segments.js';
 import { SequenceCheck } from './sequence-check.js';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -26,13 +26,21 @@ export function sealedRanges(segments: readonly Segment[]): SegmentRange[] {
   });
 }
 
+/** True when the first record of a range carries its own number. */
+export async function startsNumbered(fs: FileSystem, range: SegmentRange): Promise<boolean> {
+  for await (const entry of readForward(fs, range, SequenceCheck.untilNumbered())) {
+    if (entry.kind === 'record') return entry.crc !== null;
+  }
+  return true;
+}
+
 /** All entries of one range, in order; `check` gives the sequence numbers. */
 export async function* readForward(
   fs: FileSystem,
   range: SegmentRange,
   check: SequenceCheck,
 ): AsyncGenerator<JournalEntry<JsonObject>> {
-  const file = await fs.open(range.segment.path, 'read');
+  const file = await openSegment(fs, range.segment);
   try {
     let position = range.from;
     let rest: Buffer = Buffer.alloc(0);
@@ -114,7 +122,7 @@ export async function* readRangeBackward(
   range: SegmentRange,
   prevSeq: () => Promise<number>,
 ): AsyncGenerator<JournalEntry<JsonObject>> {
-  const file = await fs.open(range.segment.path, 'read');
+  const file = await openSegment(fs, range.segment);
   try {
     let to = range.to;
     while (to > range.from) {
@@ -176,7 +184,7 @@ export async function findEnd(
   segment: Segment,
   prevSeq: () => Promise<number>,
 ): Promise<SegmentEnd> {
-  return withFile(await fs.open(segment.path, 'read'), async (file) => {
+  return withFile(await openSegment(fs, segment), async (file) => {
     const tail = await lastLine(file, segment);
     const whole = { segment, from: segment.start, to: tail.end };
     for (let size = CHUNK_BYTES; ; size *= 16) {
@@ -223,14 +231,21 @@ async function lastLine(
     const newline = bytes.lastIndexOf(0x0a);
     if (newline < 0 && start > from) continue;
     const tail = bytes.subarray(newline + 1);
-    const end = start + newline + 1;
-    if (tail.length === 0) return { end, newlineMissing: false, tornBytes: 0 };
-    if (isWhole(tail)) return { end: size, newlineMissing: true, tornBytes: 0 };
-    return { end, newlineMissing: false, tornBytes: tail.length };
+    const whole = wholeBytes(tail);
+    return {
+      end: start + newline + 1 + whole,
+      newlineMissing: whole > 0,
+      tornBytes: tail.length - whole,
+    };
   }
 }
 
-function isWhole(tail: Buffer): boolean {
-  const parts = decodeLineParts(tail);
-  return parts.at(-1)?.end === tail.length && parts.every((part) => part.decoded.kind === 'record');
+/** The length of the whole records at the start of a last line without newline. */
+function wholeBytes(tail: Buffer): number {
+  let whole = 0;
+  for (const part of decodeLineParts(tail)) {
+    if (part.start !== whole || part.decoded.kind !== 'record') break;
+    whole = part.end;
+  }
+  return whole > 0 && isBlank(tail.subarray(whole)) ? tail.length : whole;
 }

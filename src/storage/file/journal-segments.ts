@@ -7,17 +7,21 @@
  *     raw_traces.jsonl          live, number 3, says in its first line where number 2 ends
  */
 import path from 'node:path';
-import { errnoOf, type FileSystem } from '../file-system.js';
-import { readRange, withFile } from './file-io.js';
+import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+import { openExisting, readRange, withFile } from './file-io.js';
 import { decodeLine, type SegmentHeader } from './journal-line.js';
 
 /** A header line is far shorter; the rest of the block is not looked at. */
 const HEADER_BLOCK_BYTES = 512;
+/** A scan meets a writer that seals only by chance, and hardly twice. */
+const SCAN_TRIES = 5;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface Segment {
   readonly number: number;
   readonly path: string;
+  /** Where it is found once it was sealed or archived. */
+  readonly movesTo: readonly string[];
   readonly sizeBytes: number;
   readonly header: SegmentHeader | null;
   /** Where its first record line starts. */
@@ -57,13 +61,22 @@ export class SegmentFiles {
     return path.join(this.folder, `${this.base}.torn-${offset}-${tag}`);
   }
 
-  /** The sealed segments in order, then the live one if there is one. */
+  /** The sealed segments in order, then the live one if there is one. Looks again when a writer seals one meanwhile. */
   async scan(fs: FileSystem, options: { readonly archived?: boolean } = {}): Promise<Segment[]> {
-    const found = await this.#sealedIn(fs, this.folder);
-    const archive = options.archived || found.length === 0 ? await this.scanArchive(fs) : [];
-    const highest = Math.max(found.at(-1)?.number ?? 0, archive.at(-1)?.number ?? 0);
-    const live = await this.#describe(fs, this.livePath, highest + 1, true);
-    return [...(options.archived ? archive : []), ...found, ...(live ? [live] : [])];
+    for (let tries = 1; ; tries += 1) {
+      const found = await this.#sealedIn(fs, this.folder);
+      const archive = options.archived || found.length === 0 ? await this.scanArchive(fs) : [];
+      const highest = Math.max(found.at(-1)?.number ?? 0, archive.at(-1)?.number ?? 0);
+      const live = await this.#describe(fs, this.livePath, highest + 1, true);
+      const follows = live !== null && (live.header?.segment ?? highest + 1) === highest + 1;
+      if (!follows && tries < SCAN_TRIES && (await this.#hasMore(fs, found))) continue;
+      return [...(options.archived ? archive : []), ...found, ...(live ? [live] : [])];
+    }
+  }
+
+  async #hasMore(fs: FileSystem, seen: readonly Segment[]): Promise<boolean> {
+    const now = await this.#sealedIn(fs, this.folder);
+    return (now.at(-1)?.number ?? 0) > (seen.at(-1)?.number ?? 0);
   }
 
   async scanArchive(fs: FileSystem): Promise<Segment[]> {
@@ -98,8 +111,37 @@ export class SegmentFiles {
       const header = first?.kind === 'header' ? first.header : null;
       const start = header ? lineEnd + 1 : block.subarray(0, 3).equals(BOM) ? 3 : 0;
       const headerTorn = header === null && number > 1 && lineEnd < 0 && sizeBytes < HEADER_BLOCK_BYTES;
-      return { number: header?.segment ?? number, path: file, sizeBytes, header, start, live, headerTorn };
+      const actual = header?.segment ?? number;
+      const movesTo = [...(live ? [this.sealedPath(actual)] : []), this.#archivedPath(actual)];
+      return { number: actual, path: file, movesTo, sizeBytes, header, start, live, headerTorn };
     });
+  }
+
+  #archivedPath(number: number): string {
+    return path.join(this.archiveFolder, this.sealedName(number));
+  }
+}
+
+/** Opens a segment for reading where it is now: since the scan a writer may have sealed or archived it. */
+export async function openSegment(fs: FileSystem, segment: Segment): Promise<OpenFile> {
+  for (const place of [segment.path, ...segment.movesTo]) {
+    const file = await openExisting(fs, place, 'read');
+    if (!file) continue;
+    if (place !== segment.path || !segment.live || (await holds(file, segment))) return file;
+    await file.close();
+  }
+  return fs.open(segment.path, 'read'); // tells why it is not there
+}
+
+/** The live name is used again for each new segment; only the header tells them apart. */
+async function holds(file: OpenFile, segment: Segment): Promise<boolean> {
+  try {
+    const block = await readRange(file, 0, HEADER_BLOCK_BYTES);
+    const first = decodeLine(block.subarray(0, Math.max(0, block.indexOf(0x0a))));
+    return (first.kind === 'header' ? first.header.segment : null) === (segment.header?.segment ?? null);
+  } catch (thrown) {
+    await file.close().catch(() => {});
+    throw thrown;
   }
 }
 

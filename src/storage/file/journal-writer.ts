@@ -77,6 +77,13 @@ export class JournalWriter {
     if (end.tornBytes > 0) await this.#meetTornTail(last, end, options.mend && this.#plan === 'append');
   }
 
+  /** For a reader: looks anew where the journal ends. What opening found stays as it is. */
+  async refresh(): Promise<void> {
+    const known = this.openingDamage.length;
+    await this.open({ mend: false });
+    this.openingDamage.length = known;
+  }
+
   #refuseNewerFence(segment: Segment): void {
     const fence = segment.header?.fence ?? 0;
     if (this.#lease && fence > this.#lease.fence) {
@@ -127,7 +134,7 @@ export class JournalWriter {
 
   /** Writes and syncs one commit. Errors leave the journal as it was before. */
   async commit(bytes: Buffer, options: { readonly sync: boolean }): Promise<void> {
-    this.#lease?.lost.throwIfAborted();
+    if (this.#lease?.held === false) await this.#lease.check();
     if (this.#suspect) await this.#recover();
     if (!this.#ready) await this.#prepare();
     const file = this.#file!;
@@ -262,9 +269,9 @@ export class JournalWriter {
     if (this.#tornHeaderPath) await this.#setTornHeaderAside();
     if (options.renameLive) {
       await this.#fs.rename(this.#files.livePath, this.#files.sealedPath(this.#segment));
-      await this.#fs.syncFolder(this.#files.folder);
       this.#plan = 'follow-sealed';
     }
+    await this.#fs.syncFolder(this.#files.folder);
     const number = this.#segment + 1;
     const header = encodeHeader({
       segment: number,

@@ -116,6 +116,9 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
   }
 
   async archiveBefore(seq: number): Promise<void> {
+    if (this.#options.readOnly) {
+      throw new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.');
+    }
     await this.#queue.exclusive(async () => {
       await this.#options.lease?.check();
       this.#data.archivedTo = Math.max(this.#data.archivedTo, Math.min(seq - 1, this.#data.lastSeq));

@@ -32,6 +32,7 @@ export class MemoryStorage implements StorageBackend {
   readonly leases: Leases;
   readonly #journals = new Map<string, MemoryJournalData>();
   readonly #blobs = new Map<string, Map<string, Uint8Array>>();
+  readonly #open = new Set<{ close(): Promise<void> }>();
   readonly #documents: MemoryDocuments;
   readonly #changes = new Changes();
 
@@ -47,13 +48,18 @@ export class MemoryStorage implements StorageBackend {
     if (!data) this.#journals.set(key, (data = new MemoryJournalData()));
     const readOnly = options.readOnly ?? false;
     const own = readOnly || options.lease ? null : await this.leases.acquire([...name, 'lease']);
-    return new MemoryJournal<R>(data, {
+    const journal = new MemoryJournal<R>(data, {
       lease: options.lease ?? own,
       readOnly,
       place: name.join('/'),
       onAppend: () => this.#changes.tell(name),
-      onClose: async () => own?.release(),
+      onClose: async () => {
+        this.#open.delete(journal);
+        await own?.release();
+      },
     });
+    this.#open.add(journal);
+    return journal;
   }
 
   blobs(scope: Name): Blobs {
@@ -76,7 +82,9 @@ export class MemoryStorage implements StorageBackend {
     return this.#changes.watch(prefix, onChange);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    for (const journal of this.#open) await journal.close();
+  }
 }
 
 function nonEmpty(journals: Map<string, MemoryJournalData>): string[] {
@@ -125,7 +133,7 @@ class MemoryDocuments implements Documents {
     if (!bytes) return null;
     try {
       return {
-        value: JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonValue,
+        value: JSON.parse(Buffer.from(bytes).toString('utf8').replace(/^\ufeff/, '')) as JsonValue,
         version: versionOf(bytes),
       };
     } catch (cause) {
@@ -257,7 +265,7 @@ class MemoryLeases implements Leases {
   #lease(key: string, name: Name, fence: number, takenOver: boolean, ttlMs: number): Lease {
     const state = new LeaseState();
     const check = async () => {
-      state.lost.throwIfAborted();
+      state.throwUnlessHeld(name.join('/'), fence);
       if (this.#held.get(key)?.fence !== fence) throw state.markLost(name.join('/'), fence);
     };
     const renew = async () => {
@@ -265,12 +273,22 @@ class MemoryLeases implements Leases {
       this.#held.get(key)!.beatMs = this.#clock.nowMs();
     };
     const release = async () => {
-      state.stop();
+      state.release();
       const held = this.#held.get(key);
       if (held?.fence === fence) held.released = true;
     };
     state.startHeartbeat(Math.max(50, ttlMs / 3), renew);
-    return { fence, takenOver, lost: state.lost, check, renew, release };
+    return {
+      fence,
+      takenOver,
+      get held() {
+        return state.held;
+      },
+      lost: state.lost,
+      check,
+      renew,
+      release,
+    };
   }
 
   async inspect(name: Name): ReturnType<Leases['inspect']> {

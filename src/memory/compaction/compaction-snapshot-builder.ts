@@ -1,0 +1,36 @@
+/**
+ * Builds the context of a new epoch: system message, one memory message, the raw tail as native messages.
+ *
+ * The memory message has the role `user`, so a list that starts with it is legal everywhere, and the mark `kind: memory`. It
+ * is made anew from the items each time: a summary never wraps an older one.
+ */
+import type { Message } from '../../messages/message.js';
+import type { MemoryBundle } from '../models/memory-items.js';
+
+export class CompactionSnapshotBuilder {
+  /** @param systemPrompt empty for none */
+  build(systemPrompt: string, bundle: MemoryBundle, rawTail: readonly Message[]): Message[] {
+    const messages: Message[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
+    const memory = memoryText(bundle);
+    if (memory !== '') messages.push({ role: 'user', content: memory, kind: 'memory' });
+    for (const message of rawTail)
+      if (message.role !== 'system' && message.kind !== 'memory') messages.push(message);
+    return messages;
+  }
+}
+
+/** The seed's text, without its digest of recent turns: those follow as messages. */
+function memoryText(bundle: MemoryBundle): string {
+  const sections: string[] = [];
+  const episodic = bundle.episodic.filter((item) => item.summary.trim() !== '');
+  const semantic = bundle.semantic.filter((item) => item.fact.trim() !== '');
+  if (episodic.length > 0) {
+    sections.push(
+      ['[MEMORY:EPISODIC]', ...episodic.map((item, index) => `${index + 1}) ${item.summary}`)].join('\n'),
+    );
+  }
+  if (semantic.length > 0) {
+    sections.push(['[MEMORY:SEMANTIC]', ...semantic.map((item) => `- ${item.fact}`)].join('\n'));
+  }
+  return sections.join('\n\n');
+}

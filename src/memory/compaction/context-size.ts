@@ -1,0 +1,47 @@
+/**
+ * How large the context is, kept up to date by looking only at what is new. Tokens are counted only once the bytes, which
+ * bound them from above, pass the limit.
+ */
+import type { Message } from '../../messages/message.js';
+import { type TokenCounter, tokenBound } from './token-counter.js';
+
+interface Total {
+  /** Messages counted, and the last of them: when another stands in its place, counting starts anew. */
+  count: number;
+  last: Message | undefined;
+  sum: number;
+}
+
+export class ContextSize {
+  readonly #counter: TokenCounter;
+  #bytes: Total = { count: 0, last: undefined, sum: 0 };
+  #tokens: Total = { count: 0, last: undefined, sum: 0 };
+
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
+
+  /** The tokens when they may reach the limit; null when they surely do not. */
+  async tokensNear(messages: readonly Message[], limitTokens: number): Promise<number | null> {
+    this.#bytes = fresh(this.#bytes, messages);
+    for (const message of messages.slice(this.#bytes.count)) this.#bytes.sum += tokenBound(message);
+    mark(this.#bytes, messages);
+    if (this.#bytes.sum < limitTokens) return null;
+    const total = fresh(this.#tokens, messages);
+    const copy = messages.slice(total.count);
+    const sum = total.sum + (await this.#counter.countMessages(copy));
+    this.#tokens = { count: total.count + copy.length, last: copy.at(-1) ?? total.last, sum };
+    return sum;
+  }
+}
+
+function fresh(total: Total, messages: readonly Message[]): Total {
+  const same =
+    total.count <= messages.length && (total.count === 0 || messages[total.count - 1] === total.last);
+  return same ? total : { count: 0, last: undefined, sum: 0 };
+}
+
+function mark(total: Total, messages: readonly Message[]): void {
+  total.count = messages.length;
+  total.last = messages.at(-1);
+}

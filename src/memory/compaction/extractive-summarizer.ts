@@ -1,0 +1,114 @@
+/**
+ * The offline summarizer, and the default: takes sentences from the turns themselves. Deterministic, needs no model, invents
+ * nothing. Keeps each request, what the tools did, and how each turn ended.
+ */
+import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import type { CompactionResult, SemanticFact, Summarizer, SummarizerOptions } from './summarizer.js';
+
+const REQUEST_CHARS = 240;
+const ANSWER_CHARS = 320;
+const FACT_CHARS = 240;
+const FACTS_MAX = 20;
+/** Sentences of the user that are meant to last. */
+const LASTING =
+  /\b(remember|always|never|from now on|my name is|i am called|i prefer|i live in|call me|don't forget|do not forget)\b/i;
+
+export class ExtractiveSummarizer implements Summarizer {
+  async summarize(turns: readonly Message[], options: SummarizerOptions): Promise<CompactionResult> {
+    const lines = groupByTurn(turns)
+      .map(summarizeTurn)
+      .filter((line) => line !== '');
+    return { episodicSummary: fitLines(lines, options.maxItemChars), semanticFacts: lastingFacts(turns) };
+  }
+}
+
+function groupByTurn(messages: readonly Message[]): Message[][] {
+  const groups: Message[][] = [];
+  for (const message of messages) {
+    const current = groups[groups.length - 1];
+    if (!current || (message.role === 'user' && current.some((other) => other.role !== 'user')))
+      groups.push([message]);
+    else current.push(message);
+  }
+  return groups;
+}
+
+function summarizeTurn(messages: readonly Message[]): string {
+  const request = messages
+    .filter((message) => message.role === 'user')
+    .map(textOf)
+    .join(' ');
+  const answer = messages.findLast(
+    (message) => message.role === 'assistant' && textOf(message).trim() !== '',
+  );
+  const parts = [
+    request.trim() === '' ? '' : `User: ${excerpt(request, REQUEST_CHARS)}`,
+    toolLine(messages),
+    answer ? `Assistant: ${excerpt(textOf(answer), ANSWER_CHARS)}` : '',
+  ];
+  return parts.filter((part) => part !== '').join(' | ');
+}
+
+function toolLine(messages: readonly Message[]): string {
+  const failed = new Set(
+    messages
+      .map(toolResultOf)
+      .filter((result) => result !== null && result.toolError !== null)
+      .map((result) => result!.toolCallId),
+  );
+  const calls = messages
+    .flatMap(toolCallsOf)
+    .map((call) => (failed.has(call.id) ? `${call.name} (failed)` : call.name));
+  if (calls.length === 0) return '';
+  const counts = new Map<string, number>();
+  for (const call of calls) counts.set(call, (counts.get(call) ?? 0) + 1);
+  return `Tools: ${[...counts].map(([name, count]) => (count === 1 ? name : `${name} x${count}`)).join(', ')}`;
+}
+
+function lastingFacts(messages: readonly Message[]): SemanticFact[] {
+  const facts = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== 'user' || message.synthetic) continue;
+    for (const sentence of sentences(textOf(message))) {
+      if (LASTING.test(sentence)) facts.add(excerpt(sentence, FACT_CHARS));
+    }
+  }
+  return [...facts]
+    .slice(-FACTS_MAX)
+    .map((fact) => ({ fact: `The user said: ${fact}`, category: 'user_preference' }));
+}
+
+function sentences(text: string): string[] {
+  return text
+    .split(/(?<=[.!?])\s+|\n+/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '');
+}
+
+/** One line, cut at a word where possible, never in the middle of a character. */
+function excerpt(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= max) return line;
+  const cut = line.slice(0, max).toWellFormed();
+  const space = cut.lastIndexOf(' ');
+  return `${(space > max / 2 ? cut.slice(0, space) : cut).trimEnd()}...`;
+}
+
+/** As many lines as fit. When some do not, the oldest and the newest are kept and the gap is named. */
+function fitLines(lines: readonly string[], max: number): string {
+  let kept = lines.slice();
+  while (joined(kept, lines.length).length > max && kept.length > 2)
+    kept = kept.toSpliced(Math.floor(kept.length / 3), 1);
+  return excerptLines(joined(kept, lines.length), max);
+}
+
+function joined(kept: readonly string[], total: number): string {
+  const left = total - kept.length;
+  return left === 0
+    ? kept.join('\n')
+    : `${kept.join('\n')}\n(${left} more ${left === 1 ? 'turn' : 'turns'} left out)`;
+}
+
+function excerptLines(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 3).toWellFormed()}...`;
+}

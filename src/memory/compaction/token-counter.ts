@@ -1,0 +1,59 @@
+/** Counts the tokens of messages with a real tokenizer (o200k), loaded at first use, each message once. */
+import { canonicalJson } from '../../core/canonical-json.js';
+import { type Message, textOf } from '../../messages/message.js';
+import { messageToJson } from '../../messages/message-serializer.js';
+
+/** Contract: deterministic, and never below zero. */
+export interface TokenCounter {
+  /** May give the event loop a turn while it counts. */
+  countMessages(messages: readonly Message[]): Promise<number>;
+}
+
+/** What providers add around each message. */
+const MESSAGE_OVERHEAD_TOKENS = 4;
+/** An image or other medium counts as this much: about what a large image costs. */
+const MEDIA_TOKENS = 1_500;
+const SLICE_MS = 8;
+
+/** Bytes of text in a message: never fewer than its tokens would be, and much cheaper to know. */
+export function tokenBound(message: Message): number {
+  const media = (message.parts?.length ?? 0) + (message.imageUrls?.length ?? 0);
+  const payload = message.toolPayload ? Buffer.byteLength(JSON.stringify(message.toolPayload)) : 0;
+  const text = Buffer.byteLength(textOf(message)) + Buffer.byteLength(message.reasoningContent ?? '');
+  return text + payload + media * MEDIA_TOKENS + MESSAGE_OVERHEAD_TOKENS;
+}
+
+export class O200kTokenCounter implements TokenCounter {
+  readonly #known = new WeakMap<Message, number>();
+  #count: ((text: string) => number) | null = null;
+
+  async countMessages(messages: readonly Message[]): Promise<number> {
+    let total = 0;
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const message of messages) {
+      total += this.#known.get(message) ?? (await this.#countOne(message));
+      if (performance.now() > sliceEnd) {
+        await new Promise((resolve) => setImmediate(resolve));
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+    }
+    return total;
+  }
+
+  async #countOne(message: Message): Promise<number> {
+    this.#count ??= await loadTokenizer();
+    const media =
+      (message.parts ?? []).filter((part) => part.type === 'media').length + (message.imageUrls?.length ?? 0);
+    const payload = message.toolPayload ? canonicalJson(messageToJson(message)['tool_payload']!) : '';
+    const text = `${textOf(message)}${message.reasoningContent ?? ''}${payload}`;
+    const tokens = this.#count(text) + MESSAGE_OVERHEAD_TOKENS + media * MEDIA_TOKENS;
+    this.#known.set(message, tokens);
+    return tokens;
+  }
+}
+
+async function loadTokenizer(): Promise<(text: string) => number> {
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+  // Text that looks like a control token is text here: nobody has a say over the tokenizer through a message.
+  return (text) => countTokens(text, { disallowedSpecial: new Set(), allowedSpecial: new Set() });
+}

@@ -1,0 +1,23 @@
+/** What memory tells its host while it works. Failures of the cache are events, because they are no failures of a turn. */
+import type { RekindleError } from '../core/errors.js';
+import type { ResultPlacement } from './working-context-snapshot.js';
+
+export type MemoryEvents = {
+  /** A result that has no place in the context: a second one for its call, or one without a call. The trace is kept. */
+  result_ignored: { readonly callId: string; readonly placement: ResultPlacement };
+  snapshot_saved: {
+    readonly bytesWritten: number;
+    readonly whole: boolean;
+    readonly setAside: string | null;
+  };
+  snapshot_failed: { readonly error: RekindleError };
+  compacted: {
+    readonly epochId: number;
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    readonly turnIds: readonly string[];
+  };
+  compaction_refused: { readonly reason: string; readonly message: string; readonly failures: number };
+  /** Automatic compaction has stopped after this many failures in a row. */
+  compaction_stopped: { readonly failures: number };
+};

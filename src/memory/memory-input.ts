@@ -1,0 +1,130 @@
+/** What hosts hand to memory, and how it becomes messages: checked before anything is written. */
+import { RekindleError } from '../core/errors.js';
+import {
+  type ContentPart,
+  isBlankMessage,
+  type Media,
+  type Message,
+  type Origin,
+  type ProviderItem,
+  type ReasoningItem,
+  type ToolCallSpec,
+} from '../messages/message.js';
+import type { Blobs } from '../storage/ports.js';
+
+/** A medium by its bytes, which become an artifact, or by a URL. */
+export interface MediaInput {
+  readonly kind: Media['kind'];
+  readonly mime?: string;
+  readonly name?: string;
+  readonly data: Uint8Array | string;
+}
+
+export interface UserInput {
+  readonly text?: string;
+  /** Follow the text, in order. */
+  readonly media?: readonly MediaInput[];
+  /** Text and media in an order of your own; instead of `text` and `media`. */
+  readonly parts?: readonly ContentPart[];
+  /** Never taken away by a compaction. */
+  readonly pinned?: boolean;
+  readonly messageId?: string;
+}
+
+export interface AssistantResponse {
+  readonly content: string | null;
+  readonly reasoningContent?: string;
+  readonly reasoning?: readonly ReasoningItem[];
+  readonly parts?: readonly ContentPart[];
+  readonly providerItems?: readonly ProviderItem[];
+  readonly origin?: Origin;
+  readonly toolCalls?: readonly ToolCallSpec[];
+  readonly messageId?: string;
+  readonly status?: 'aborted' | 'failed';
+}
+
+export interface ToolResultInput {
+  readonly callId: string;
+  readonly toolName: string;
+  /** Anything; becomes JSON. Left out when there is an error. */
+  readonly result?: unknown;
+  readonly error?: string | null;
+  readonly parts?: readonly ContentPart[];
+  readonly synthetic?: boolean;
+  /** The turn of the call, when it is not the current one (a late result). */
+  readonly turnId?: string;
+}
+
+/** @throws MESSAGE_INVALID for a message without text and media */
+export async function userMessageFrom(input: UserInput | string, blobs: Blobs): Promise<Message> {
+  const given: UserInput = typeof input === 'string' ? { text: input } : input;
+  const media = await Promise.all((given.media ?? []).map((item) => storeMedia(item, blobs)));
+  const text: ContentPart[] = given.text === undefined ? [] : [{ type: 'text', text: given.text }];
+  const parts = given.parts ?? [...text, ...media.map((item) => ({ type: 'media' as const, media: item }))];
+  const [only] = parts;
+  const plain = parts.length === 1 && only?.type === 'text' ? only.text : null;
+  const message: Message = {
+    role: 'user',
+    content: plain,
+    ...(plain === null ? { parts } : {}),
+    ...(given.pinned ? { pinned: true } : {}),
+    ...(given.messageId === undefined ? {} : { messageId: given.messageId }),
+  };
+  if (isBlankMessage(message)) {
+    throw new RekindleError('MESSAGE_INVALID', 'A user message needs text or media.', {
+      details: { field: 'text' },
+    });
+  }
+  return message;
+}
+
+async function storeMedia(input: MediaInput, blobs: Blobs): Promise<Media> {
+  const described = {
+    kind: input.kind,
+    ...(input.mime === undefined ? {} : { mime: input.mime }),
+    ...(input.name === undefined ? {} : { name: input.name }),
+  };
+  if (typeof input.data === 'string') return { ...described, ref: input.data };
+  const { digest, size } = await blobs.put(input.data);
+  return { ...described, ref: `sha256:${digest}`, bytes: size };
+}
+
+/** The answer without its calls, which are traces of their own; null when it says nothing beside them. */
+export function answerMessageFrom(response: AssistantResponse, messageId: string): Message | null {
+  const { toolCalls, ...said } = response;
+  const message: Message = {
+    role: 'assistant',
+    content: said.content,
+    ...(said.parts ? { parts: said.parts } : {}),
+    ...(said.reasoningContent === undefined ? {} : { reasoningContent: said.reasoningContent }),
+    ...(said.reasoning?.length ? { reasoning: said.reasoning } : {}),
+    ...(said.providerItems?.length ? { providerItems: said.providerItems } : {}),
+    ...(said.origin ? { origin: said.origin } : {}),
+    ...(said.status ? { status: said.status } : {}),
+    messageId,
+  };
+  const silent =
+    isBlankMessage(message) &&
+    !said.reasoning?.length &&
+    !said.reasoningContent &&
+    !said.providerItems?.length;
+  return silent && toolCalls?.length ? null : message;
+}
+
+/** @throws MESSAGE_INVALID */
+export function assertCalls(calls: readonly ToolCallSpec[]): void {
+  const seen = new Set<string>();
+  for (const call of calls) {
+    if (typeof call.id !== 'string' || call.id === '' || typeof call.name !== 'string' || call.name === '') {
+      throw new RekindleError('MESSAGE_INVALID', 'A tool call needs an id and a name.', {
+        details: { field: 'toolCalls' },
+      });
+    }
+    if (seen.has(call.id)) {
+      throw new RekindleError('MESSAGE_INVALID', `Two calls of one response have the id ${call.id}.`, {
+        details: { field: 'toolCalls', id: call.id },
+      });
+    }
+    seen.add(call.id);
+  }
+}

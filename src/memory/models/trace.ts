@@ -1,0 +1,95 @@
+/**
+ * Traces: the events of a conversation, one journal record each. They hold everything that the model saw or said.
+ *
+ * Stored shape: the seed's (`id, ts, turn_id, seq, trace_type, content, source_event, ...`), with more fields. `ts` is in
+ * seconds, as the seed has it. Types that this release does not know are kept and have no effect.
+ */
+import type { JsonObject } from '../../core/json.js';
+import type { Message, ToolCallSpec, ToolResultPayload } from '../../messages/message.js';
+import type { EpisodicItem, SemanticItem } from './memory-items.js';
+
+interface TraceEnvelope {
+  readonly id: string;
+  /** Seconds since 1970, with a fraction. */
+  readonly ts: number;
+  readonly turnId: string;
+  /** Position in its turn, from 1. */
+  readonly seq: number;
+  readonly sourceEvent: string;
+}
+
+/** The user's input, or the model's answer. Calls of an answer follow as `tool_call` traces with its `messageId`. */
+export interface MessageTrace extends TraceEnvelope {
+  readonly type: 'user' | 'assistant';
+  readonly message: Message;
+}
+
+export interface ToolCallTrace extends TraceEnvelope {
+  readonly type: 'tool_call';
+  readonly call: ToolCallSpec;
+  /** The `messageId` of the response it belongs to; absent in files of the original project. */
+  readonly messageId?: string;
+}
+
+export interface ToolResultTrace extends TraceEnvelope {
+  readonly type: 'tool_result';
+  readonly result: ToolResultPayload;
+  /** Media that the tool returned, as parts. */
+  readonly parts?: Message['parts'];
+  readonly synthetic?: boolean;
+}
+
+/** A new epoch: the whole context after it, so that it can be redone exactly. */
+export interface CompactionTrace extends TraceEnvelope {
+  readonly type: 'compaction';
+  readonly epochId: number;
+  readonly lastCompactionTs: number;
+  /** The whole list, with the system message. */
+  readonly messages: readonly Message[];
+  readonly episodic: readonly EpisodicItem[];
+  readonly semantic: readonly SemanticItem[];
+  readonly lastTurn: number;
+}
+
+export type Boundary =
+  /** The system prompt from here on. */
+  | { readonly kind: 'system'; readonly systemPrompt: string }
+  /** The context was set as a whole: taken over from a snapshot of another format, or by the host. */
+  | {
+      readonly kind: 'base';
+      readonly reason: string;
+      readonly messages: readonly Message[];
+      readonly epochId: number;
+      readonly lastCompactionTs: number | null;
+      readonly lastTurn: number;
+    }
+  /** A repair of the list: `deleteCount` messages at `at` give way to `insert`. */
+  | {
+      readonly kind: 'repair';
+      readonly at: number;
+      readonly deleteCount: number;
+      readonly insert: readonly Message[];
+      readonly codes: readonly string[];
+    }
+  /** A compaction was refused; counted until one succeeds. */
+  | { readonly kind: 'compaction_failed'; readonly reason: string };
+
+export interface BoundaryTrace extends TraceEnvelope {
+  readonly type: 'boundary';
+  readonly boundary: Boundary;
+}
+
+/** A row of another tool, such as `tool_continuation`: kept in the journal, without effect. */
+export interface ForeignTrace extends TraceEnvelope {
+  readonly type: 'foreign';
+  readonly traceType: string;
+  readonly row: JsonObject;
+}
+
+export type Trace =
+  | MessageTrace
+  | ToolCallTrace
+  | ToolResultTrace
+  | CompactionTrace
+  | BoundaryTrace
+  | ForeignTrace;

@@ -1,0 +1,93 @@
+/** Opens the memory of one agent for writing (under a lease) or for reading, and closes it again. */
+import type { Clock } from '../core/clock.js';
+import { RekindleError } from '../core/errors.js';
+import type { Lease, StorageBackend } from '../storage/ports.js';
+import { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
+import { Compactor } from './compaction/compactor.js';
+import { ExtractiveSummarizer } from './compaction/extractive-summarizer.js';
+import type { Summarizer } from './compaction/summarizer.js';
+import { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+import { MemoryManager } from './memory-manager.js';
+import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
+import { MEMORY_JOURNALS, MemoryStore } from './store/memory-store.js';
+import { SNAPSHOT_FILE } from './store/working-context-snapshot-store.js';
+
+export interface MemoryOptions {
+  /** Null turns compaction off. Default: the seed's policy with the offline summarizer. */
+  readonly compaction?: CompactionPolicyOptions | null;
+  readonly summarizer?: Summarizer;
+  readonly tokenCounter?: TokenCounter;
+  readonly retriever?: (store: MemoryStore) => MemoryRetriever;
+  readonly leaseTtlMs?: number;
+  readonly clock?: Clock;
+}
+
+export interface OpenMemory {
+  readonly memory: MemoryManager;
+  /** Null when opened for reading. */
+  readonly lease: Lease | null;
+  /** Waits for saves, closes the journals, releases the lease. */
+  close(): Promise<void>;
+}
+
+/** @throws LEASE_HELD, INVALID_NAME, PATH_REFUSED */
+export async function openMemory(
+  backend: StorageBackend,
+  agentId: string,
+  options: MemoryOptions & { readonly readOnly?: boolean } = {},
+): Promise<OpenMemory> {
+  const ttl = options.leaseTtlMs === undefined ? {} : { ttlMs: options.leaseTtlMs };
+  const lease = options.readOnly ? null : await backend.leases.acquire(['agents', agentId], ttl);
+  const store = new MemoryStore(backend, agentId, lease);
+  const retriever = options.retriever?.(store) ?? new Retriever(store);
+  const memory = new MemoryManager({
+    store,
+    retriever,
+    compactor: options.compaction === null ? null : compactorFor(options, retriever),
+    ...(options.clock ? { clock: options.clock } : {}),
+  });
+  const close = async () => {
+    try {
+      await memory.close();
+    } finally {
+      await lease?.release();
+    }
+  };
+  return { memory, lease, close };
+}
+
+function compactorFor(options: MemoryOptions, retriever: MemoryRetriever): Compactor {
+  return new Compactor({
+    policy: new CompactionPolicy(options.compaction ?? {}),
+    summarizer: options.summarizer ?? new ExtractiveSummarizer(),
+    counter: options.tokenCounter ?? new O200kTokenCounter(),
+    retriever,
+  });
+}
+
+/** True when anything of this agent is stored. Writes nothing. */
+export async function agentExists(backend: StorageBackend, agentId: string): Promise<boolean> {
+  if ((await backend.documents.readBytes(['agents', agentId, SNAPSHOT_FILE])) !== null) return true;
+  for (const name of MEMORY_JOURNALS) {
+    const journal = await backend.openJournal(['agents', agentId, name], { readOnly: true });
+    const { seq } = await journal.head();
+    const damaged = journal.openingDamage().length > 0;
+    await journal.close();
+    if (seq > 0 || damaged) return true;
+  }
+  return false;
+}
+
+export async function assertAgentExists(backend: StorageBackend, agentId: string): Promise<void> {
+  if (await agentExists(backend, agentId)) return;
+  throw new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agentId)} here.`, {
+    details: { agentId },
+  });
+}
+
+export async function assertAgentIsNew(backend: StorageBackend, agentId: string): Promise<void> {
+  if (!(await agentExists(backend, agentId))) return;
+  throw new RekindleError('AGENT_EXISTS', `The agent ${JSON.stringify(agentId)} exists already.`, {
+    details: { agentId },
+  });
+}

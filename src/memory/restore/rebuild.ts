@@ -1,0 +1,108 @@
+/**
+ * Rebuilds the state from the journals alone.
+ *
+ * Reads backward to the newest record that holds a whole context (a compaction, or a base), then applies what follows: the
+ * cost depends on the context, not on the agent's age. Where there is none, every trace is applied; and where episodic items
+ * exist (a folder of the original project), turns that one of them covers come in as memory instead of verbatim.
+ */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Journal, JournalEntry } from '../../storage/ports.js';
+import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
+import type { MemoryManager } from '../memory-manager.js';
+import type { Boundary, Trace } from '../models/trace.js';
+import { applyTrace, emptyMemoryState, type MemoryState } from '../working-context-reducer.js';
+import { TraceReplay } from './trace-replay.js';
+
+export interface RebuildOptions {
+  readonly maxEpisodic: number;
+  readonly maxSemantic: number;
+  readonly rawTailTurns: number;
+  readonly systemPrompt: string;
+}
+
+export interface Rebuilt {
+  readonly replay: TraceReplay;
+  /** To be written before the next append, so that later restores are exact. */
+  readonly pending: readonly Boundary[];
+}
+
+/** @throws CONTEXT_BLANK when there are bytes of traces but none can be read */
+export async function rebuild(memory: MemoryManager, options: RebuildOptions): Promise<Rebuilt> {
+  const journal = await memory.store.journal('raw_traces');
+  const entries = await entriesSinceBase(journal);
+  const replay = new TraceReplay(emptyMemoryState(), await journal.head());
+  const first = entries[0];
+  const hasBase = first?.kind === 'record' && isBase(first.record);
+  const episodic = hasBase ? [] : await memory.store.listEpisodic();
+  if (episodic.length > 0) return rebuildFromMemory(memory, entries, options);
+  for (const entry of entries) replay.apply(entry);
+  if (replay.conversational === 0 && replay.damage.length > 0) {
+    throw new RekindleError('CONTEXT_BLANK', 'No trace of this agent can be read.', {
+      details: { agentId: memory.agentId, damage: replay.damage.length },
+    });
+  }
+  return { replay, pending: [] };
+}
+
+/** From the newest whole context on, oldest first; everything when there is none. */
+async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEntry<JsonObject>[]> {
+  const entries: JournalEntry<JsonObject>[] = [];
+  for await (const entry of journal.readBackward()) {
+    entries.push(entry);
+    if (entry.kind === 'record' && isBase(entry.record)) break;
+  }
+  return entries.reverse();
+}
+
+function isBase(row: JsonObject): boolean {
+  return (
+    row['trace_type'] === 'compaction' || (row['trace_type'] === 'boundary' && row['boundary'] === 'base')
+  );
+}
+
+/** A folder whose compactions left only items: memory message, and every turn that no item covers. */
+async function rebuildFromMemory(
+  memory: MemoryManager,
+  entries: readonly JournalEntry<JsonObject>[],
+  options: RebuildOptions,
+): Promise<Rebuilt> {
+  const journal = await memory.store.journal('raw_traces');
+  const replay = new TraceReplay(emptyMemoryState(), await journal.head());
+  const traces = entries.flatMap((entry) => tracesOf(entry, replay));
+  const covered = new Set((await memory.store.listEpisodic()).flatMap((item) => item.turnIds));
+  const turns = [...new Set(traces.map((trace) => trace.turnId))];
+  const kept = new Set([
+    ...turns.filter((turn) => !covered.has(turn)),
+    ...(options.rawTailTurns > 0 ? turns.slice(-options.rawTailTurns) : []),
+  ]);
+  for (const trace of traces) if (kept.has(trace.turnId)) replay.applyTrace(trace);
+  const bundle = await memory.retriever.retrieve(options.maxEpisodic, options.maxSemantic);
+  const builder = new CompactionSnapshotBuilder();
+  const { snapshot } = replay.state;
+  snapshot.replaceAll(builder.build(options.systemPrompt, bundle, snapshot.messages));
+  countTurns(replay.state, traces);
+  return { replay, pending: [baseOf(replay.state, 'rebuilt from memory items')] };
+}
+
+function tracesOf(entry: JournalEntry<JsonObject>, replay: TraceReplay): Trace[] {
+  if (entry.kind === 'damage') {
+    replay.apply(entry);
+    return [];
+  }
+  const trace = replay.parse(entry);
+  return trace ? [trace] : [];
+}
+
+/** Turn numbers go on from the highest, also when its turn did not come in. */
+function countTurns(state: MemoryState, traces: readonly Trace[]): void {
+  const scratch = emptyMemoryState();
+  for (const trace of traces) applyTrace(scratch, trace);
+  state.lastTurn = Math.max(state.lastTurn, scratch.lastTurn);
+}
+
+export function baseOf(state: MemoryState, reason: string): Boundary {
+  const { snapshot, lastTurn } = state;
+  const { epochId, lastCompactionTs } = snapshot;
+  return { kind: 'base', reason, messages: snapshot.buildMessages(), epochId, lastCompactionTs, lastTurn };
+}

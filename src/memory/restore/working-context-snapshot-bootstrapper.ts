@@ -1,0 +1,204 @@
+/**
+ * The restore strategy: cache first, rebuild otherwise, then close what was interrupted and make the list legal.
+ *
+ * Inert: runs no tool, calls no model. On a clean folder it writes nothing; repairs are appended to the journal, so the
+ * next restore needs none. Epoch and time of the last compaction stay as they were. With a store that only reads, nothing
+ * is written at all and repairs are made in memory.
+ */
+import { RekindleError } from '../../core/errors.js';
+import { repairHistory } from '../../messages/legality/history.js';
+import type { Repair } from '../../messages/legality/repairs.js';
+import { isBlankMessage, type Message } from '../../messages/message.js';
+import type { MemoryManager } from '../memory-manager.js';
+import type { Boundary } from '../models/trace.js';
+import { frontierOf, type MemoryState, setSystemPrompt } from '../working-context-reducer.js';
+import { closeInterruptedCalls } from './close-interrupted-calls.js';
+import { type LoadedState, loadState } from './load-state.js';
+import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
+import { toDamageReport } from './trace-replay.js';
+
+export interface WorkingContextSnapshotBootstrapOptionsInit {
+  /** Items that a rebuild without a compaction record takes in. Defaults 3 and 20. */
+  readonly maxEpisodic?: number;
+  readonly maxSemantic?: number;
+  /** Turns that come in verbatim even when an item covers them. Default 4. */
+  readonly rawTailTurns?: number | null;
+  /** Leave calls that wait for an approval open, for a host that asks again. Default false: they are closed. */
+  readonly keepPendingApprovals?: boolean;
+}
+
+export class WorkingContextSnapshotBootstrapOptions {
+  readonly maxEpisodic: number;
+  readonly maxSemantic: number;
+  readonly rawTailTurns: number | null;
+  readonly keepPendingApprovals: boolean;
+
+  constructor(init: WorkingContextSnapshotBootstrapOptionsInit = {}) {
+    this.maxEpisodic = init.maxEpisodic ?? 3;
+    this.maxSemantic = init.maxSemantic ?? 20;
+    this.rawTailTurns = init.rawTailTurns ?? null;
+    this.keepPendingApprovals = init.keepPendingApprovals ?? false;
+  }
+}
+
+const DEFAULT_RAW_TAIL_TURNS = 4;
+
+export class WorkingContextSnapshotBootstrapper {
+  /**
+   * @param systemPrompt the current one; null keeps what the agent had
+   * @throws CONTEXT_BLANK, and what the journal throws
+   */
+  async bootstrap(
+    memory: MemoryManager,
+    systemPrompt: string | null,
+    options: WorkingContextSnapshotBootstrapOptions = new WorkingContextSnapshotBootstrapOptions(),
+  ): Promise<RestoreReport> {
+    const start = performance.now();
+    const loaded = await loadState(memory, {
+      maxEpisodic: options.maxEpisodic,
+      maxSemantic: options.maxSemantic,
+      rawTailTurns: options.rawTailTurns ?? DEFAULT_RAW_TAIL_TURNS,
+      systemPrompt: systemPrompt ?? '',
+    });
+    const tracesAt = performance.now();
+    const { state } = loaded.replay;
+    const frontier = frontierOf(state.snapshot);
+    const prompt = applyPrompt(state, systemPrompt, loaded.pending);
+    memory.adopt({ state, head: loaded.replay.head, pending: prompt.pending });
+    await redoMemoryItems(memory, loaded);
+    const closed = await this.#closeCalls(memory, options);
+    const callsAt = performance.now();
+    const repairs = await this.#repair(memory, closed);
+    assertNotBlank(memory, loaded);
+    const end = performance.now();
+    return {
+      agentId: memory.agentId,
+      source: loaded.source,
+      cacheRefused: loaded.cacheRefused,
+      messages: state.snapshot.length,
+      epochId: state.snapshot.epochId,
+      lastCompactionTs: state.snapshot.lastCompactionTs,
+      tracesReplayed: loaded.replay.applied,
+      tracesIgnored: loaded.replay.ignored,
+      repairs: [...closed.flatMap(toRepair), ...repairs],
+      damage: [...(await damageOf(memory)), ...loaded.replay.damage],
+      interruptedCalls: closed,
+      frontier,
+      promptChanged: prompt.changed,
+      prefix: prefixOf(loaded, state),
+      unknown: [...loaded.unknown, ...closed.flatMap(unknownOf)],
+      dry: memory.store.readOnly,
+      cacheWritable: loaded.cacheRefused?.reason !== 'unsupported',
+      phasesMs: {
+        cache: round(loaded.cacheMs),
+        traces: round(tracesAt - start - loaded.cacheMs),
+        calls: round(callsAt - tracesAt),
+        repair: round(end - callsAt),
+        total: round(end - start),
+      },
+    };
+  }
+
+  async #closeCalls(
+    memory: MemoryManager,
+    options: WorkingContextSnapshotBootstrapOptions,
+  ): Promise<readonly InterruptedCall[]> {
+    const open = memory.openCalls();
+    if (open.length === 0) return [];
+    const { keepPendingApprovals } = options;
+    const { calls, results } = await closeInterruptedCalls(open, memory.ledger, { keepPendingApprovals });
+    await memory.closeCalls(results);
+    return calls;
+  }
+
+  /** The one place where the whole list is made legal. A repair is one record: these messages give way to those. */
+  async #repair(memory: MemoryManager, closed: readonly InterruptedCall[]): Promise<readonly Repair[]> {
+    const before = memory.getWorkingContextMessages();
+    const keepOpen = new Set(closed.filter((call) => call.leftOpen).map((call) => call.callId));
+    const { messages, repairs } = repairHistory(before, { keepOpen });
+    if (repairs.length > 0) await memory.repairList(difference(before, messages, repairs));
+    return repairs;
+  }
+}
+
+function applyPrompt(
+  state: MemoryState,
+  systemPrompt: string | null,
+  pending: readonly Boundary[],
+): { readonly changed: boolean; readonly pending: readonly Boundary[] } {
+  if (systemPrompt === null) return { changed: false, pending };
+  const [head] = state.snapshot.messages;
+  const previous = head?.role === 'system' ? head.content : '';
+  if (previous === systemPrompt) return { changed: false, pending };
+  setSystemPrompt(state.snapshot, systemPrompt);
+  return { changed: previous !== '', pending: [...pending, { kind: 'system', systemPrompt }] };
+}
+
+/** A crash between a compaction's record and its items left the items out: they are in the record. */
+async function redoMemoryItems(memory: MemoryManager, loaded: LoadedState): Promise<void> {
+  const compaction = loaded.replay.lastCompaction;
+  if (!compaction || memory.store.readOnly) return;
+  const known = new Set((await memory.store.listEpisodic(8)).map((item) => item.id));
+  await memory.store.addEpisodic(compaction.episodic.filter((item) => !known.has(item.id)));
+  const facts = new Set((await memory.store.listSemantic(64)).map((item) => item.id));
+  await memory.store.addSemantic(compaction.semantic.filter((item) => !facts.has(item.id)));
+}
+
+function difference(
+  before: readonly Message[],
+  after: readonly Message[],
+  repairs: readonly Repair[],
+): Boundary {
+  let at = 0;
+  while (at < before.length && at < after.length && before[at] === after[at]) at += 1;
+  let same = 0;
+  const most = Math.min(before.length, after.length) - at;
+  while (same < most && before[before.length - 1 - same] === after[after.length - 1 - same]) same += 1;
+  return {
+    kind: 'repair',
+    at,
+    deleteCount: before.length - at - same,
+    insert: after.slice(at, after.length - same),
+    codes: repairs.map((repair) => repair.code),
+  };
+}
+
+/** Never an empty context passed off as success. */
+function assertNotBlank(memory: MemoryManager, loaded: LoadedState): void {
+  const messages = memory.getWorkingContextMessages().filter((message) => message.role !== 'system');
+  if (messages.length > 0 && !messages.every(isBlankMessage)) return;
+  if (loaded.replay.conversational === 0 && loaded.replay.damage.length === 0) return;
+  throw new RekindleError('CONTEXT_BLANK', 'Traces exist, but the context that they give is blank.', {
+    details: {
+      agentId: memory.agentId,
+      traces: loaded.replay.conversational,
+      damage: loaded.replay.damage.length,
+    },
+  });
+}
+
+async function damageOf(memory: MemoryManager): Promise<DamageReport[]> {
+  return (await memory.store.openingDamage()).map(toDamageReport);
+}
+
+function toRepair(call: InterruptedCall): Repair[] {
+  if (call.leftOpen || call.verdict === 'finished') return [];
+  const reason =
+    call.verdict === 'not_started' ? 'the call was never started' : 'the end of the call is unknown';
+  return [{ code: 'add-interrupted-result', messageIndex: call.messageIndex, callId: call.callId, reason }];
+}
+
+function unknownOf(call: InterruptedCall): string[] {
+  if (call.verdict !== 'outcome_unknown') return [];
+  return [`Whether the call ${call.callId} of ${call.toolName} took effect.`];
+}
+
+function prefixOf(loaded: LoadedState, state: MemoryState): RestoreReport['prefix'] {
+  const { prefix } = loaded;
+  const changed = state.snapshot.firstChanged;
+  return { ...prefix, firstDifference: prefix.savedMessages > changed ? changed : null };
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

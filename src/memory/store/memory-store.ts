@@ -1,0 +1,108 @@
+/**
+ * The journals of one agent: raw traces, episodic and semantic items. All writes go under one lease.
+ *
+ * The long-term journals are opened at first use: most turns touch only the traces.
+ */
+import type { JsonObject } from '../../core/json.js';
+import type { AppendResult, Journal, JournalDamage, Lease, StorageBackend } from '../../storage/ports.js';
+import {
+  type EpisodicItem,
+  episodicFromJson,
+  episodicToJson,
+  type SemanticItem,
+  semanticFromJson,
+  semanticToJson,
+} from '../models/memory-items.js';
+
+export type MemoryJournalName = 'raw_traces' | 'episodic' | 'semantic' | 'pending_calls';
+export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
+  'raw_traces',
+  'episodic',
+  'semantic',
+  'pending_calls',
+];
+
+export class MemoryStore {
+  readonly backend: StorageBackend;
+  readonly agentId: string;
+  /** Null for a store that only reads. */
+  readonly lease: Lease | null;
+  readonly #journals = new Map<MemoryJournalName, Promise<Journal<JsonObject>>>();
+
+  /** @param lease the right to write; null opens everything for reading and changes nothing */
+  constructor(backend: StorageBackend, agentId: string, lease: Lease | null) {
+    this.backend = backend;
+    this.agentId = agentId;
+    this.lease = lease;
+  }
+
+  get readOnly(): boolean {
+    return this.lease === null;
+  }
+
+  journal(name: MemoryJournalName): Promise<Journal<JsonObject>> {
+    let opened = this.#journals.get(name);
+    if (!opened) {
+      const options = this.lease ? { lease: this.lease } : { readOnly: true };
+      opened = this.backend.openJournal<JsonObject>(['agents', this.agentId, name], options);
+      this.#journals.set(name, opened);
+      opened.catch(() => this.#journals.delete(name)); // the next call tries again
+    }
+    return opened;
+  }
+
+  /** Durable when it resolves, in one commit. */
+  async addTraces(rows: readonly JsonObject[], expectedSeq?: number): Promise<AppendResult> {
+    const journal = await this.journal('raw_traces');
+    return journal.append(rows, expectedSeq === undefined ? {} : { expectedSeq });
+  }
+
+  async addEpisodic(items: readonly EpisodicItem[]): Promise<void> {
+    if (items.length > 0) await (await this.journal('episodic')).append(items.map(episodicToJson));
+  }
+
+  async addSemantic(items: readonly SemanticItem[]): Promise<void> {
+    if (items.length > 0) await (await this.journal('semantic')).append(items.map(semanticToJson));
+  }
+
+  /** The last `limit` items, oldest first. Damage and rows of another shape are skipped here; `verify` reports them. */
+  async listEpisodic(limit: number = Number.POSITIVE_INFINITY): Promise<EpisodicItem[]> {
+    return this.#last('episodic', limit, episodicFromJson);
+  }
+
+  async listSemantic(limit: number = Number.POSITIVE_INFINITY): Promise<SemanticItem[]> {
+    return this.#last('semantic', limit, semanticFromJson);
+  }
+
+  async #last<T>(name: MemoryJournalName, limit: number, parse: (row: JsonObject) => T): Promise<T[]> {
+    const items: T[] = [];
+    if (limit <= 0) return items;
+    const journal = await this.journal(name);
+    for await (const entry of journal.readBackward()) {
+      const item = entry.kind === 'record' ? tryParse(entry.record, parse) : null;
+      if (item !== null) items.push(item);
+      if (items.length >= limit) break;
+    }
+    return items.reverse();
+  }
+
+  /** What opening the journals met so far. */
+  async openingDamage(): Promise<(JournalDamage & { readonly setAside?: string })[]> {
+    const journals = await Promise.all(this.#journals.values());
+    return journals.flatMap((journal) => [...journal.openingDamage()]);
+  }
+
+  async close(): Promise<void> {
+    const opened = [...this.#journals.values()];
+    this.#journals.clear();
+    for (const journal of opened) await (await journal).close();
+  }
+}
+
+function tryParse<T>(row: JsonObject, parse: (row: JsonObject) => T): T | null {
+  try {
+    return parse(row);
+  } catch {
+    return null;
+  }
+}

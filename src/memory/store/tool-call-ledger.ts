@@ -1,0 +1,197 @@
+/**
+ * The ledger of tool calls: what was started and what was finished, so that no call runs twice.
+ *
+ * A call is in the ledger before its tool starts, and its end is recorded before anyone sees the result. After a crash it
+ * gives the verdict: `finished` (with the result, where the ledger holds it), `not_started`, or `outcome_unknown`.
+ * Entries are keyed by turn and call, because providers use call ids again in other turns.
+ *
+ * Stored in `pending_calls.jsonl`. At a compaction, when no call is open, what lies before is archived.
+ */
+import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
+import { turnNumber } from '../../core/ids.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import type { Journal } from '../../storage/ports.js';
+
+export interface LedgerCall {
+  readonly callId: string;
+  /** Empty outside a turn. */
+  readonly turnId: string;
+  readonly toolName: string;
+}
+
+export type CallVerdict = 'finished' | 'not_started' | 'outcome_unknown';
+
+export interface LedgerOutcome {
+  readonly result: JsonValue;
+  readonly error: string | null;
+}
+
+interface Entry {
+  started: boolean;
+  finished: boolean;
+  approval: 'none' | 'pending' | 'approved' | 'denied';
+  /** Null when the result is in the traces only. */
+  outcome: LedgerOutcome | null;
+}
+
+export interface RunOptions {
+  /** The call may run again when its end is unknown. Default false. */
+  readonly idempotent?: boolean;
+}
+
+export class ToolCallLedger {
+  readonly #journal: () => Promise<Journal<JsonObject>>;
+  readonly #nowMs: () => number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #running = new Map<string, Promise<LedgerOutcome>>();
+
+  /** @param journal opened at first use: an agent without tools has no ledger file */
+  constructor(journal: () => Promise<Journal<JsonObject>>, nowMs: () => number) {
+    this.#journal = journal;
+    this.#nowMs = nowMs;
+  }
+
+  /** Reads what earlier processes recorded about these calls; nothing older than the oldest of their turns. */
+  async load(calls: readonly LedgerCall[]): Promise<void> {
+    if (calls.length === 0) return;
+    const oldest = Math.min(...calls.map((call) => turnNumber(call.turnId)));
+    const rows: JsonObject[] = [];
+    for await (const entry of (await this.#journal()).readBackward()) {
+      if (entry.kind !== 'record') continue;
+      const turn = turnNumber(String(entry.record['turn_id'] ?? ''));
+      if (turn > 0 && turn < oldest) break;
+      rows.push(entry.record);
+    }
+    for (const row of rows.reverse()) this.#apply(row);
+  }
+
+  /** Reads everything that is not archived: for use outside an agent. */
+  async loadAll(): Promise<void> {
+    for await (const entry of (await this.#journal()).read()) {
+      if (entry.kind === 'record') this.#apply(entry.record);
+    }
+  }
+
+  verdictOn(call: LedgerCall): {
+    readonly verdict: CallVerdict;
+    readonly outcome: LedgerOutcome | null;
+    readonly approval: Entry['approval'];
+  } {
+    const entry = this.#entries.get(keyOf(call));
+    const verdict = entry?.finished ? 'finished' : entry?.started ? 'outcome_unknown' : 'not_started';
+    return { verdict, outcome: entry?.outcome ?? null, approval: entry?.approval ?? 'none' };
+  }
+
+  approvalRequested(call: LedgerCall): Promise<void> {
+    return this.#record(call, 'approval_requested', {});
+  }
+
+  approvalDecided(call: LedgerCall, approved: boolean): Promise<void> {
+    return this.#record(call, 'approval_decided', { approved });
+  }
+
+  /**
+   * Durable when it resolves; only then may the tool start.
+   * @throws OUTCOME_UNKNOWN when the call was started before and is not idempotent
+   */
+  async started(call: LedgerCall, options: RunOptions = {}): Promise<void> {
+    const entry = this.#entries.get(keyOf(call));
+    if (entry?.finished || (entry?.started && !options.idempotent))
+      throw outcomeUnknown(call, entry.finished);
+    await this.#record(call, 'started', {});
+  }
+
+  /** Durable when it resolves. `outcome` null: the traces hold the result. */
+  finished(call: LedgerCall, outcome: LedgerOutcome | null): Promise<void> {
+    const fields: JsonObject =
+      outcome === null ? {} : outcome.error === null ? { result: outcome.result } : { error: outcome.error };
+    return this.#record(call, 'finished', fields);
+  }
+
+  /**
+   * Runs a call once. Finished before: the recorded outcome, without running. The same call at the same time: one run, shared.
+   * What the tool throws becomes the outcome's `error`.
+   * @throws OUTCOME_UNKNOWN when it was started before, its end was not recorded, and it is not idempotent
+   */
+  run(call: LedgerCall, options: RunOptions, tool: () => Promise<unknown>): Promise<LedgerOutcome> {
+    const key = keyOf(call);
+    const shared = this.#running.get(key);
+    if (shared) return shared;
+    const run = this.#run(call, options, tool).finally(() => this.#running.delete(key));
+    this.#running.set(key, run);
+    return run;
+  }
+
+  async #run(call: LedgerCall, options: RunOptions, tool: () => Promise<unknown>): Promise<LedgerOutcome> {
+    const known = this.#entries.get(keyOf(call));
+    if (known?.finished && known.outcome) return known.outcome;
+    await this.started(call, options);
+    const outcome = await outcomeOf(tool);
+    await this.finished(call, outcome);
+    return outcome;
+  }
+
+  /** Sets aside what is recorded so far. Only when no call is open. */
+  async archive(): Promise<void> {
+    const journal = await this.#journal();
+    const head = await journal.head();
+    if (head.seq > 0) await journal.archiveBefore(head.seq + 1);
+    this.#entries.clear();
+  }
+
+  async #record(call: LedgerCall, event: string, fields: JsonObject): Promise<void> {
+    const row = {
+      ts: this.#nowMs() / 1000,
+      event,
+      call_id: call.callId,
+      turn_id: call.turnId,
+      tool_name: call.toolName,
+      ...fields,
+    };
+    await (await this.#journal()).append([row]);
+    this.#apply(row);
+  }
+
+  #apply(row: JsonObject): void {
+    const key = keyOf({ callId: String(row['call_id'] ?? ''), turnId: String(row['turn_id'] ?? '') });
+    const entry = this.#entries.get(key) ?? {
+      started: false,
+      finished: false,
+      approval: 'none',
+      outcome: null,
+    };
+    if (row['event'] === 'approval_requested') entry.approval = 'pending';
+    else if (row['event'] === 'approval_decided')
+      entry.approval = row['approved'] === true ? 'approved' : 'denied';
+    else if (row['event'] === 'started') entry.started = true;
+    else if (row['event'] === 'finished') {
+      entry.finished = true;
+      if ('error' in row) entry.outcome = { result: null, error: String(row['error']) };
+      else if ('result' in row) entry.outcome = { result: row['result'] ?? null, error: null };
+    }
+    this.#entries.set(key, entry);
+  }
+}
+
+/** What a tool gave, as JSON. Cancellation is passed on, everything else that it throws becomes the error's text. */
+export async function outcomeOf(tool: () => Promise<unknown>): Promise<LedgerOutcome> {
+  try {
+    return { result: toJsonValue(await tool()).value, error: null };
+  } catch (thrown) {
+    if (isRekindleError(thrown, 'LEASE_LOST')) throw thrown;
+    const text = messageOf(thrown).toWellFormed().trim();
+    return { result: null, error: text === '' ? 'The tool failed without a message.' : text };
+  }
+}
+
+function keyOf(call: { readonly callId: string; readonly turnId: string }): string {
+  return `${call.turnId}\u0000${call.callId}`;
+}
+
+function outcomeUnknown(call: LedgerCall, finished: boolean): RekindleError {
+  const what = finished ? 'was finished before' : 'was started before and its end was not recorded';
+  return new RekindleError('OUTCOME_UNKNOWN', `The call ${call.callId} of ${call.toolName} ${what}.`, {
+    details: { callId: call.callId, turnId: call.turnId, toolName: call.toolName, finished },
+  });
+}

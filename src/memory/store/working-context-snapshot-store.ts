@@ -1,0 +1,135 @@
+/**
+ * Reads and writes the cache of one agent. I/O only: what it means is decided by the bootstrapper.
+ *
+ * A save adds what is new in place, in one write and without sync. The file is written whole (temporary file and rename) when
+ * an older message changed, after a compaction, or when there is no file of ours to add to. A file that is not ours to
+ * overwrite (damaged, foreign, the original project's) is moved aside first; a newer release's is never touched.
+ */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Message } from '../../messages/message.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import type { WorkingContextSnapshot } from '../working-context-snapshot.js';
+import {
+  decodeSnapshot,
+  encodeSnapshot,
+  encodeTail,
+  type SnapshotBody,
+  type SnapshotFile,
+  type SnapshotFooter,
+} from './snapshot-file.js';
+
+export const SNAPSHOT_FILE = 'working_context_snapshot.json';
+
+export interface SavedSnapshot {
+  readonly bytesWritten: number;
+  readonly whole: boolean;
+  /** The name that a file which was not ours got. */
+  readonly setAside: string | null;
+}
+
+export class WorkingContextSnapshotStore {
+  readonly agentId: string;
+  readonly #backend: StorageBackend;
+  /** What our file on disk looks like; null when the next save has to write it whole. */
+  #body: SnapshotBody | null = null;
+  #onDisk: 'absent' | 'ours' | 'not-ours' | 'newer' = 'absent';
+
+  constructor(backend: StorageBackend, agentId: string) {
+    this.#backend = backend;
+    this.agentId = agentId;
+  }
+
+  #name(agentId: string): Name {
+    return ['agents', agentId, SNAPSHOT_FILE];
+  }
+
+  async exists(agentId: string = this.agentId): Promise<boolean> {
+    return (await this.#backend.documents.readBytes(this.#name(agentId))) !== null;
+  }
+
+  /** The document as the seed has it; null when absent. @throws DOCUMENT_DAMAGED */
+  async read(agentId: string = this.agentId): Promise<JsonObject | null> {
+    const document = await this.#backend.documents.read(this.#name(agentId));
+    return (document?.value as JsonObject | undefined) ?? null;
+  }
+
+  /** Writes a document as the seed has it: whole, and durable. */
+  async write(agentId: string, payload: JsonObject): Promise<void> {
+    await this.#backend.documents.write(this.#name(agentId), payload);
+    if (agentId === this.agentId) {
+      this.#body = null;
+      this.#onDisk = 'not-ours';
+    }
+  }
+
+  /** The file with its verdict; null when absent. */
+  async load(): Promise<SnapshotFile | null> {
+    const bytes = await this.#backend.documents.readBytes(this.#name(this.agentId));
+    if (!bytes) {
+      this.#onDisk = 'absent';
+      return null;
+    }
+    const file = await decodeSnapshot(
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+      this.agentId,
+    );
+    this.#onDisk = file.status === 'newer' ? 'newer' : file.status === 'valid' ? 'ours' : 'not-ours';
+    this.#body = file.status === 'valid' ? file.body : null;
+    return file;
+  }
+
+  /** The next save moves the file aside: it is ours by its form, but not of this line of history. */
+  disown(): void {
+    this.#body = null;
+    if (this.#onDisk === 'ours') this.#onDisk = 'not-ours';
+  }
+
+  /** Brings the file up to date. @throws UNSUPPORTED_VERSION when a newer release's file is in the place */
+  async save(snapshot: WorkingContextSnapshot, footer: SnapshotFooter): Promise<SavedSnapshot> {
+    if (this.#onDisk === 'newer') {
+      throw new RekindleError(
+        'UNSUPPORTED_VERSION',
+        `${SNAPSHOT_FILE} was written by a newer release and stays as it is.`,
+        {
+          details: { file: SNAPSHOT_FILE },
+        },
+      );
+    }
+    const messages = snapshot.buildMessages(); // what comes while this save runs belongs to the next one
+    const inPlace = this.#body !== null && snapshot.firstChanged >= this.#body.messageCount;
+    const changedFrom = snapshot.firstChanged;
+    snapshot.markSaved(messages.length);
+    try {
+      return inPlace
+        ? await this.#saveTail(this.#body!, messages, footer)
+        : await this.#saveWhole(messages, footer);
+    } catch (thrown) {
+      this.#body = null;
+      snapshot.markSaved(Math.min(changedFrom, snapshot.firstChanged));
+      throw thrown;
+    }
+  }
+
+  async #saveTail(
+    body: SnapshotBody,
+    messages: readonly Message[],
+    footer: SnapshotFooter,
+  ): Promise<SavedSnapshot> {
+    const tail = encodeTail(body, messages, footer);
+    await this.#backend.documents.overwriteTail(this.#name(this.agentId), body.bytes, tail.bytes);
+    this.#body = tail.body;
+    return { bytesWritten: tail.bytes.length, whole: false, setAside: null };
+  }
+
+  async #saveWhole(messages: readonly Message[], footer: SnapshotFooter): Promise<SavedSnapshot> {
+    const name = this.#name(this.agentId);
+    const setAside =
+      this.#onDisk === 'not-ours' ? await this.#backend.documents.setAside(name, 'set-aside') : null;
+    const whole = await encodeSnapshot(this.agentId, messages, footer);
+    await this.#backend.documents.writeBytes(name, whole.bytes, { durability: 'cache' });
+    this.#onDisk = 'ours';
+    this.#body = whole.body;
+    return { bytesWritten: whole.bytes.length, whole: true, setAside };
+  }
+}

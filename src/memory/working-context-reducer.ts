@@ -1,0 +1,223 @@
+/**
+ * The reducer: one trace changes the state. Live agents and restored ones go through this function and no other, so their
+ * states cannot differ. Pure in the sense that matters: no I/O, no clock, no randomness.
+ */
+import { turnNumber } from '../core/ids.js';
+import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../messages/message.js';
+import type {
+  Boundary,
+  CompactionTrace,
+  MessageTrace,
+  ToolCallTrace,
+  ToolResultTrace,
+  Trace,
+} from './models/trace.js';
+import { isResponse, type ResultPlacement, WorkingContextSnapshot } from './working-context-snapshot.js';
+
+export interface MemoryState {
+  readonly snapshot: WorkingContextSnapshot;
+  /** The highest turn number seen or started. */
+  lastTurn: number;
+  /** The turn of the last trace, and that trace's `seq`: the next one in the turn goes on from here. */
+  turnId: string;
+  turnSeq: number;
+  /** Compactions refused since the last one that succeeded. */
+  compactionFailures: number;
+}
+
+export function emptyMemoryState(): MemoryState {
+  return {
+    snapshot: new WorkingContextSnapshot(),
+    lastTurn: 0,
+    turnId: '',
+    turnSeq: 0,
+    compactionFailures: 0,
+  };
+}
+
+/** What became of a result; null for every other trace. */
+export function applyTrace(state: MemoryState, trace: Trace): ResultPlacement | null {
+  if (trace.turnId !== '') {
+    state.lastTurn = Math.max(state.lastTurn, turnNumber(trace.turnId));
+    state.turnSeq = trace.turnId === state.turnId ? Math.max(state.turnSeq, trace.seq) : trace.seq;
+    state.turnId = trace.turnId;
+  }
+  switch (trace.type) {
+    case 'user':
+      state.snapshot.appendMessage(trace.message);
+      return null;
+    case 'assistant':
+      applyAnswer(state.snapshot, trace);
+      return null;
+    case 'tool_call':
+      applyCall(state.snapshot, trace);
+      return null;
+    case 'tool_result':
+      return state.snapshot.placeToolResult(resultMessage(trace));
+    case 'compaction':
+      applyCompaction(state, trace);
+      return null;
+    case 'boundary':
+      applyBoundary(state, trace.boundary);
+      return null;
+    case 'foreign':
+      return null;
+  }
+}
+
+/** Index of the newest assistant message, looking past results. -1 when another message comes first. */
+function lastAnswerIndex(snapshot: WorkingContextSnapshot): number {
+  const { messages } = snapshot;
+  let index = messages.length - 1;
+  while (index >= 0 && messages[index]!.role === 'tool') index -= 1;
+  return index >= 0 && messages[index]!.role === 'assistant' ? index : -1;
+}
+
+/**
+ * A blank answer makes no message: no provider would take it back. An answer that comes after its own calls, as the original
+ * project writes it, gives them its text.
+ */
+function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace): void {
+  const { message } = trace;
+  const index = lastAnswerIndex(snapshot);
+  const previous = snapshot.messages[index];
+  if (previous && isResponse(previous, message.messageId)) {
+    snapshot.amendMessage(index, {
+      ...message,
+      ...(previous.toolPayload ? { toolPayload: previous.toolPayload } : {}),
+    });
+    return;
+  }
+  if (previous && belongsToCalls(snapshot, previous, index, message)) {
+    if (!isBlankMessage(message))
+      snapshot.amendMessage(index, { ...message, toolPayload: previous.toolPayload! });
+    return;
+  }
+  if (!isBlankMessage(message) || hasReasoning(message)) snapshot.appendMessage(message);
+}
+
+function belongsToCalls(
+  snapshot: WorkingContextSnapshot,
+  previous: Message,
+  index: number,
+  message: Message,
+): boolean {
+  const unnamed = previous.messageId === undefined && message.messageId === undefined;
+  const answered = index < snapshot.length - 1;
+  const bare = previous.content === null && toolCallsOf(previous).length > 0;
+  return unnamed && bare && !answered && previous.turnId === message.turnId;
+}
+
+function hasReasoning(message: Message): boolean {
+  return (
+    message.messageId !== undefined &&
+    ((message.reasoning?.length ?? 0) > 0 || message.reasoningContent !== undefined)
+  );
+}
+
+/** Calls of one response are one message. Without a response id, calls in a row of one turn are. */
+function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace): void {
+  const index = lastAnswerIndex(snapshot);
+  const previous = snapshot.messages[index];
+  const sameResponse = isResponse(previous, trace.messageId);
+  const inARow =
+    trace.messageId === undefined &&
+    previous !== undefined &&
+    previous.messageId === undefined &&
+    previous.turnId === trace.turnId &&
+    toolCallsOf(previous).length > 0 &&
+    index === snapshot.length - 1;
+  if (sameResponse || inARow) {
+    snapshot.addToolCall(index, trace.call);
+    return;
+  }
+  snapshot.appendMessage({
+    role: 'assistant',
+    content: null,
+    toolPayload: { toolCalls: [trace.call] },
+    ...(trace.messageId === undefined ? {} : { messageId: trace.messageId }),
+    turnId: trace.turnId,
+  });
+}
+
+function resultMessage(trace: ToolResultTrace): Message {
+  return {
+    role: 'tool',
+    content: null,
+    toolPayload: trace.result,
+    ...(trace.parts ? { parts: trace.parts } : {}),
+    turnId: trace.turnId,
+    ...(trace.synthetic ? { synthetic: true } : {}),
+  };
+}
+
+function applyCompaction(state: MemoryState, trace: CompactionTrace): void {
+  const { snapshot } = state;
+  snapshot.epochId = trace.epochId;
+  snapshot.lastCompactionTs = trace.lastCompactionTs;
+  snapshot.replaceAll(trace.messages);
+  state.lastTurn = Math.max(state.lastTurn, trace.lastTurn);
+  state.compactionFailures = 0;
+}
+
+function applyBoundary(state: MemoryState, boundary: Boundary): void {
+  const { snapshot } = state;
+  switch (boundary.kind) {
+    case 'system':
+      setSystemPrompt(snapshot, boundary.systemPrompt);
+      return;
+    case 'base':
+      snapshot.epochId = boundary.epochId;
+      snapshot.lastCompactionTs = boundary.lastCompactionTs;
+      snapshot.replaceAll(boundary.messages);
+      state.lastTurn = Math.max(state.lastTurn, boundary.lastTurn);
+      return;
+    case 'repair': {
+      const messages = snapshot.buildMessages();
+      messages.splice(boundary.at, boundary.deleteCount, ...boundary.insert);
+      snapshot.replaceAll(messages);
+      return;
+    }
+    case 'compaction_failed':
+      state.compactionFailures += 1;
+  }
+}
+
+function systemOf(snapshot: WorkingContextSnapshot): Message[] {
+  const first = snapshot.messages[0];
+  return first?.role === 'system' ? [first] : [];
+}
+
+/** Sets, changes or (with empty text) removes the one system message at the head. */
+export function setSystemPrompt(snapshot: WorkingContextSnapshot, systemPrompt: string): void {
+  const head = systemOf(snapshot);
+  if (head[0]?.content === systemPrompt) return;
+  const system: Message[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
+  snapshot.replaceAll([...system, ...snapshot.messages.slice(head.length)]);
+}
+
+export type FrontierKind = 'idle' | 'awaiting_assistant' | 'interrupted_tools';
+
+/** Where the conversation stopped. */
+export interface Frontier {
+  readonly kind: FrontierKind;
+  readonly turnId: string | null;
+  /** Open calls, when tools were interrupted. */
+  readonly callIds: readonly string[];
+}
+
+export function frontierOf(snapshot: WorkingContextSnapshot): Frontier {
+  const open = snapshot.openCalls();
+  if (open.length > 0) {
+    const last = open[open.length - 1]!;
+    return {
+      kind: 'interrupted_tools',
+      turnId: last.turnId ?? null,
+      callIds: open.map(({ call }) => call.id),
+    };
+  }
+  const last = snapshot.messages[snapshot.length - 1];
+  const waiting =
+    last !== undefined && (toolResultOf(last) !== null || (last.role === 'user' && last.kind !== 'memory'));
+  return { kind: waiting ? 'awaiting_assistant' : 'idle', turnId: last?.turnId ?? null, callIds: [] };
+}

@@ -1,0 +1,70 @@
+/**
+ * The snapshot as one JSON document: the shape of the seed, pure mapping, no I/O.
+ *
+ *     {"schema_version":1,"agent_id":"a","epoch_id":1,"last_compaction_ts":null,"messages":[...]}
+ *
+ * Versions: 1 (the seed's, and ours, with more fields) and 3 (the original project's later one). 2 and everything above 3
+ * was written by something newer; other values are damage.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
+import { messageFromJson, messageToJson } from '../messages/message-serializer.js';
+import { WorkingContextSnapshot } from './working-context-snapshot.js';
+
+export const SNAPSHOT_SCHEMA_VERSION = 1;
+const READABLE_VERSIONS = new Set([1, 3]);
+
+export interface SnapshotMetadata {
+  readonly schema_version?: number;
+  readonly agent_id?: string;
+  readonly epoch_id?: number;
+  readonly last_compaction_ts?: number | null;
+}
+
+export type VersionVerdict = 'readable' | 'newer' | 'damaged';
+
+export function verdictOnVersion(version: JsonValue | undefined): VersionVerdict {
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return 'damaged';
+  return READABLE_VERSIONS.has(version) ? 'readable' : 'newer';
+}
+
+// A class of static functions only because the original project's users import it by this name.
+// biome-ignore lint/complexity/noStaticOnlyClass: see above
+export class WorkingContextSnapshotSerializer {
+  static serialize(snapshot: WorkingContextSnapshot, metadata: SnapshotMetadata): JsonObject {
+    return {
+      schema_version: metadata.schema_version ?? SNAPSHOT_SCHEMA_VERSION,
+      agent_id: metadata.agent_id ?? '',
+      epoch_id: metadata.epoch_id ?? snapshot.epochId,
+      last_compaction_ts: metadata.last_compaction_ts ?? snapshot.lastCompactionTs,
+      messages: snapshot.messages.map(messageToJson),
+    };
+  }
+
+  /** @throws MESSAGE_INVALID; call `validate` first for a verdict without an exception. */
+  static deserialize(payload: JsonObject): { snapshot: WorkingContextSnapshot; metadata: SnapshotMetadata } {
+    const messages = Array.isArray(payload['messages']) ? payload['messages'] : [];
+    const snapshot = new WorkingContextSnapshot(messages.map(messageFromJson));
+    const { epoch_id: epochId, last_compaction_ts: ts, schema_version: version, agent_id: agentId } = payload;
+    if (typeof epochId === 'number' && Number.isSafeInteger(epochId)) snapshot.epochId = epochId;
+    if (typeof ts === 'number') snapshot.lastCompactionTs = ts;
+    const metadata: SnapshotMetadata = {
+      ...(typeof version === 'number' ? { schema_version: version } : {}),
+      ...(typeof agentId === 'string' ? { agent_id: agentId } : {}),
+      epoch_id: snapshot.epochId,
+      last_compaction_ts: snapshot.lastCompactionTs,
+    };
+    return { snapshot, metadata };
+  }
+
+  /** True for a document that this release can read. */
+  static validate(payload: unknown): boolean {
+    if (!isJsonObject(payload) || verdictOnVersion(payload['schema_version']) !== 'readable') return false;
+    if (typeof payload['agent_id'] !== 'string' || !Array.isArray(payload['messages'])) return false;
+    try {
+      for (const message of payload['messages']) messageFromJson(message);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

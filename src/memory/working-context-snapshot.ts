@@ -1,0 +1,224 @@
+/**
+ * The working context of one epoch: the list of messages that the model gets, and where results still belong.
+ *
+ * Append-only but for results: each goes into the block of its call, in call order, whenever it arrives. The lowest index
+ * that changed is remembered, so that the cache writes only what is new.
+ */
+import type { JsonValue } from '../core/json.js';
+import {
+  type Message,
+  type ToolCallSpec,
+  type ToolResultPayload,
+  toolCallsOf,
+  toolResultOf,
+} from '../messages/message.js';
+
+export interface OpenCall {
+  readonly call: ToolCallSpec;
+  readonly turnId: string | undefined;
+  /** Index of the message that holds the call. */
+  readonly messageIndex: number;
+}
+
+export type ResultPlacement = 'placed' | 'replaced' | 'duplicate' | 'orphan';
+
+export class WorkingContextSnapshot {
+  epochId = 1;
+  /** Seconds since 1970; null before the first compaction. */
+  lastCompactionTs: number | null = null;
+  #messages: Message[] = [];
+  /** Calls without a result: id → indexes of their messages, oldest first. */
+  #open = new Map<string, number[]>();
+  #firstChanged = 0;
+
+  constructor(initialMessages: Iterable<Message> = []) {
+    this.#load([...initialMessages]);
+    this.#firstChanged = 0;
+  }
+
+  get length(): number {
+    return this.#messages.length;
+  }
+
+  /** The list itself, not to be changed: messages are immutable, the array is not. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** A copy of the list; the messages are shared. */
+  buildMessages(): Message[] {
+    return this.#messages.slice();
+  }
+
+  appendMessage(message: Message): void {
+    const result = toolResultOf(message);
+    if (result && this.#open.has(result.toolCallId)) {
+      this.#place(message, result);
+      return;
+    }
+    this.#messages.push(message);
+    for (const call of toolCallsOf(message)) this.#addOpen(call.id, this.#messages.length - 1);
+  }
+
+  appendUser(content: string): void {
+    this.appendMessage({ role: 'user', content });
+  }
+
+  appendAssistant(content: string | null, reasoning: string | null = null): void {
+    this.appendMessage({
+      role: 'assistant',
+      content,
+      ...(reasoning === null ? {} : { reasoningContent: reasoning }),
+    });
+  }
+
+  appendToolCalls(toolCalls: readonly ToolCallSpec[]): void {
+    this.appendMessage({ role: 'assistant', content: null, toolPayload: { toolCalls } });
+  }
+
+  appendToolResult(
+    toolCallId: string,
+    toolName: string,
+    toolResult: JsonValue,
+    toolError: string | null = null,
+  ): ResultPlacement {
+    return this.placeToolResult({
+      role: 'tool',
+      content: null,
+      toolPayload: { toolCallId, toolName, toolResult: toolError === null ? toolResult : null, toolError },
+    });
+  }
+
+  /** Adds a call to the message at `index`, which was appended earlier. */
+  addToolCall(index: number, call: ToolCallSpec): void {
+    const message = this.#messages[index]!;
+    this.#setAt(index, { ...message, toolPayload: { toolCalls: [...toolCallsOf(message), call] } });
+    this.#addOpen(call.id, index);
+  }
+
+  /** Replaces a message by one with the same calls. */
+  amendMessage(index: number, message: Message): void {
+    this.#setAt(index, message);
+  }
+
+  /** Puts a result where it belongs. A synthetic result gives way to a real one; a second real one is refused. */
+  placeToolResult(message: Message): ResultPlacement {
+    const result = toolResultOf(message)!;
+    if (this.#open.has(result.toolCallId)) {
+      this.#place(message, result);
+      return 'placed';
+    }
+    const index = this.#messages.findLastIndex(
+      (other) => toolResultOf(other)?.toolCallId === result.toolCallId,
+    );
+    if (index < 0) return 'orphan';
+    if (!this.#messages[index]!.synthetic || message.synthetic) return 'duplicate';
+    this.#setAt(index, message);
+    return 'replaced';
+  }
+
+  openCalls(): OpenCall[] {
+    const found: OpenCall[] = [];
+    for (const [id, indexes] of this.#open) {
+      for (const messageIndex of indexes) {
+        const message = this.#messages[messageIndex]!;
+        const call = toolCallsOf(message).find((candidate) => candidate.id === id);
+        if (call) found.push({ call, turnId: message.turnId, messageIndex });
+      }
+    }
+    return found.sort((a, b) => a.messageIndex - b.messageIndex);
+  }
+
+  get hasOpenCalls(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** A new epoch with these messages. `lastCompactionTs` in seconds; left out, it stays. */
+  reset(messages: Iterable<Message>, lastCompactionTs?: number | null): void {
+    this.epochId += 1;
+    if (lastCompactionTs !== undefined) this.lastCompactionTs = lastCompactionTs;
+    this.replaceAll(messages);
+  }
+
+  /** Other messages in the same epoch. */
+  replaceAll(messages: Iterable<Message>): void {
+    const next = [...messages];
+    let same = 0;
+    while (same < next.length && next[same] === this.#messages[same]) same += 1;
+    this.#load(next);
+    this.#firstChanged = Math.min(this.#firstChanged, same);
+  }
+
+  /** The lowest index changed since the last `markSaved`; the length when only appended. */
+  get firstChanged(): number {
+    return this.#firstChanged;
+  }
+
+  /** Everything up to the length now is in the cache. */
+  markSaved(length: number): void {
+    this.#firstChanged = length;
+  }
+
+  #load(messages: Message[]): void {
+    this.#messages = messages;
+    this.#open = new Map();
+    for (const [index, message] of messages.entries()) {
+      for (const call of toolCallsOf(message)) this.#addOpen(call.id, index);
+      const result = toolResultOf(message);
+      if (result) this.#closeOpen(result.toolCallId);
+    }
+  }
+
+  #place(message: Message, result: ToolResultPayload): void {
+    const indexes = this.#open.get(result.toolCallId)!;
+    const wanted = indexes.findLast((index) => this.#messages[index]!.turnId === message.turnId);
+    const callIndex = wanted ?? indexes[indexes.length - 1]!;
+    const position = this.#positionInBlock(callIndex, result.toolCallId);
+    this.#closeOpen(result.toolCallId, callIndex);
+    if (position === this.#messages.length) {
+      this.#messages.push(message);
+      return;
+    }
+    this.#messages.splice(position, 0, message);
+    this.#firstChanged = Math.min(this.#firstChanged, position);
+    for (const list of this.#open.values()) {
+      for (const [at, index] of list.entries()) if (index >= position) list[at] = index + 1;
+    }
+  }
+
+  #positionInBlock(callIndex: number, callId: string): number {
+    const order = new Map(toolCallsOf(this.#messages[callIndex]!).map((call, index) => [call.id, index]));
+    const own = order.get(callId) ?? 0;
+    let position = callIndex + 1;
+    for (; position < this.#messages.length; position += 1) {
+      const other = toolResultOf(this.#messages[position]!);
+      const place = other ? order.get(other.toolCallId) : undefined;
+      if (place === undefined || place > own) break;
+    }
+    return position;
+  }
+
+  #setAt(index: number, message: Message): void {
+    this.#messages[index] = message;
+    this.#firstChanged = Math.min(this.#firstChanged, index);
+  }
+
+  #addOpen(callId: string, index: number): void {
+    const indexes = this.#open.get(callId);
+    if (indexes) indexes.push(index);
+    else this.#open.set(callId, [index]);
+  }
+
+  #closeOpen(callId: string, callIndex?: number): void {
+    const indexes = this.#open.get(callId);
+    if (!indexes) return;
+    const at = callIndex === undefined ? indexes.length - 1 : indexes.lastIndexOf(callIndex);
+    indexes.splice(at, 1);
+    if (indexes.length === 0) this.#open.delete(callId);
+  }
+}
+
+/** True for a message that a later call or text of the same response belongs to. */
+export function isResponse(message: Message | undefined, messageId: string | undefined): boolean {
+  return message?.role === 'assistant' && messageId !== undefined && message.messageId === messageId;
+}
