@@ -41,6 +41,8 @@ export interface AssistantResponse {
   readonly toolCalls?: readonly ToolCallSpec[];
   readonly messageId?: string;
   readonly status?: 'aborted' | 'failed';
+  /** Ends the turn. Default: true for a response without calls. */
+  readonly final?: boolean;
 }
 
 export interface ToolResultInput {

@@ -166,8 +166,8 @@ export class MemoryManager {
   }
 
   /**
-   * A model response: its text and its calls in one commit. An answer without calls ends the turn, and the cache is brought up
-   * to date. Durable when it resolves.
+   * A model response: its text and its calls in one commit. A final answer (by default: one without calls) ends the turn,
+   * and the cache is brought up to date. Durable when it resolves.
    */
   async ingestAssistantResponse(
     response: AssistantResponse,
@@ -180,13 +180,19 @@ export class MemoryManager {
     const message = answerMessageFrom(response, messageId);
     const said: TraceBody[] = message ? [{ type: 'assistant', message, sourceEvent }] : [];
     await this.#ingest(turnId, [...said, ...callTraces(calls, messageId)]);
-    if (calls.length === 0) await this.endTurn();
+    if (response.final ?? calls.length === 0) await this.endTurn();
   }
 
   /** Compacts if it is time, and brings the cache up to date. Never rejects: both are no part of the turn's success. */
   async endTurn(): Promise<void> {
     await this.compactIfNeeded();
     await this.persistWorkingContextSnapshot();
+  }
+
+  /** The first trace of a new agent: its system prompt, durable, so that the agent exists from now on. */
+  async begin(systemPrompt: string): Promise<void> {
+    const boundary: Boundary = { kind: 'system', systemPrompt };
+    await this.#ingest('', [{ type: 'boundary', boundary, sourceEvent: 'AgentCreated' }]);
   }
 
   /** For the restore: results of interrupted calls. With a store that only reads they are applied in memory. */

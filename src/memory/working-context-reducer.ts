@@ -73,21 +73,29 @@ function lastAnswerIndex(snapshot: WorkingContextSnapshot): number {
   return index >= 0 && messages[index]!.role === 'assistant' ? index : -1;
 }
 
+/** Index of the message of a response in the turn that is at the end of the list. -1 when it is not there. */
+function responseIndex(snapshot: WorkingContextSnapshot, messageId: string | undefined): number {
+  const { messages } = snapshot;
+  for (let index = messages.length - 1; index >= 0 && messages[index]!.role !== 'user'; index -= 1) {
+    if (isResponse(messages[index], messageId)) return index;
+  }
+  return -1;
+}
+
 /**
  * A blank answer makes no message: no provider would take it back. An answer that comes after its own calls, as the original
  * project writes it, gives them its text.
  */
 function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace): void {
   const { message } = trace;
-  const index = lastAnswerIndex(snapshot);
-  const previous = snapshot.messages[index];
-  if (previous && isResponse(previous, message.messageId)) {
-    snapshot.amendMessage(index, {
-      ...message,
-      ...(previous.toolPayload ? { toolPayload: previous.toolPayload } : {}),
-    });
+  const own = responseIndex(snapshot, message.messageId);
+  if (own >= 0) {
+    const { toolPayload } = snapshot.messages[own]!;
+    snapshot.amendMessage(own, { ...message, ...(toolPayload ? { toolPayload } : {}) });
     return;
   }
+  const index = lastAnswerIndex(snapshot);
+  const previous = snapshot.messages[index];
   if (previous && belongsToCalls(snapshot, previous, index, message)) {
     if (!isBlankMessage(message))
       snapshot.amendMessage(index, { ...message, toolPayload: previous.toolPayload! });
@@ -119,7 +127,7 @@ function hasReasoning(message: Message): boolean {
 function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace): void {
   const index = lastAnswerIndex(snapshot);
   const previous = snapshot.messages[index];
-  const sameResponse = isResponse(previous, trace.messageId);
+  const own = responseIndex(snapshot, trace.messageId);
   const inARow =
     trace.messageId === undefined &&
     previous !== undefined &&
@@ -127,8 +135,8 @@ function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace): void
     previous.turnId === trace.turnId &&
     toolCallsOf(previous).length > 0 &&
     index === snapshot.length - 1;
-  if (sameResponse || inARow) {
-    snapshot.addToolCall(index, trace.call);
+  if (own >= 0 || inARow) {
+    snapshot.addToolCall(own >= 0 ? own : index, trace.call);
     return;
   }
   snapshot.appendMessage({

@@ -6,7 +6,7 @@ import { errnoOf, type FileSystem } from '../file-system.js';
 import type { BlobInfo, Blobs, Name } from '../ports.js';
 import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
 import type { FilePaths } from './file-paths.js';
-import { labelled } from './storage-errors.js';
+import { labelled, storageError } from './storage-errors.js';
 
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -14,11 +14,18 @@ export class FileBlobs implements Blobs {
   readonly #fs: FileSystem;
   readonly #paths: FilePaths;
   readonly #scope: Name;
+  readonly #syncAncestors: (folder: string) => Promise<void>;
 
-  constructor(fs: FileSystem, paths: FilePaths, scope: Name) {
+  constructor(
+    fs: FileSystem,
+    paths: FilePaths,
+    scope: Name,
+    syncAncestors: (folder: string) => Promise<void>,
+  ) {
     this.#fs = fs;
     this.#paths = paths;
     this.#scope = scope;
+    this.#syncAncestors = syncAncestors;
   }
 
   put(bytes: Uint8Array): Promise<BlobInfo> {
@@ -28,7 +35,9 @@ export class FileBlobs implements Blobs {
       await ensureFolder(this.#fs, folder);
       const target = path.join(folder, digest);
       if (!(await this.#fs.stat(target))) await this.#store(folder, target, bytes);
-      else await this.#fs.syncFolder(folder); // a crash may have come before the sync of who stored it
+      // Also for what was there: a crash may have come before the sync of who stored it.
+      await this.#syncAncestors(folder);
+      await this.#fs.syncFolder(folder);
       return { digest, size: bytes.length };
     });
   }
@@ -45,7 +54,6 @@ export class FileBlobs implements Blobs {
       await this.#fs.unlink(temporary).catch(() => {});
       throw thrown;
     }
-    await this.#fs.syncFolder(folder);
   }
 
   get(digest: string): Promise<Uint8Array | null> {
@@ -80,14 +88,18 @@ export class FileBlobs implements Blobs {
   }
 
   async *list(): AsyncGenerator<BlobInfo> {
-    const scope = await this.#paths.folder(this.#scope, { make: false });
-    for (const shard of (await this.#names(scope)).filter((name) => /^[0-9a-f]{2}$/.test(name)).sort()) {
-      for (const digest of (await this.#names(path.join(scope, shard)))
-        .filter((name) => DIGEST.test(name))
-        .sort()) {
-        const stat = await this.#fs.stat(path.join(scope, shard, digest));
-        if (stat?.kind === 'file') yield { digest, size: stat.sizeBytes };
+    try {
+      const scope = await this.#paths.folder(this.#scope, { make: false });
+      for (const shard of (await this.#names(scope)).filter((name) => /^[0-9a-f]{2}$/.test(name)).sort()) {
+        for (const digest of (await this.#names(path.join(scope, shard)))
+          .filter((name) => DIGEST.test(name))
+          .sort()) {
+          const stat = await this.#fs.stat(path.join(scope, shard, digest));
+          if (stat?.kind === 'file') yield { digest, size: stat.sizeBytes };
+        }
       }
+    } catch (thrown) {
+      throw storageError(thrown, 'list artifacts');
     }
   }
 

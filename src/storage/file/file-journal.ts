@@ -17,11 +17,21 @@ import type {
   ReadOptions,
 } from '../ports.js';
 import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
-import { damage, readForward, readRangeBackward, type SegmentRange, sealedRanges } from './journal-reader.js';
+import {
+  damage,
+  readForward,
+  readRangeBackward,
+  type SegmentRange,
+  sealedRanges,
+  startsNumbered,
+} from './journal-reader.js';
 import { SegmentFiles } from './journal-segments.js';
 import { JournalWriter } from './journal-writer.js';
 import { SequenceCheck } from './sequence-check.js';
-import { labelled } from './storage-errors.js';
+import { labelled, storageError } from './storage-errors.js';
+
+/** Scans until the segments agree with where the journal ends. */
+const RANGE_TRIES = 5;
 
 export interface FileJournalOptions {
   readonly lease: Lease | null;
@@ -113,12 +123,16 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   async *read(options: ReadOptions = {}): AsyncGenerator<JournalEntry<R>> {
     const after = options.after ?? 0;
     let left = options.limit ?? Number.POSITIVE_INFINITY;
-    for await (const entry of this.#entries(options)) {
-      if (entry.kind === 'record') {
-        if (entry.seq <= after) continue;
-        if (left-- <= 0) return;
+    try {
+      for await (const entry of this.#entries(options)) {
+        if (entry.kind === 'record') {
+          if (entry.seq <= after) continue;
+          if (left-- <= 0) return;
+        }
+        yield entry as JournalEntry<R>;
       }
-      yield entry as JournalEntry<R>;
+    } catch (thrown) {
+      throw storageError(thrown, `read ${this.#files.base}`);
     }
   }
 
@@ -128,7 +142,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     const startAt = cursor ? ranges.findIndex((range) => range.segment.number === cursor.segment) : 0;
     if (startAt < 0)
       throw new RekindleError('INVALID_ARGUMENT', 'The cursor points into a segment that is not there.');
-    const check = this.#sequenceCheck(options, ranges);
+    const check = await this.#sequenceCheck(options, ranges, startAt);
     let expected = ranges[startAt]?.segment.number ?? 1;
     for (const [index, range] of ranges.entries()) {
       if (index < startAt) continue;
@@ -141,32 +155,54 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     }
   }
 
-  /** With a cursor, numbers start where the caller says, or at the first line that carries one. */
-  #sequenceCheck({ cursor, after }: ReadOptions, ranges: readonly SegmentRange[]): SequenceCheck {
-    if (!cursor) return new SequenceCheck(ranges[0]?.segment.header?.prevSeq ?? 0);
-    return after === undefined ? SequenceCheck.untilNumbered() : new SequenceCheck(after);
+  /** With a cursor, numbers start where the caller says, or with the record's own; where it has none, all before are counted. */
+  async #sequenceCheck(
+    { cursor, after }: ReadOptions,
+    ranges: readonly SegmentRange[],
+    startAt: number,
+  ): Promise<SequenceCheck> {
+    if (cursor && after !== undefined) return new SequenceCheck(after);
+    const start = ranges[startAt];
+    if (cursor && start && (await startsNumbered(this.#fs, { ...start, from: cursor.offset }))) {
+      return SequenceCheck.untilNumbered();
+    }
+    const check = new SequenceCheck(ranges[0]?.segment.header?.prevSeq ?? 0);
+    if (!cursor || !start) return check;
+    for (const range of [...ranges.slice(0, startAt), { ...start, to: cursor.offset }]) {
+      for await (const _ of readForward(this.#fs, range, check));
+    }
+    return check;
   }
 
   async *readBackward(): AsyncGenerator<JournalEntry<R>> {
-    const ranges = await this.#ranges(false);
-    for (const range of ranges.reverse()) {
-      const before = async () => this.#seqBefore(range);
-      for await (const entry of readRangeBackward(this.#fs, range, before)) yield entry as JournalEntry<R>;
+    try {
+      const ranges = await this.#ranges(false);
+      for (const range of ranges.reverse()) {
+        const before = async () => this.#seqBefore(range);
+        for await (const entry of readRangeBackward(this.#fs, range, before)) yield entry as JournalEntry<R>;
+      }
+    } catch (thrown) {
+      throw storageError(thrown, `read ${this.#files.base}`);
     }
   }
 
   /** What is readable now: whole segments, each up to its seal, and the live one up to its last whole record. */
   async #ranges(archived: boolean): Promise<SegmentRange[]> {
-    const segments = await labelled(`read ${this.#files.base}`, () =>
-      this.#files.scan(this.#fs, { archived }),
-    );
-    const ranges = sealedRanges(segments.filter((segment) => !segment.headerTorn));
-    const last = ranges.at(-1);
-    const end = this.#writer.end;
-    // Torn bytes at the very end were reported at opening; a lost lease may have let others write on.
-    if (!last || last.segment.number !== end.segment) return ranges;
-    const to = Math.min(last.segment.sizeBytes, this.#writer.sizeBytes);
-    return [...ranges.slice(0, -1), { ...last, segment: { ...last.segment, sizeBytes: to }, to }];
+    for (let tries = 1; ; tries += 1) {
+      if (this.#options.readOnly) await this.#writer.refresh();
+      const { segment } = this.#writer.end; // before the scan, which may see more, and half of a record
+      const end = this.#writer.sizeBytes;
+      const segments = await this.#files.scan(this.#fs, { archived });
+      const ranges = sealedRanges(segments.filter((found) => !found.headerTorn));
+      const last = ranges.at(-1);
+      if (last?.segment.number === segment) {
+        // Torn bytes at the very end were reported at opening.
+        const to = Math.min(last.segment.sizeBytes, end);
+        return [...ranges.slice(0, -1), { ...last, segment: { ...last.segment, sizeBytes: to }, to }];
+      }
+      // A new segment was started meanwhile, or a lost lease has let others write on.
+      if (!last || tries === RANGE_TRIES) return ranges;
+    }
   }
 
   async #seqBefore(range: SegmentRange): Promise<number> {
@@ -179,8 +215,9 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     return last;
   }
 
-  head(): Promise<JournalHead> {
-    return Promise.resolve(this.#writer.head);
+  async head(): Promise<JournalHead> {
+    if (this.#options.readOnly) await labelled(`read ${this.#files.base}`, () => this.#writer.refresh());
+    return this.#writer.head;
   }
 
   openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {

@@ -97,7 +97,7 @@ export class FileStorage implements StorageBackend {
   }
 
   blobs(scope: Name): Blobs {
-    return new FileBlobs(this.#fs, this.#paths, scope);
+    return new FileBlobs(this.#fs, this.#paths, scope, (folder) => this.#syncAncestors(folder));
   }
 
   listNames(prefix: Name): Promise<string[]> {

@@ -92,6 +92,9 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
   }
 
   async *read(options: ReadOptions = {}): AsyncGenerator<JournalEntry<R>> {
+    if (options.cursor && options.cursor.segment !== 1) {
+      throw new RekindleError('INVALID_ARGUMENT', 'The cursor points into a segment that is not there.');
+    }
     const first = Math.max(
       options.after ?? 0,
       options.cursor?.offset ?? 0,

@@ -71,7 +71,8 @@ export class MemoryStorage implements StorageBackend {
 
   async listNames(prefix: Name): Promise<string[]> {
     const start = prefix.length === 0 ? '' : `${keyOf(prefix)}/`;
-    const keys = [...this.#documents.keys(), ...nonEmpty(this.#journals), ...this.#blobs.keys()];
+    const blobs = [...this.#blobs].filter(([, scope]) => scope.size > 0).map(([key]) => key);
+    const keys = [...this.#documents.keys(), ...nonEmpty(this.#journals), ...blobs];
     const below = keys
       .filter((key) => key.startsWith(start))
       .map((key) => key.slice(start.length).split('/')[0]!);
@@ -133,7 +134,11 @@ class MemoryDocuments implements Documents {
     if (!bytes) return null;
     try {
       return {
-        value: JSON.parse(Buffer.from(bytes).toString('utf8').replace(/^\ufeff/, '')) as JsonValue,
+        value: JSON.parse(
+          Buffer.from(bytes)
+            .toString('utf8')
+            .replace(/^\ufeff/, ''),
+        ) as JsonValue,
         version: versionOf(bytes),
       };
     } catch (cause) {

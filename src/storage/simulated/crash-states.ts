@@ -21,6 +21,8 @@ export interface CrashOptions {
   /** Crash points, as counts of logged operations. Default: from 0 to the end of the log. */
   readonly fromPoint?: number;
   readonly toPoint?: number;
+  /** Points to leave out, because the caller knows that they add nothing. */
+  readonly skip?: (point: number) => boolean;
   /** Combinations tried at one point: all when there are no more, else a sample. Default 512. */
   readonly perPoint?: number;
   /** For the samples. Default 1. */
@@ -98,7 +100,7 @@ export function* crashStates(
   const image = start.clone();
   for (let point = 0; point <= Math.min(toPoint, log.length); point++) {
     if (point > 0) image.apply(log[point - 1]!, point - 1);
-    if (point >= fromPoint) yield* statesAt(image, point, options);
+    if (point >= fromPoint && !options.skip?.(point)) yield* statesAt(image, point, options);
   }
 }
 

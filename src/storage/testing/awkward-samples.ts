@@ -67,7 +67,7 @@ export const AWKWARD_NAMES: readonly string[] = [
   "it's",
   '$(id)',
   '`id`',
-  '${HOME}',
+  '$HOME',
   '__proto__',
   'constructor',
   'toString',

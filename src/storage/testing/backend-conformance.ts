@@ -23,15 +23,18 @@ function listNamesTests(suite: Suite): void {
     assert.deepEqual(await backend.listNames(['agents']), []);
   });
 
-  suite.test('tells the segments under which journals, documents or blobs are, sorted', async ({ backend }) => {
-    const journal = await backend.openJournal(['agents', 'journal', 'traces']);
-    await journal.append([{ n: 1 }]);
-    await backend.documents.write(['agents', 'document', 'deep', 'state'], 1);
-    await backend.blobs(['agents', 'blob', 'artifacts']).put(Buffer.from('a'));
-    await backend.documents.write(['others', 'x', 'state'], 1);
-    assert.deepEqual(await backend.listNames(['agents']), ['blob', 'document', 'journal']);
-    assert.deepEqual(await backend.listNames([]), ['agents', 'others']);
-  });
+  suite.test(
+    'tells the segments under which journals, documents or blobs are, sorted',
+    async ({ backend }) => {
+      const journal = await backend.openJournal(['agents', 'journal', 'traces']);
+      await journal.append([{ n: 1 }]);
+      await backend.documents.write(['agents', 'document', 'deep', 'state'], 1);
+      await backend.blobs(['agents', 'blob', 'artifacts']).put(Buffer.from('a'));
+      await backend.documents.write(['others', 'x', 'state'], 1);
+      assert.deepEqual(await backend.listNames(['agents']), ['blob', 'document', 'journal']);
+      assert.deepEqual(await backend.listNames([]), ['agents', 'others']);
+    },
+  );
 
   suite.test('decodes awkward names', async ({ backend }) => {
     for (const name of AWKWARD_NAMES) await backend.documents.write(['agents', name, 'state'], name);

@@ -114,13 +114,16 @@ function digestTests(suite: Suite): void {
     }
   });
 
-  suite.test('refuses a scope that cannot be stored with INVALID_NAME, and touches nothing', async (store) => {
-    for (const name of REFUSED_NAMES) {
-      const put = async () => store.backend.blobs(['agents', name]).put(Buffer.from('a'));
-      await assertRejects(put(), 'INVALID_NAME');
-    }
-    assert.deepEqual(await store.backend.listNames([]), []);
-  });
+  suite.test(
+    'refuses a scope that cannot be stored with INVALID_NAME, and touches nothing',
+    async (store) => {
+      for (const name of REFUSED_NAMES) {
+        const put = async () => store.backend.blobs(['agents', name]).put(Buffer.from('a'));
+        await assertRejects(put(), 'INVALID_NAME');
+      }
+      assert.deepEqual(await store.backend.listNames([]), []);
+    },
+  );
 }
 
 function sha256(bytes: Uint8Array): string {

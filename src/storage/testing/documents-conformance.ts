@@ -235,13 +235,16 @@ function nameTests(suite: Suite): void {
     assert.deepEqual(await backend.documents.list(['none']), []);
   });
 
-  suite.persistent('keeps deletions and set-aside documents when the store is opened again', async (store) => {
-    await store.backend.documents.write(['docs', 'gone'], 1);
-    await store.backend.documents.write(['docs', 'aside'], 2);
-    await store.backend.documents.delete(['docs', 'gone']);
-    const aside = await store.backend.documents.setAside(['docs', 'aside'], 'old');
-    assert.deepEqual(await (await store.reopen()).documents.list(['docs']), [aside]);
-  });
+  suite.persistent(
+    'keeps deletions and set-aside documents when the store is opened again',
+    async (store) => {
+      await store.backend.documents.write(['docs', 'gone'], 1);
+      await store.backend.documents.write(['docs', 'aside'], 2);
+      await store.backend.documents.delete(['docs', 'gone']);
+      const aside = await store.backend.documents.setAside(['docs', 'aside'], 'old');
+      assert.deepEqual(await (await store.reopen()).documents.list(['docs']), [aside]);
+    },
+  );
 }
 
 function awkwardNameTests(suite: Suite): void {

@@ -1,7 +1,14 @@
 /** A journal and its lease: one writer, and a writer that was taken over acknowledges nothing more. */
 import assert from 'node:assert/strict';
 import { isRekindleError } from '../../core/errors.js';
-import { appendNumbers, assertRejects, contents, type Numbered, numbers, type Suite } from './conformance-kit.js';
+import {
+  appendNumbers,
+  assertRejects,
+  contents,
+  type Numbered,
+  numbers,
+  type Suite,
+} from './conformance-kit.js';
 
 const AGENT = ['agents', 'one'];
 const NAME = [...AGENT, 'traces'];
@@ -14,11 +21,14 @@ export function journalFencingConformance(suite: Suite): void {
 }
 
 function ownLeaseTests(suite: Suite): void {
-  suite.test('is taken when the caller gives none: a second opening meets LEASE_HELD', async ({ backend }) => {
-    const journal = await backend.openJournal<Numbered>(NAME);
-    await assertRejects(backend.openJournal(NAME), 'LEASE_HELD');
-    assert.equal((await journal.append([{ n: 1 }])).seq, 1);
-  });
+  suite.test(
+    'is taken when the caller gives none: a second opening meets LEASE_HELD',
+    async ({ backend }) => {
+      const journal = await backend.openJournal<Numbered>(NAME);
+      await assertRejects(backend.openJournal(NAME), 'LEASE_HELD');
+      assert.equal((await journal.append([{ n: 1 }])).seq, 1);
+    },
+  );
 
   suite.test('ends when the journal is closed', async ({ backend }) => {
     await (await backend.openJournal<Numbered>(NAME)).close();

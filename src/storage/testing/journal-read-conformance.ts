@@ -62,19 +62,24 @@ function readTests(suite: Suite): void {
     }
   });
 
-  suite.test('combines cursor, after and limit', async ({ backend }) => {
+  suite.test('takes the record at a cursor for the one after `after`', async ({ backend }) => {
     const journal = await withTen(backend);
     const { cursor } = (await recordEntries(journal.read()))[4]!;
-    assert.deepEqual(await seqs(journal.read({ cursor, after: 5 })), [6, 7, 8, 9, 10]);
-    assert.deepEqual(await seqs(journal.read({ cursor, after: 7, limit: 1 })), [8]);
-    assert.deepEqual(await seqs(journal.read({ cursor, after: 2, limit: 2 })), [5, 6]);
+    assert.deepEqual(await seqs(journal.read({ cursor, after: 4 })), [5, 6, 7, 8, 9, 10]);
+    assert.deepEqual(await seqs(journal.read({ cursor, after: 4, limit: 2 })), [5, 6]);
   });
 
   suite.test('starts at the head when given its cursor', async ({ backend }) => {
     const journal = await withTen(backend);
     const { cursor } = await journal.head();
     assert.deepEqual(await seqs(journal.read({ cursor: cursor! })), [10]);
-    assert.deepEqual(await seqs(journal.read({ cursor: cursor!, after: 10 })), []);
+    assert.deepEqual(await seqs(journal.read({ cursor: cursor!, after: 9 })), [10]);
+  });
+
+  suite.test('refuses a cursor into a segment that is not there', async ({ backend }) => {
+    const journal = await withTen(backend);
+    const read = collect(journal.read({ cursor: { segment: 999, offset: 0 } }));
+    await assertRejects(read, 'INVALID_ARGUMENT');
   });
 
   suite.test('sees what was acknowledged when it was called, and never a gap', async ({ backend }) => {

@@ -184,10 +184,13 @@ function inspectTests(suite: Suite): void {
 }
 
 function nameTests(suite: Suite): void {
-  suite.test('keeps leases of different names apart, also in letter case and spelling', async ({ backend }) => {
-    for (const name of AWKWARD_NAMES) await backend.leases.acquire(['agents', name]);
-    for (const name of AWKWARD_NAMES) assert.ok(await backend.leases.inspect(['agents', name]));
-  });
+  suite.test(
+    'keeps leases of different names apart, also in letter case and spelling',
+    async ({ backend }) => {
+      for (const name of AWKWARD_NAMES) await backend.leases.acquire(['agents', name]);
+      for (const name of AWKWARD_NAMES) assert.ok(await backend.leases.inspect(['agents', name]));
+    },
+  );
 
   suite.test('refuses a name that cannot be stored with INVALID_NAME', async ({ backend }) => {
     for (const name of REFUSED_NAMES) {

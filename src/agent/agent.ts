@@ -1,0 +1,184 @@
+/** An agent: a conversation that survives its process. Made by `AgentFactory`; does nothing before `start()`. */
+import PQueue from 'p-queue';
+import { isRekindleError, RekindleError } from '../core/errors.js';
+import { TypedEvents } from '../core/events.js';
+import type { UserInput } from '../memory/memory-input.js';
+import type { MemoryManager } from '../memory/memory-manager.js';
+import type { RestoreReport } from '../memory/restore/restore-report.js';
+import type { Message } from '../messages/message.js';
+import type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent-events.js';
+import type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
+import type { AgentContext } from './context/agent-context.js';
+import { EventStream } from './loop/event-stream.js';
+import { TurnLoop } from './loop/turn-loop.js';
+
+export interface TurnOptions {
+  /** Cancels the turn. What was said until then stays. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StopOptions {
+  /** Time for the turn under way before it is cancelled. Default 5,000 ms. */
+  readonly graceMs?: number;
+}
+
+export class Agent {
+  readonly agentId: string;
+  readonly events = new TypedEvents<AgentEvents>();
+  readonly #context: AgentContext;
+  readonly #steps: readonly BootstrapStep[];
+  /** Turns, one after the other. */
+  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #stop = new AbortController();
+  #status: AgentStatus = 'created';
+  #loop: TurnLoop | null = null;
+  #starting: Promise<void> | null = null;
+
+  constructor(context: AgentContext, steps: readonly BootstrapStep[]) {
+    this.agentId = context.agentId;
+    this.#context = context;
+    this.#steps = steps;
+  }
+
+  get status(): AgentStatus {
+    return this.#status;
+  }
+
+  /** What the restore did; null for a new agent. */
+  get restoreReport(): RestoreReport | null {
+    return this.#context.state.report;
+  }
+
+  get memory(): MemoryManager {
+    return this.#context.memory;
+  }
+
+  /** The list that the model gets next. */
+  get messages(): Message[] {
+    return this.memory.getWorkingContextMessages();
+  }
+
+  /**
+   * Runs the bootstrap steps. Calling it again gives the same promise.
+   * @throws AGENT_EXISTS, AGENT_NOT_FOUND, LEASE_HELD, TOOL_INVALID, CONTEXT_BLANK, ...
+   */
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    this.#setStatus('starting');
+    try {
+      for (const step of this.#steps) await step.execute(this.#context);
+    } catch (thrown) {
+      this.#setStatus('failed');
+      await this.#context.state.memory?.close().catch(() => {}); // the first error is the one to tell
+      throw thrown;
+    }
+    this.#loop = new TurnLoop(this.memory, this.#context.registry, this.#context.config, this.events);
+    this.#watchLease();
+    this.#setStatus('idle');
+    if (this.restoreReport) this.events.emit('restored', { report: this.restoreReport });
+  }
+
+  #watchLease(): void {
+    const lost = this.#context.state.memory?.lease?.lost;
+    lost?.addEventListener('abort', () => {
+      this.#setStatus('lease_lost');
+      this.#stop.abort(lost.reason);
+    });
+  }
+
+  /** Sends a message and runs its turn. Turns wait for each other. @throws MODEL_FAILED, LEASE_LOST, AGENT_STATE, ... */
+  send(input: UserInput | string, options: TurnOptions = {}): Promise<TurnResult> {
+    return this.#turn(options, async (loop, signal) => {
+      const turnId = this.memory.startTurn();
+      await this.memory.ingestUserMessage(input, turnId);
+      this.events.emit('turn_started', { turnId, resumed: false });
+      return loop.run(turnId, signal);
+    });
+  }
+
+  /** As `send`, with the turn's events as they come. Leaving the loop early cancels the turn. */
+  stream(input: UserInput | string, options: TurnOptions = {}): AsyncIterable<AgentEvent> {
+    return new EventStream(this.events, (signal) => this.send(input, { signal }), options.signal);
+  }
+
+  /**
+   * Goes on with a turn that was interrupted: by a crash, a failed model, or a cancellation. Runs calls that were left open
+   * for an approval, then asks the model. @throws AGENT_STATE when nothing was interrupted
+   */
+  resume(options: TurnOptions = {}): Promise<TurnResult> {
+    return this.#turn(options, async (loop, signal) => {
+      const { kind, turnId } = this.memory.frontier;
+      if (kind === 'idle') {
+        throw new RekindleError('AGENT_STATE', 'No turn was interrupted.', {
+          details: { status: this.#status, frontier: kind },
+        });
+      }
+      const turn = turnId ?? this.memory.startTurn();
+      this.events.emit('turn_started', { turnId: turn, resumed: true });
+      const open = this.memory.openCalls();
+      for (const call of open) await loop.runCalls([call.call], call.turnId ?? turn, signal);
+      return loop.run(turn, signal);
+    });
+  }
+
+  async #turn(
+    options: TurnOptions,
+    run: (loop: TurnLoop, signal: AbortSignal) => Promise<TurnResult>,
+  ): Promise<TurnResult> {
+    this.#assertRuns();
+    const signal = options.signal ? AbortSignal.any([options.signal, this.#stop.signal]) : this.#stop.signal;
+    return this.#turns.add(async () => {
+      this.#assertRuns();
+      this.#setStatus('running');
+      try {
+        const result = await run(this.#loop!, signal);
+        this.events.emit('turn_ended', result);
+        return result;
+      } catch (thrown) {
+        if (isRekindleError(thrown, 'LEASE_LOST')) this.#setStatus('lease_lost');
+        throw thrown;
+      } finally {
+        if (this.#status === 'running') this.#setStatus('idle');
+      }
+    });
+  }
+
+  #assertRuns(): void {
+    const reason = this.#context.state.memory?.lease?.lost.reason;
+    if (this.#status === 'lease_lost' && isRekindleError(reason)) throw reason;
+    if (this.#status === 'idle' || this.#status === 'running') return;
+    throw new RekindleError('AGENT_STATE', `The agent ${this.agentId} is ${this.#status}.`, {
+      details: { agentId: this.agentId, status: this.#status },
+    });
+  }
+
+  /** Lets the turn under way finish, flushes, closes and releases the lease. Calling it again is fine. */
+  async stop(options: StopOptions = {}): Promise<void> {
+    if (this.#status === 'created' || this.#status === 'stopped' || this.#status === 'failed') {
+      this.#setStatus('stopped');
+      return;
+    }
+    const fenced = this.#status === 'lease_lost';
+    if (!fenced) this.#setStatus('stopping');
+    const timer = setTimeout(
+      () => this.#stop.abort(new Error('The agent was stopped.')),
+      options.graceMs ?? 5_000,
+    );
+    await this.#turns.onIdle();
+    clearTimeout(timer);
+    if (!fenced) await this.memory.persistWorkingContextSnapshot();
+    await this.#context.state.memory?.close();
+    this.#setStatus('stopped');
+  }
+
+  #setStatus(to: AgentStatus): void {
+    const from = this.#status;
+    if (from === to) return;
+    this.#status = to;
+    this.events.emit('status_changed', { from, to });
+  }
+}

@@ -1,0 +1,21 @@
+/** Restores the working context when the agent is to be restored; a new agent only gets its system prompt. */
+import { WorkingContextSnapshotBootstrapper } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
+import type { AgentContext } from '../context/agent-context.js';
+import type { BootstrapStep } from './bootstrap-step.js';
+
+export class WorkingContextSnapshotRestoreStep implements BootstrapStep {
+  readonly name = 'working-context-restore';
+  readonly #bootstrapper: WorkingContextSnapshotBootstrapper;
+
+  constructor(bootstrapper: WorkingContextSnapshotBootstrapper | null = null) {
+    this.#bootstrapper = bootstrapper ?? new WorkingContextSnapshotBootstrapper();
+  }
+
+  async execute({ memory, state }: AgentContext): Promise<void> {
+    if (state.restoreOptions !== null) {
+      state.report = await this.#bootstrapper.bootstrap(memory, state.systemPrompt, state.restoreOptions);
+    } else {
+      await memory.begin(state.systemPrompt ?? '');
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** What the bootstrap steps fill in, one after the other. */
+import { RekindleError } from '../../core/errors.js';
+import type { OpenMemory } from '../../memory/open-memory.js';
+import type { RestoreReport } from '../../memory/restore/restore-report.js';
+import type { WorkingContextSnapshotBootstrapOptions } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import type { AgentConfig } from './agent-config.js';
+
+/** State of one run of an agent. `restoreOptions` carries the intent to restore through the bootstrap; null: a new agent. */
+export class AgentRuntimeState {
+  restoreOptions: WorkingContextSnapshotBootstrapOptions | null = null;
+  memory: OpenMemory | null = null;
+  registry: ToolRegistry | null = null;
+  systemPrompt: string | null = null;
+  report: RestoreReport | null = null;
+}
+
+export class AgentContext {
+  readonly agentId: string;
+  readonly config: AgentConfig;
+  readonly storage: StorageBackend;
+  readonly state = new AgentRuntimeState();
+
+  constructor(agentId: string, config: AgentConfig, storage: StorageBackend) {
+    this.agentId = agentId;
+    this.config = config;
+    this.storage = storage;
+  }
+
+  get memory(): OpenMemory['memory'] {
+    return this.#require(this.state.memory, 'memory').memory;
+  }
+
+  get registry(): ToolRegistry {
+    return this.#require(this.state.registry, 'tools');
+  }
+
+  #require<T>(value: T | null, what: string): T {
+    if (value !== null) return value;
+    throw new RekindleError(
+      'AGENT_STATE',
+      `The agent ${this.agentId} has no ${what} yet. Call start() first.`,
+      {
+        details: { agentId: this.agentId, status: 'created' },
+      },
+    );
+  }
+}

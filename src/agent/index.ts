@@ -1,0 +1,25 @@
+export { Agent, type StopOptions, type TurnOptions } from './agent.js';
+export type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent-events.js';
+export type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
+export { SystemPromptStep } from './bootstrap-steps/system-prompt-step.js';
+export { ToolsStep } from './bootstrap-steps/tools-step.js';
+export { WorkingContextSnapshotRestoreStep } from './bootstrap-steps/working-context-snapshot-restore-step.js';
+export { WorkspaceStep } from './bootstrap-steps/workspace-step.js';
+export type { AgentConfig } from './context/agent-config.js';
+export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
+export {
+  openWorkingContext,
+  WorkingContext,
+  type WorkingContextOptions,
+} from './context/open-working-context.js';
+export { AgentFactory, createAgent, restoreAgent } from './factory/agent-factory.js';
+export type { LanguageModel, ModelEvent, ModelRequest, TokenUsage } from './model/language-model.js';
+export { OfflineModel } from './model/offline-model.js';
+export type { RetryOptions } from './model/retrying-stream.js';
+export {
+  type ScriptedAnswer,
+  type ScriptedCall,
+  ScriptedModel,
+  type ScriptStep,
+} from './model/scripted-model.js';
+export type { ApprovalRequest, Approve } from './tools/tool-runner.js';

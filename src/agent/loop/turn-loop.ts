@@ -1,0 +1,140 @@
+/**
+ * One turn: ask the model, run the tools it calls, ask again, until it answers without calls.
+ *
+ * A trace is durable before its effect is visible: the input before the model is called, the calls before a tool starts, a
+ * result before the model sees it, the answer before the turn's promise resolves.
+ */
+import type { TypedEvents } from '../../core/events.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import type { ToolCallSpec } from '../../messages/message.js';
+import type { AgentEvents, TurnResult } from '../agent-events.js';
+import type { AgentConfig } from '../context/agent-config.js';
+import { ResponseCollector } from '../model/collect-response.js';
+import type { ModelRequest, TokenUsage } from '../model/language-model.js';
+import { retryingStream } from '../model/retrying-stream.js';
+import type { ToolRegistry } from '../tools/tool-registry.js';
+import { ToolRunner } from '../tools/tool-runner.js';
+
+const STEPS_MAX = 50;
+const PARALLEL_TOOLS_MAX = 8;
+
+export class TurnLoop {
+  readonly #memory: MemoryManager;
+  readonly #registry: ToolRegistry;
+  readonly #config: AgentConfig;
+  readonly #events: TypedEvents<AgentEvents>;
+  readonly #runner: ToolRunner;
+
+  constructor(
+    memory: MemoryManager,
+    registry: ToolRegistry,
+    config: AgentConfig,
+    events: TypedEvents<AgentEvents>,
+  ) {
+    this.#memory = memory;
+    this.#registry = registry;
+    this.#config = config;
+    this.#events = events;
+    this.#runner = new ToolRunner({
+      memory,
+      registry,
+      approve: config.approve ?? null,
+      parallelMax: config.parallelToolsMax ?? PARALLEL_TOOLS_MAX,
+      onStarted: (call, turnId) =>
+        events.emit('tool_started', { turnId, callId: call.id, toolName: call.name }),
+      onApprovalRequested: (call, turnId) => events.emit('tool_approval_requested', describe(call, turnId)),
+      onResult: (outcome, turnId) => events.emit('tool_result', { turnId, ...outcome }),
+    });
+  }
+
+  /** Goes on until the turn ends. The input is in memory already. @throws MODEL_FAILED, and what the journal throws */
+  async run(turnId: string, signal: AbortSignal): Promise<TurnResult> {
+    const stepsMax = this.#config.stepsMax ?? STEPS_MAX;
+    let usage: TokenUsage = {};
+    let text = '';
+    for (let steps = 1; steps <= stepsMax; steps += 1) {
+      const response = await this.#ask(turnId, signal);
+      usage = sum(usage, response.usage);
+      text = response.text;
+      if (signal.aborted) return this.#keepPartial(turnId, response, steps, usage);
+      const { toolCalls = [], ...said } = response.response();
+      await this.#memory.ingestAssistantResponse({ ...said, toolCalls }, turnId);
+      if (toolCalls.length === 0) return { turnId, text, status: 'completed', steps, usage };
+      await this.runCalls(toolCalls, turnId, signal);
+      if (signal.aborted) return this.#aborted(turnId, text, steps, usage);
+    }
+    await this.#memory.endTurn();
+    return { turnId, text, status: 'steps_exceeded', steps: stepsMax, usage };
+  }
+
+  /** Runs calls whose traces are durable already. */
+  async runCalls(calls: readonly ToolCallSpec[], turnId: string, signal: AbortSignal): Promise<void> {
+    for (const call of calls) this.#events.emit('tool_call', describe(call, turnId));
+    await this.#runner.runAll(calls, turnId, signal);
+  }
+
+  /** One response; what came of it until then when the caller cancelled. */
+  async #ask(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
+    const { model } = this.#config;
+    let collector = new ResponseCollector(model.origin);
+    const request: ModelRequest = {
+      messages: this.#memory.getWorkingContextMessages(),
+      tools: this.#registry.descriptions(),
+      signal,
+      loadArtifact: (ref) => this.#memory.getArtifact(ref),
+    };
+    try {
+      for await (const event of retryingStream(model, request, this.#config.retry)) {
+        if (event.type === 'retry') {
+          collector = new ResponseCollector(model.origin);
+          this.#events.emit('model_retry', {
+            turnId,
+            attempt: event.attempt,
+            pauseMs: event.pauseMs,
+            reason: event.reason,
+          });
+          continue;
+        }
+        collector.add(event);
+        if (event.type === 'text') this.#events.emit('text_delta', { turnId, delta: event.delta });
+        else if (event.type === 'reasoning')
+          this.#events.emit('reasoning_delta', { turnId, delta: event.delta });
+      }
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+    }
+    return collector;
+  }
+
+  /** What was said stays; calls that were on their way do not. */
+  async #keepPartial(
+    turnId: string,
+    response: ResponseCollector,
+    steps: number,
+    usage: TokenUsage,
+  ): Promise<TurnResult> {
+    const partial = response.partial();
+    if (partial) await this.#memory.ingestAssistantResponse(partial, turnId);
+    return this.#aborted(turnId, response.text, steps, usage);
+  }
+
+  async #aborted(turnId: string, text: string, steps: number, usage: TokenUsage): Promise<TurnResult> {
+    await this.#memory.endTurn();
+    return { turnId, text, status: 'aborted', steps, usage };
+  }
+}
+
+function describe(call: ToolCallSpec, turnId: string): AgentEvents['tool_call'] {
+  return { turnId, callId: call.id, toolName: call.name, arguments: call.arguments };
+}
+
+function sum(a: TokenUsage, b: TokenUsage): TokenUsage {
+  const add = (x: number | undefined, y: number | undefined) =>
+    x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
+  const inputTokens = add(a.inputTokens, b.inputTokens);
+  const outputTokens = add(a.outputTokens, b.outputTokens);
+  return {
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}

@@ -1,0 +1,173 @@
+/** Any model of the Vercel AI SDK as a `LanguageModel`. The package `ai` is loaded at the first request. */
+import type { LanguageModel as AiSdkLanguageModel, ModelMessage, ToolSet } from 'ai';
+import { RekindleError } from '../../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import type { ToolDescription } from '../../../core/tool-definition.js';
+import type { Message, Origin, ReasoningItem } from '../../../messages/message.js';
+import { toAiSdkMessages } from '../../../messages/projections/ai-sdk.js';
+import { artifactsOf } from '../artifacts.js';
+import type { LanguageModel, ModelEvent, ModelRequest } from '../language-model.js';
+
+export interface AiSdkModelOptions {
+  /** Handed to every request, such as `{ temperature: 0 }`. */
+  readonly settings?: {
+    readonly temperature?: number;
+    readonly maxOutputTokens?: number;
+    readonly topP?: number;
+    readonly seed?: number;
+    readonly providerOptions?: Record<string, JsonObject>;
+  };
+}
+
+export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOptions = {}): LanguageModel {
+  return new AiSdkModel(model, options);
+}
+
+class AiSdkModel implements LanguageModel {
+  readonly origin: Origin;
+  readonly #model: AiSdkLanguageModel;
+  readonly #options: AiSdkModelOptions;
+
+  constructor(model: AiSdkLanguageModel, options: AiSdkModelOptions) {
+    this.#model = model;
+    this.#options = options;
+    this.origin =
+      typeof model === 'string'
+        ? gatewayOrigin(model)
+        : { provider: providerKey(model.provider), model: model.modelId };
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    const ai = await loadAiSdk();
+    const { system, messages } = await project(request, this.origin);
+    const result = ai.streamText({
+      ...this.#options.settings,
+      model: this.#model,
+      ...(system === null ? {} : { system }),
+      messages,
+      tools: toolSet(ai, request.tools),
+      abortSignal: request.signal,
+      maxRetries: 0, // retries are the loop's, which takes back what a failed try said
+      onError: () => {}, // thrown from the stream below
+    });
+    const reasoning = new Map<string, string>();
+    for await (const part of result.fullStream) {
+      if (part.type === 'reasoning-delta') reasoning.set(part.id, (reasoning.get(part.id) ?? '') + part.text);
+      const event =
+        part.type === 'reasoning-end'
+          ? this.#signedReasoning(reasoning.get(part.id) ?? '', part.providerMetadata)
+          : this.#eventFor(part);
+      if (event) yield event;
+    }
+  }
+
+  /** 4xx but 408, 409 and 429 will fail again. */
+  isRetryable(thrown: unknown): boolean {
+    return (thrown as { isRetryable?: unknown })?.isRetryable !== false;
+  }
+
+  #eventFor(part: { readonly type: string }): ModelEvent | null {
+    const fields = part as unknown as { [key: string]: unknown };
+    switch (part.type) {
+      case 'text-delta':
+        return { type: 'text', delta: String(fields['text']) };
+      case 'reasoning-delta':
+        return { type: 'reasoning', delta: String(fields['text']) };
+      case 'tool-call':
+        return { type: 'tool_call', call: callFrom(fields) };
+      case 'finish':
+        return {
+          type: 'finish',
+          reason: String(fields['finishReason']),
+          usage: usageFrom(fields['totalUsage']),
+        };
+      case 'error':
+        throw fields['error'];
+      case 'abort':
+        throw new RekindleError('ABORTED', 'The model call was cancelled.');
+      default:
+        return null;
+    }
+  }
+
+  /** A signature belongs to its text: the two are kept together. Unsigned reasoning stays the text that was streamed. */
+  #signedReasoning(text: string, metadata: unknown): ModelEvent | null {
+    const own = isJsonObject(metadata) ? metadata[this.origin.provider] : undefined;
+    const signature = isJsonObject(own) ? own['signature'] : undefined;
+    if (typeof signature !== 'string') return null;
+    const item: ReasoningItem = { text, signature, origin: this.origin };
+    return { type: 'reasoning_item', item };
+  }
+}
+
+async function project(
+  request: ModelRequest,
+  origin: Origin,
+): Promise<{ system: string | null; messages: ModelMessage[] }> {
+  const artifacts = await artifactsOf(request.messages, request.loadArtifact);
+  const all: readonly Message[] = request.messages;
+  const system = all[0]?.role === 'system' ? all[0].content : null;
+  const messages = toAiSdkMessages(system === null ? all : all.slice(1), {
+    provider: origin.provider,
+    artifacts,
+  });
+  return { system, messages: messages as ModelMessage[] };
+}
+
+function toolSet(ai: typeof import('ai'), tools: readonly ToolDescription[]): ToolSet {
+  const set: ToolSet = {};
+  for (const { name, description, inputSchema } of tools) {
+    set[name] = ai.tool({
+      description,
+      inputSchema: ai.jsonSchema(inputSchema as Parameters<typeof ai.jsonSchema>[0]),
+    });
+  }
+  return set;
+}
+
+/** The SDK gives input that it could not parse as text: it is kept, and the arguments are no object then. */
+function callFrom(fields: { [key: string]: unknown }): {
+  id: string;
+  name: string;
+  arguments: JsonValue;
+  argumentsText?: string;
+} {
+  const { input } = fields;
+  const base = {
+    id: String(fields['toolCallId']),
+    name: String(fields['toolName']),
+    arguments: (input ?? {}) as JsonValue,
+  };
+  return typeof input === 'string' ? { ...base, argumentsText: input } : base;
+}
+
+function usageFrom(usage: unknown): { inputTokens?: number; outputTokens?: number } {
+  const { inputTokens, outputTokens } = (usage ?? {}) as { inputTokens?: unknown; outputTokens?: unknown };
+  return {
+    ...(typeof inputTokens === 'number' ? { inputTokens } : {}),
+    ...(typeof outputTokens === 'number' ? { outputTokens } : {}),
+  };
+}
+
+/** `openai.chat` and `openai.responses` are one provider: the first part of the name is its key in provider options. */
+function providerKey(provider: string): string {
+  return provider.split('.')[0] || provider;
+}
+
+function gatewayOrigin(id: string): Origin {
+  const slash = id.indexOf('/');
+  return slash > 0
+    ? { provider: id.slice(0, slash), model: id.slice(slash + 1) }
+    : { provider: 'gateway', model: id };
+}
+
+async function loadAiSdk(): Promise<typeof import('ai')> {
+  try {
+    return await import('ai');
+  } catch (cause) {
+    throw new RekindleError('DEPENDENCY_MISSING', 'The package `ai` is not installed. Run: npm install ai', {
+      details: { package: 'ai' },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,1 @@
+export { type AiSdkModelOptions, aiSdkModel } from './ai-sdk-model.js';

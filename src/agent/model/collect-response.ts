@@ -1,0 +1,78 @@
+/** Gathers a stream of model events into one response. */
+import type { AssistantResponse } from '../../memory/memory-input.js';
+import type { Origin, ProviderItem, ReasoningItem, ToolCallSpec } from '../../messages/message.js';
+import type { ModelEvent, TokenUsage } from './language-model.js';
+
+export class ResponseCollector {
+  readonly #origin: Origin;
+  #text = '';
+  #reasoningText = '';
+  readonly #reasoning: ReasoningItem[] = [];
+  readonly #items: ProviderItem[] = [];
+  readonly #calls: ToolCallSpec[] = [];
+  finishReason: string | null = null;
+  usage: TokenUsage = {};
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.#text === '' &&
+      this.#calls.length === 0 &&
+      this.#reasoningText === '' &&
+      this.#reasoning.length === 0
+    );
+  }
+
+  add(event: ModelEvent): void {
+    if (event.type === 'text') this.#text += event.delta;
+    else if (event.type === 'reasoning') this.#reasoningText += event.delta;
+    else if (event.type === 'reasoning_item') this.#reasoning.push(event.item);
+    else if (event.type === 'provider_item') this.#items.push(event.item);
+    else if (event.type === 'tool_call') this.#calls.push(event.call);
+    else {
+      this.finishReason = event.reason;
+      this.usage = event.usage ?? {};
+    }
+  }
+
+  /** The whole response. */
+  response(): AssistantResponse {
+    return { ...this.#said(), toolCalls: uniqueCalls(this.#calls) };
+  }
+
+  /** What was said before it was cut off; calls that were on their way are dropped. Null when nothing was said. */
+  partial(): AssistantResponse | null {
+    if (this.#text.trim() === '') return null;
+    return { content: this.#text, origin: this.#origin, status: 'aborted', final: false };
+  }
+
+  #said(): AssistantResponse {
+    const reasoningText =
+      this.#reasoning.length === 0 && this.#reasoningText !== '' ? this.#reasoningText : undefined;
+    return {
+      content: this.#text === '' ? null : this.#text,
+      origin: this.#origin,
+      ...(reasoningText === undefined ? {} : { reasoningContent: reasoningText }),
+      ...(this.#reasoning.length > 0 ? { reasoning: this.#reasoning } : {}),
+      ...(this.#items.length > 0 ? { providerItems: this.#items } : {}),
+    };
+  }
+}
+
+/** A model that repeats a call id, or leaves it blank, gets ids of its own making told apart. */
+function uniqueCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
+  const seen = new Set<string>();
+  return calls.map((call, index) => {
+    let id = call.id === '' ? `call_${index + 1}` : call.id;
+    while (seen.has(id)) id = `${id}_${index + 1}`;
+    seen.add(id);
+    return id === call.id ? call : { ...call, id };
+  });
+}

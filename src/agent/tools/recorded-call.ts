@@ -1,0 +1,81 @@
+/**
+ * Runs one call so that it never runs twice: the ledger has it before the tool starts, the traces have the result before anyone
+ * sees it. The only place where a tool is run, for our own loop and for a host's.
+ */
+import type { ToolContext } from '../../core/tool-definition.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import { type LedgerCall, type LedgerOutcome, outcomeOf } from '../../memory/store/tool-call-ledger.js';
+
+export interface RecordedCallOptions {
+  readonly idempotent: boolean;
+  readonly timeoutMs?: number;
+  readonly signal: AbortSignal;
+}
+
+/** @throws OUTCOME_UNKNOWN when an earlier process started it, and what the journal throws */
+export async function runRecordedCall(
+  memory: MemoryManager,
+  call: LedgerCall,
+  options: RecordedCallOptions,
+  execute: (context: ToolContext) => Promise<unknown> | unknown,
+): Promise<LedgerOutcome> {
+  await memory.ledger.started(call, { idempotent: options.idempotent });
+  const outcome = await outcomeOf(() => withLimit(memory, call, options, execute));
+  const { error, result } = outcome;
+  await memory.ingestToolResults(
+    [{ callId: call.callId, toolName: call.toolName, result, error }],
+    call.turnId,
+  );
+  return outcome;
+}
+
+async function withLimit(
+  memory: MemoryManager,
+  call: LedgerCall,
+  options: RecordedCallOptions,
+  execute: (context: ToolContext) => Promise<unknown> | unknown,
+): Promise<unknown> {
+  const timeout = new AbortController();
+  const signal = AbortSignal.any([options.signal, timeout.signal]);
+  const { timeoutMs } = options;
+  const timer =
+    timeoutMs === undefined
+      ? null
+      : setTimeout(() => timeout.abort(new Error(timedOut(timeoutMs))), timeoutMs);
+  try {
+    const context = {
+      callId: call.callId,
+      turnId: call.turnId,
+      idempotencyKey: keyFor(memory.agentId, call),
+      signal,
+    };
+    return await Promise.race([Promise.resolve().then(() => execute(context)), rejection(signal)]);
+  } finally {
+    if (timer) clearTimeout(timer);
+  }
+}
+
+/** Rejects when the signal aborts: a tool that does not listen must not hold the turn. */
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = () =>
+      reject(
+        signal.reason instanceof Error && signal.reason.name !== 'AbortError'
+          ? signal.reason
+          : new Error(CANCELLED_TEXT),
+      );
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
+}
+
+export const CANCELLED_TEXT =
+  'Cancelled while it was running, so its outcome is unknown. Check its effects before you repeat it.';
+
+function timedOut(ms: number): string {
+  return `Timed out after ${ms} ms, so its outcome is unknown. Check its effects before you repeat it.`;
+}
+
+export function keyFor(agentId: string, call: LedgerCall): string {
+  return `${agentId}/${call.turnId}/${call.callId}`;
+}

@@ -1,0 +1,69 @@
+/** The tools of an agent: definitions checked, schemas compiled once. */
+import { messageOf, RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
+import type { ToolDefinition, ToolDescription } from '../../core/tool-definition.js';
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+interface Registered {
+  readonly tool: ToolDefinition;
+  readonly check: SchemaCheck;
+}
+
+export class ToolRegistry {
+  readonly #tools = new Map<string, Registered>();
+
+  /** @throws TOOL_INVALID for a bad name, a name given twice, or a schema that is none */
+  constructor(tools: readonly ToolDefinition[] = []) {
+    for (const tool of tools) this.#add(tool);
+  }
+
+  #add(tool: ToolDefinition): void {
+    if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
+      throw invalid(tool, 'Its name must be 1 to 64 letters, digits, `_` or `-`.');
+    }
+    if (this.#tools.has(tool.name)) throw invalid(tool, 'Another tool has this name.');
+    if (typeof tool.execute !== 'function') throw invalid(tool, 'It has no `execute` function.');
+    try {
+      this.#tools.set(tool.name, { tool, check: compileSchema(tool.inputSchema) });
+    } catch (cause) {
+      throw invalid(tool, `Its input schema is no JSON Schema: ${messageOf(cause)}`, cause);
+    }
+  }
+
+  get(name: string): ToolDefinition | undefined {
+    return this.#tools.get(name)?.tool;
+  }
+
+  descriptions(): ToolDescription[] {
+    return [...this.#tools.values()].map(({ tool: { name, description, inputSchema } }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
+  }
+
+  /** What is wrong with a call, for the model to read; null when it may run. */
+  problemWith(name: string, args: JsonValue): string | null {
+    const registered = this.#tools.get(name);
+    if (!registered) {
+      const known = [...this.#tools.keys()].join(', ') || 'none';
+      return `There is no tool ${JSON.stringify(name)}. Known tools: ${known}.`;
+    }
+    if (!isJsonObject(args)) return 'The arguments must be a JSON object.';
+    if (registered.check(args)) return null;
+    const problems = registered.check
+      .violations()
+      .map(({ path, message }) => `${path || 'arguments'} ${message}`);
+    return `The arguments do not fit the schema: ${problems.join('; ')}.`;
+  }
+}
+
+function invalid(tool: ToolDefinition, problem: string, cause?: unknown): RekindleError {
+  const details: JsonObject = { tool: String(tool?.name), problem };
+  return new RekindleError('TOOL_INVALID', `The tool ${JSON.stringify(tool?.name)} is refused. ${problem}`, {
+    details,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,43 @@
+export { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
+export { CompactionSnapshotBuilder } from './compaction/compaction-snapshot-builder.js';
+export { type CompactionPlan, Compactor, type CompactorOptions } from './compaction/compactor.js';
+export { ExtractiveSummarizer } from './compaction/extractive-summarizer.js';
+export { type GenerateText, ModelSummarizer } from './compaction/model-summarizer.js';
+export type {
+  CompactionResult,
+  SemanticFact,
+  Summarizer,
+  SummarizerOptions,
+} from './compaction/summarizer.js';
+export { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+export type { MemoryEvents } from './memory-events.js';
+export type { AssistantResponse, MediaInput, ToolResultInput, UserInput } from './memory-input.js';
+export { MemoryManager, type MemoryManagerOptions } from './memory-manager.js';
+export type { EpisodicItem, MemoryBundle, SemanticItem } from './models/memory-items.js';
+export type { Boundary, Trace } from './models/trace.js';
+export { traceFromJson, traceToJson } from './models/trace-serializer.js';
+export { agentExists, type MemoryOptions, type OpenMemory, openMemory } from './open-memory.js';
+export type {
+  CacheRefusal,
+  DamageReport,
+  InterruptedCall,
+  RestoreReport,
+  RestoreSource,
+} from './restore/restore-report.js';
+export {
+  WorkingContextSnapshotBootstrapOptions,
+  type WorkingContextSnapshotBootstrapOptionsInit,
+  WorkingContextSnapshotBootstrapper,
+} from './restore/working-context-snapshot-bootstrapper.js';
+export { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
+export { MemoryStore } from './store/memory-store.js';
+export {
+  type CallVerdict,
+  type LedgerCall,
+  type LedgerOutcome,
+  ToolCallLedger,
+} from './store/tool-call-ledger.js';
+export { WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
+export type { Frontier, FrontierKind } from './working-context-reducer.js';
+export { WorkingContextSnapshot } from './working-context-snapshot.js';
+export { WorkingContextSnapshotSerializer } from './working-context-snapshot-serializer.js';

@@ -1,0 +1,107 @@
+/** Response messages of the Vercel AI SDK, read as what was said, called and returned. Unknown parts are kept as provider items. */
+import { RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import type { Origin, ProviderItem, ReasoningItem, ToolCallSpec } from '../message.js';
+
+export interface ImportedResponse {
+  readonly kind: 'assistant';
+  readonly content: string | null;
+  readonly reasoning: readonly ReasoningItem[];
+  readonly toolCalls: readonly ToolCallSpec[];
+  readonly providerItems: readonly ProviderItem[];
+}
+
+export interface ImportedResult {
+  readonly kind: 'result';
+  readonly callId: string;
+  readonly toolName: string;
+  readonly result: JsonValue;
+  readonly error: string | null;
+}
+
+/** In order. @throws MESSAGE_INVALID for what is no assistant or tool message */
+export function fromAiSdkMessages(
+  messages: readonly unknown[],
+  origin: Origin,
+): (ImportedResponse | ImportedResult)[] {
+  return messages.flatMap((message, index) => {
+    const json = toJsonValue(message).value;
+    if (isJsonObject(json) && json['role'] === 'assistant') return fromAssistant(json, origin);
+    if (isJsonObject(json) && json['role'] === 'tool') return partsOf(json).filter(isResult).map(fromResult);
+    throw new RekindleError(
+      'MESSAGE_INVALID',
+      `Response message ${index} must have the role assistant or tool.`,
+      {
+        details: { index, field: 'role' },
+      },
+    );
+  });
+}
+
+function fromAssistant(json: JsonObject, origin: Origin): (ImportedResponse | ImportedResult)[] {
+  const texts: string[] = [];
+  const reasoning: ReasoningItem[] = [];
+  const toolCalls: ToolCallSpec[] = [];
+  const providerItems: ProviderItem[] = [];
+  for (const part of partsOf(json)) {
+    if (part['type'] === 'text') texts.push(String(part['text'] ?? ''));
+    else if (part['type'] === 'reasoning') reasoning.push(reasoningOf(part, origin));
+    else if (part['type'] === 'tool-call') toolCalls.push(callOf(part));
+    else if (!isResult(part)) providerItems.push({ origin, item: part });
+  }
+  const content = texts.length === 0 ? null : texts.join('');
+  return [
+    { kind: 'assistant', content, reasoning, toolCalls, providerItems },
+    ...partsOf(json).filter(isResult).map(fromResult), // run by the provider itself
+  ];
+}
+
+function partsOf(json: JsonObject): JsonObject[] {
+  const { content } = json;
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}
+
+function isResult(part: JsonObject): boolean {
+  return part['type'] === 'tool-result';
+}
+
+function callOf(part: JsonObject): ToolCallSpec {
+  const id = String(part['toolCallId'] ?? '');
+  return { id, name: String(part['toolName'] ?? ''), arguments: part['input'] ?? {} };
+}
+
+function reasoningOf(part: JsonObject, origin: Origin): ReasoningItem {
+  const options = part['providerOptions'];
+  const own = isJsonObject(options) ? Object.values(options).find(isJsonObject) : undefined;
+  const signature = own?.['signature'];
+  return {
+    text: String(part['text'] ?? ''),
+    ...(typeof signature === 'string' ? { signature } : {}),
+    origin,
+  };
+}
+
+function fromResult(part: JsonObject): ImportedResult {
+  const output = isJsonObject(part['output']) ? part['output'] : {};
+  const type = String(output['type'] ?? '');
+  const value = output['value'] ?? null;
+  const failed = type.startsWith('error') || type === 'execution-denied';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const base = {
+    kind: 'result' as const,
+    callId: String(part['toolCallId'] ?? ''),
+    toolName: String(part['toolName'] ?? ''),
+  };
+  if (!failed) return { ...base, result: value, error: null };
+  const reason =
+    type === 'execution-denied'
+      ? String(output['reason'] ?? 'The call was not approved, so it did not run.')
+      : text;
+  return {
+    ...base,
+    result: null,
+    error: reason.trim() === '' ? 'The tool failed without a message.' : reason,
+  };
+}

@@ -1,0 +1,29 @@
+export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
+export { MemoryStorage } from './memory/memory-storage.js';
+export { decodeNameSegment, encodeNameSegment } from './name-encoding.js';
+export type {
+  AppendOptions,
+  AppendResult,
+  BlobInfo,
+  Blobs,
+  Cursor,
+  DocumentDurability,
+  Documents,
+  DocumentWriteOptions,
+  DurabilityMode,
+  Journal,
+  JournalDamage,
+  JournalEntry,
+  JournalHead,
+  JournalOptions,
+  JournalRecord,
+  Lease,
+  LeaseOptions,
+  LeaseOwner,
+  Leases,
+  Name,
+  ReadOptions,
+  StorageBackend,
+  StorageCapabilities,
+  StorageChange,
+} from './ports.js';
