@@ -10,6 +10,9 @@ export type {
   SummarizerOptions,
 } from './compaction/summarizer.js';
 export { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+export { type AgentSummary, listAgents, summarizeAgent } from './maintenance/agent-summary.js';
+export { type RepairReport, rebuildAgent, repairAgent } from './maintenance/repair-agent.js';
+export { type VerifyReport, verifyAgent } from './maintenance/verify-agent.js';
 export type { MemoryEvents } from './memory-events.js';
 export type { AssistantResponse, MediaInput, ToolResultInput, UserInput } from './memory-input.js';
 export { MemoryManager, type MemoryManagerOptions } from './memory-manager.js';

@@ -79,6 +79,16 @@ export interface ReadOptions {
   readonly archived?: boolean;
 }
 
+/** A clean copy that took the place of a damaged file. */
+export interface SegmentRepair {
+  readonly place: string;
+  /** The name that the damaged file has now. */
+  readonly kept: string;
+  /** Damaged ranges that were left out. */
+  readonly ranges: number;
+  readonly bytesBeyondSeal: number;
+}
+
 /**
  * An append-only list of records: the truth.
  *
@@ -104,6 +114,8 @@ export interface Journal<R extends JsonObject> {
   openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[];
   /** Sets aside whole segments whose records all come before `seq`; `read` skips them unless told otherwise. */
   archiveBefore(seq: number): Promise<void>;
+  /** On request only: replaces damaged files by clean copies and keeps the old ones. Empty when nothing is damaged. */
+  repair(): Promise<SegmentRepair[]>;
   /** Waits for appends under way, then refuses new ones. */
   close(): Promise<void>;
 }

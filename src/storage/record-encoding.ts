@@ -4,7 +4,7 @@ import { RekindleError } from '../core/errors.js';
 import { isJsonObject, type JsonObject } from '../core/json.js';
 import { RECORD_BYTES_MAX } from '../core/limits.js';
 
-export const RESERVED_KEYS: readonly string[] = ['_seq', '_crc', '_segment'];
+export const RESERVED_KEYS: readonly string[] = ['_seq', '_crc', '_segment', '_lost'];
 
 export interface EncodedRecord {
   /** The record's text without its closing brace. */

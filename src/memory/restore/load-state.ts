@@ -26,19 +26,23 @@ export interface LoadedState {
 
 type ValidSnapshot = SnapshotFile & { readonly status: 'valid' };
 
-export async function loadState(memory: MemoryManager, options: RebuildOptions): Promise<LoadedState> {
+export async function loadState(
+  memory: MemoryManager,
+  options: RebuildOptions & { readonly ignoreCache: boolean },
+): Promise<LoadedState> {
   const start = performance.now();
   const file = await memory.snapshotStore.load();
   const cacheMs = performance.now() - start;
   const journal = await memory.store.journal('raw_traces');
   if (file?.status === 'plain') return { ...(await importFrom(memory, file.payload)), cacheMs };
-  if (file?.status === 'valid') {
+  if (file?.status === 'valid' && options.ignoreCache) memory.snapshotStore.rewriteNext();
+  else if (file?.status === 'valid') {
     const cached = await fromCache(file, journal);
     if (cached) return { ...cached, cacheMs };
     memory.snapshotStore.disown();
   }
   const { replay, pending } = await rebuild(memory, options);
-  const cacheRefused = refusalOf(file);
+  const cacheRefused = refusalOf(file, options.ignoreCache);
   const prefix = { savedFingerprint: null, savedMessages: 0, firstDifference: null };
   return { source: 'rebuilt', cacheRefused, replay, pending, unknown: [], prefix, cacheMs };
 }
@@ -139,7 +143,7 @@ function lostText(footer: SnapshotFooter, head: JournalHead): string {
   return `The traces end at record ${head.seq}, but the snapshot covers ${footer.coversSeq}: the traces in between are lost, their effect on the context is not.`;
 }
 
-function refusalOf(file: SnapshotFile | null): CacheRefusal {
+function refusalOf(file: SnapshotFile | null, ignored: boolean): CacheRefusal {
   if (file === null) return { reason: 'missing', detail: 'there is no snapshot file' };
   switch (file.status) {
     case 'newer':
@@ -149,6 +153,7 @@ function refusalOf(file: SnapshotFile | null): CacheRefusal {
     case 'damaged':
       return { reason: 'damaged', detail: file.detail };
     default:
+      if (ignored) return { reason: 'ignored', detail: 'a rebuild was asked for' };
       return { reason: 'diverged', detail: 'it does not belong to this line of the journal' };
   }
 }

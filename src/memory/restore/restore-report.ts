@@ -14,7 +14,7 @@ export type RestoreSource =
   | 'imported';
 
 export interface CacheRefusal {
-  readonly reason: 'missing' | 'damaged' | 'unsupported' | 'foreign' | 'diverged';
+  readonly reason: 'missing' | 'damaged' | 'unsupported' | 'foreign' | 'diverged' | 'ignored';
   readonly detail: string;
 }
 

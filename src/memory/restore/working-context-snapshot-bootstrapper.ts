@@ -25,6 +25,8 @@ export interface WorkingContextSnapshotBootstrapOptionsInit {
   readonly rawTailTurns?: number | null;
   /** Leave calls that wait for an approval open, for a host that asks again. Default false: they are closed. */
   readonly keepPendingApprovals?: boolean;
+  /** Rebuild from the journals even when the cache is good; the next save writes it anew. Default false. */
+  readonly ignoreCache?: boolean;
 }
 
 export class WorkingContextSnapshotBootstrapOptions {
@@ -32,12 +34,14 @@ export class WorkingContextSnapshotBootstrapOptions {
   readonly maxSemantic: number;
   readonly rawTailTurns: number | null;
   readonly keepPendingApprovals: boolean;
+  readonly ignoreCache: boolean;
 
   constructor(init: WorkingContextSnapshotBootstrapOptionsInit = {}) {
     this.maxEpisodic = init.maxEpisodic ?? 3;
     this.maxSemantic = init.maxSemantic ?? 20;
     this.rawTailTurns = init.rawTailTurns ?? null;
     this.keepPendingApprovals = init.keepPendingApprovals ?? false;
+    this.ignoreCache = init.ignoreCache ?? false;
   }
 }
 
@@ -59,6 +63,7 @@ export class WorkingContextSnapshotBootstrapper {
       maxSemantic: options.maxSemantic,
       rawTailTurns: options.rawTailTurns ?? DEFAULT_RAW_TAIL_TURNS,
       systemPrompt: systemPrompt ?? '',
+      ignoreCache: options.ignoreCache,
     });
     const tracesAt = performance.now();
     const { state } = loaded.replay;

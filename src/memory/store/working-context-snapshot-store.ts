@@ -85,6 +85,11 @@ export class WorkingContextSnapshotStore {
     if (this.#onDisk === 'ours') this.#onDisk = 'not-ours';
   }
 
+  /** The next save writes our file whole. */
+  rewriteNext(): void {
+    this.#body = null;
+  }
+
   /** Brings the file up to date. @throws UNSUPPORTED_VERSION when a newer release's file is in the place */
   async save(snapshot: WorkingContextSnapshot, footer: SnapshotFooter): Promise<SavedSnapshot> {
     if (this.#onDisk === 'newer') {

@@ -15,6 +15,7 @@ import type {
   JournalHead,
   Lease,
   ReadOptions,
+  SegmentRepair,
 } from '../ports.js';
 import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
 import {
@@ -25,6 +26,7 @@ import {
   sealedRanges,
   startsNumbered,
 } from './journal-reader.js';
+import { repairSegment } from './journal-repair.js';
 import { SegmentFiles } from './journal-segments.js';
 import { JournalWriter } from './journal-writer.js';
 import { SequenceCheck } from './sequence-check.js';
@@ -77,8 +79,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
 
   append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
     try {
-      if (this.#options.readOnly)
-        throw new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.');
+      if (this.#options.readOnly) throw readOnlyError();
       if (records.length === 0)
         throw new RekindleError('INVALID_ARGUMENT', 'An append needs at least one record.');
       const encoded = records.map(encodeRecord);
@@ -226,7 +227,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
 
   archiveBefore(seq: number): Promise<void> {
     if (this.#options.readOnly) {
-      return Promise.reject(new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.'));
+      return Promise.reject(readOnlyError());
     }
     return this.#queue.exclusive(() => labelled(`archive ${this.#files.base}`, () => this.#archive(seq)));
   }
@@ -258,6 +259,23 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     await this.#fs.syncFolder(this.#files.folder);
   }
 
+  repair(): Promise<SegmentRepair[]> {
+    if (this.#options.readOnly) return Promise.reject(readOnlyError());
+    return this.#queue.exclusive(() => labelled(`repair ${this.#files.base}`, () => this.#repair()));
+  }
+
+  /** With the live file closed; afterwards the end is found anew. A file of a writer who lost its lease is sealed first. */
+  async #repair(): Promise<SegmentRepair[]> {
+    await this.#writer.settle();
+    const repairs: SegmentRepair[] = [];
+    for (const range of sealedRanges(await this.#files.scan(this.#fs, { archived: true }))) {
+      const repair = range.segment.headerTorn ? null : await repairSegment(this.#fs, range);
+      if (repair) repairs.push(repair);
+    }
+    if (repairs.length > 0) await this.#writer.reopen();
+    return repairs;
+  }
+
   async close(): Promise<void> {
     await this.#queue.close();
     try {
@@ -266,4 +284,8 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       await this.#options.onClose(); // the descriptor is gone, whatever closing said
     }
   }
+}
+
+function readOnlyError(): RekindleError {
+  return new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.');
 }

@@ -14,6 +14,8 @@ import { RESERVED_KEYS } from '../record-encoding.js';
 /** `,"_crc":"` + 8 digits + `"}` */
 const CRC_FIELD_BYTES = 19;
 const SEQ_KEY = Buffer.from('"_seq":');
+/** Stands where a repair took a damaged record away, so that the gap in the numbers is explained. */
+export const LOST_MARK = '{"_lost":1}';
 const HEADER_START = Buffer.from('{"_segment":');
 
 /** Says where the segment before ends: what lies after `prevLength` there was written by a writer without a lease. */
@@ -33,6 +35,7 @@ export type DecodedLine =
       readonly crc: string | null;
     }
   | { readonly kind: 'header'; readonly header: SegmentHeader }
+  | { readonly kind: 'lost' }
   | { readonly kind: 'damage'; readonly reason: 'checksum' | 'not-json' };
 
 export function encodeHeader(header: SegmentHeader): Buffer {
@@ -69,6 +72,7 @@ function decodeVerified(line: Buffer, bodyEnd: number, crc: string): DecodedLine
 }
 
 function decodeUnverified(line: Buffer): DecodedLine {
+  if (line.toString('latin1').trim() === LOST_MARK) return { kind: 'lost' };
   const record = tryParseJson(line.toString('utf8', 0, line.length));
   if (!isJsonObject(record)) return { kind: 'damage', reason: 'not-json' };
   if (RESERVED_KEYS.some((key) => Object.hasOwn(record, key))) return { kind: 'damage', reason: 'checksum' };

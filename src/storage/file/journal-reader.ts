@@ -90,6 +90,8 @@ function* decodeOne(
     if (decoded.kind === 'damage') {
       check.skipDamaged();
       yield damage(decoded.reason, segment, cursor.offset, bytes);
+    } else if (decoded.kind === 'lost') {
+      check.skipDamaged();
     } else if (decoded.kind === 'record') {
       const verdict = check.next(decoded.seq);
       if (verdict.gap) yield damage('sequence-gap', segment, cursor.offset, 0);

@@ -32,8 +32,11 @@ function salvage(line: Buffer, whole: DecodedLine & { kind: 'damage' }): LinePar
   for (let tries = 0; from >= 0 && tries < CANDIDATES_MAX; tries += 1) {
     const end = endOfObject(line, from);
     const decoded = end > 0 && (from > 0 || end < line.length) ? decodeLine(line.subarray(from, end)) : whole;
-    if (decoded.kind !== 'damage' && isTrusted(decoded, from === taken, end === line.length)) {
-      if (from > taken) parts.push({ start: taken, end: from, decoded: whole });
+    if (
+      decoded.kind !== 'damage' &&
+      isTrusted(decoded, isBlank(line.subarray(taken, from)), end === line.length)
+    ) {
+      if (!isBlank(line.subarray(taken, from))) parts.push({ start: taken, end: from, decoded: whole });
       parts.push({ start: from, end, decoded });
       taken = end;
       from = line.indexOf(OBJECT_START, end);

@@ -72,8 +72,9 @@ export class JournalWriter {
     this.#refuseNewerFence(last);
     const end = await findEnd(this.#fs, last, () => this.#seqBefore(whole, whole.length - 1));
     this.#adopt(last, end);
+    const foreign = this.#lease?.takenOver === true && last.header?.fence !== this.#lease.fence;
     if (!last.live) this.#plan = 'follow-sealed';
-    else this.#plan = this.#lease?.takenOver ? 'seal-live' : 'append';
+    else this.#plan = foreign ? 'seal-live' : 'append';
     if (end.tornBytes > 0) await this.#meetTornTail(last, end, options.mend && this.#plan === 'append');
   }
 
@@ -309,6 +310,17 @@ export class JournalWriter {
     return new RekindleError('LEASE_LOST', `${this.#files.base} was continued by another writer.`, {
       details: { journal: this.#files.base },
     });
+  }
+
+  /** Ready to be read by others: the file of an earlier owner is sealed. Nothing happens to a journal without records. */
+  async settle(): Promise<void> {
+    if (this.#plan === 'seal-live' || this.#plan === 'follow-sealed') await this.#prepare();
+  }
+
+  /** Forgets what it knew of the files and looks at their end again. */
+  async reopen(): Promise<void> {
+    await this.close();
+    await this.open({ mend: true });
   }
 
   async close(): Promise<void> {

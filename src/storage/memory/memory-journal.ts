@@ -128,6 +128,10 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
+  async repair(): Promise<[]> {
+    return [];
+  }
+
   async close(): Promise<void> {
     await this.#queue.close();
     await this.#options.onClose();

@@ -1,0 +1,151 @@
+/** `rekindle chat`: talk to an agent that remembers. Ctrl-C in mid-answer cancels the answer and keeps what was said. */
+import { createInterface, type Interface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import type { Agent } from '../agent/agent.js';
+import { createAgent, restoreAgent } from '../agent/factory/agent-factory.js';
+import { agentExists } from '../memory/open-memory.js';
+import {
+  type CommandContext,
+  type CommonOptions,
+  runCommand,
+  showError,
+  withCommonOptions,
+} from './command-context.js';
+import { modelFor } from './model-option.js';
+import { describeReport } from './report-text.js';
+import { safeText } from './safe-text.js';
+
+interface ChatOptions extends CommonOptions {
+  readonly agent: string;
+  readonly model?: string;
+  readonly system?: string;
+}
+
+const DEFAULT_SYSTEM = 'You are a helpful assistant.';
+const HELP =
+  'Ctrl-C stops an answer; Ctrl-D or /exit ends; /resume goes on with an interrupted turn; /report shows the restore report.';
+
+export function addChatCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('chat')
+      .description('talk to an agent; it is restored when it exists')
+      .option('-a, --agent <id>', 'agent id', 'chat')
+      .option(
+        '-m, --model <provider:name>',
+        'a Vercel AI SDK model, such as openai:gpt-5-mini; without it the offline model answers',
+      )
+      .option('-s, --system <text>', 'system prompt'),
+  ).action((options: ChatOptions) => runCommand(options, (context) => chat(context, options)));
+}
+
+async function chat(context: CommandContext, options: ChatOptions): Promise<undefined> {
+  const agent = await openAgent(context, options);
+  const terminal = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    terminal: process.stdin.isTTY,
+  });
+  const session = new ChatSession(agent, terminal, context.json);
+  try {
+    greet(agent, options, context.json);
+    await session.run();
+  } finally {
+    terminal.close();
+    await agent.stop();
+  }
+  return undefined;
+}
+
+async function openAgent(context: CommandContext, options: ChatOptions): Promise<Agent> {
+  const model = await modelFor(options.model);
+  const exists = await agentExists(context.storage, options.agent);
+  const config = { model, storage: context.storage };
+  const agent = exists
+    ? restoreAgent(options.agent, {
+        ...config,
+        ...(options.system === undefined ? {} : { systemPrompt: options.system }),
+      })
+    : createAgent({ ...config, agentId: options.agent, systemPrompt: options.system ?? DEFAULT_SYSTEM });
+  await agent.start();
+  return agent;
+}
+
+function greet(agent: Agent, options: ChatOptions, json: boolean): void {
+  const report = agent.restoreReport;
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ type: 'started', agentId: agent.agentId, report })}\n`);
+    return;
+  }
+  const lines = report ? describeReport(report) : [`A new agent, ${agent.agentId}.`];
+  if (options.model === undefined) lines.push('No --model was given: the offline model answers.');
+  if (report && report.frontier.kind !== 'idle')
+    lines.push('The last turn was interrupted: /resume goes on with it.');
+  process.stdout.write(`${[...lines, HELP].map(safeText).join('\n')}\n`);
+}
+
+class ChatSession {
+  readonly #agent: Agent;
+  readonly #terminal: Interface;
+  readonly #json: boolean;
+  #answering: AbortController | null = null;
+
+  constructor(agent: Agent, terminal: Interface, json: boolean) {
+    this.#agent = agent;
+    this.#terminal = terminal;
+    this.#json = json;
+  }
+
+  async run(): Promise<void> {
+    const onInterrupt = () => {
+      if (this.#answering) this.#answering.abort(new Error('Ctrl-C'));
+      else this.#terminal.close();
+    };
+    this.#terminal.on('SIGINT', onInterrupt);
+    process.on('SIGINT', onInterrupt);
+    this.#agent.events.on('text_delta', ({ delta }) => this.#show({ type: 'text', delta }, safeText(delta)));
+    try {
+      this.#prompt();
+      for await (const line of this.#terminal) {
+        if (line.trim() === '/exit') break;
+        if (line.trim() !== '') await this.#handle(line);
+        this.#prompt();
+      }
+    } finally {
+      process.off('SIGINT', onInterrupt);
+    }
+  }
+
+  async #handle(line: string): Promise<void> {
+    if (line.trim() === '/report') {
+      const report = this.#agent.restoreReport;
+      const text = report ? describeReport(report).map(safeText).join('\n') : 'This agent is new.';
+      this.#show({ type: 'report', report }, `${text}\n`);
+      return;
+    }
+    this.#answering = new AbortController();
+    const { signal } = this.#answering;
+    try {
+      const resume = line.trim() === '/resume';
+      const result = resume ? await this.#agent.resume({ signal }) : await this.#agent.send(line, { signal });
+      this.#show(
+        { type: 'turn_ended', ...result },
+        result.status === 'aborted' ? ' (stopped; what was said is kept)\n' : '\n',
+      );
+    } catch (thrown) {
+      showError(thrown, this.#json); // the conversation goes on
+    } finally {
+      this.#answering = null;
+    }
+  }
+
+  #prompt(): void {
+    if (this.#json || !process.stdin.isTTY) return;
+    this.#terminal.setPrompt('> ');
+    this.#terminal.prompt();
+  }
+
+  #show(event: object, text: string): void {
+    process.stdout.write(this.#json ? `${JSON.stringify(event)}\n` : text);
+  }
+}

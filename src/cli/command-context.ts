@@ -1,0 +1,74 @@
+/** What every command shares: where memory is, how results and errors are shown. */
+import type { Command } from 'commander';
+import { resolveMemoryBaseDir } from '../agent/context/memory-base-dir.js';
+import { isRekindleError, messageOf } from '../core/errors.js';
+import { FileStorage } from '../storage/file/file-storage.js';
+import { EXIT, exitCodeFor } from './exit-codes.js';
+import { safeText } from './safe-text.js';
+
+export interface CommonOptions {
+  readonly dir?: string;
+  readonly json?: boolean;
+}
+
+export interface CommandContext {
+  readonly storage: FileStorage;
+  readonly json: boolean;
+  /** Prints lines for people, or the value as JSON with `--json`. */
+  print(lines: readonly string[], value: unknown): void;
+  /** A line about progress, for people only, on standard error. */
+  note(line: string): void;
+}
+
+/** Adds the options that every command has. */
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('-d, --dir <folder>', 'base folder of the memory (default: REKINDLE_MEMORY_DIR, else ./memory)')
+    .option('--json', 'print JSON');
+}
+
+/** Runs a command: opens the storage, shows a typed error as a person can use it, sets the exit code. */
+export async function runCommand(
+  options: CommonOptions,
+  run: (context: CommandContext) => Promise<number | undefined>,
+): Promise<void> {
+  const json = options.json ?? false;
+  const storage = new FileStorage(resolveMemoryBaseDir(options.dir));
+  const context: CommandContext = {
+    storage,
+    json,
+    print: (lines, value) => {
+      process.stdout.write(
+        json ? `${JSON.stringify(value, null, 2)}\n` : `${lines.map(safeText).join('\n')}\n`,
+      );
+    },
+    note: (line) => {
+      if (!json && process.stderr.isTTY) process.stderr.write(`${line}\n`);
+    },
+  };
+  try {
+    process.exitCode = (await run(context)) ?? EXIT.ok;
+  } catch (thrown) {
+    showError(thrown, json);
+    process.exitCode = exitCodeFor(thrown);
+  } finally {
+    await storage.close();
+  }
+}
+
+export function showError(thrown: unknown, json: boolean): void {
+  if (json) {
+    const error = isRekindleError(thrown)
+      ? thrown.toJSON()
+      : { code: 'UNEXPECTED', message: messageOf(thrown) };
+    process.stdout.write(`${JSON.stringify({ error }, null, 2)}\n`);
+    return;
+  }
+  if (isRekindleError(thrown)) {
+    process.stderr.write(`${safeText(thrown.message)} (${thrown.code})\n${thrown.advice}\n`);
+  } else {
+    process.stderr.write(
+      `Unexpected error: ${safeText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown))}\n`,
+    );
+  }
+}

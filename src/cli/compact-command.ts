@@ -1,0 +1,61 @@
+/** `rekindle compact`: summarize old turns now, with the offline summarizer. */
+import type { Command } from 'commander';
+import type { CompactionPlan } from '../memory/compaction/compactor.js';
+import { assertAgentExists, openMemory } from '../memory/open-memory.js';
+import { WorkingContextSnapshotBootstrapper } from '../memory/restore/working-context-snapshot-bootstrapper.js';
+import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { EXIT } from './exit-codes.js';
+import { startProgress } from './progress.js';
+import { count } from './report-text.js';
+
+interface CompactOptions extends CommonOptions {
+  readonly keepTurns: string;
+}
+
+export function addCompactCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('compact <agent>')
+      .description('summarize old turns now (the traces keep everything)')
+      .option('--keep-turns <number>', 'turns that stay verbatim', '4'),
+  ).action((agentId: string, options: CompactOptions) =>
+    runCommand(options, async ({ storage, json, print }) => {
+      const rawTailTurns = Number(options.keepTurns);
+      if (!Number.isSafeInteger(rawTailTurns) || rawTailTurns < 1) {
+        process.stderr.write('--keep-turns must be a whole number of at least 1.\n');
+        return EXIT.usage;
+      }
+      await assertAgentExists(storage, agentId);
+      const opened = await openMemory(storage, agentId, { compaction: { rawTailTurns } });
+      const progress = startProgress('Compacting', !json);
+      try {
+        await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, null);
+        const plan = await opened.memory.compact();
+        progress.end();
+        print(describe(plan, opened.memory.epochId), {
+          compacted: plan !== null,
+          epochId: opened.memory.epochId,
+          ...summary(plan),
+        });
+        return undefined;
+      } finally {
+        progress.end();
+        await opened.close();
+      }
+    }),
+  );
+}
+
+function describe(plan: CompactionPlan | null, epochId: number): string[] {
+  if (plan === null) return ['There is nothing to compact: the turns that could go are the ones that stay.'];
+  return [
+    `${count(plan.turnIds.length, 'turn')} summarized; ${count(plan.tokensBefore, 'token')} became ${count(plan.tokensAfter, 'token')}. Epoch ${epochId}.`,
+    plan.episodic.summary,
+  ];
+}
+
+function summary(plan: CompactionPlan | null): object {
+  if (plan === null) return {};
+  const { tokensBefore, tokensAfter, turnIds, episodic, semantic } = plan;
+  return { tokensBefore, tokensAfter, turnIds, episodic, semantic };
+}

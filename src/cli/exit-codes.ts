@@ -1,0 +1,35 @@
+/** Exit codes, as `docs/cli.md` has them. */
+import { type ErrorCode, isRekindleError } from '../core/errors.js';
+
+export const EXIT = {
+  ok: 0,
+  /** The command worked and found a problem (`verify`), or an error that has no code of its own. */
+  problem: 1,
+  usage: 2,
+  notFound: 3,
+  inUse: 4,
+  storage: 5,
+  refused: 6,
+} as const;
+
+const BY_CODE: Partial<Record<ErrorCode, number>> = {
+  INVALID_ARGUMENT: EXIT.usage,
+  INVALID_NAME: EXIT.usage,
+  DEPENDENCY_MISSING: EXIT.usage,
+  AGENT_NOT_FOUND: EXIT.notFound,
+  LEASE_HELD: EXIT.inUse,
+  LEASE_LOST: EXIT.inUse,
+  STORAGE_FULL: EXIT.storage,
+  STORAGE_FAILED: EXIT.storage,
+  JOURNAL_OUTCOME_UNKNOWN: EXIT.storage,
+  JOURNAL_DAMAGED: EXIT.storage,
+  PATH_REFUSED: EXIT.refused,
+  AGENT_EXISTS: EXIT.refused,
+  COMPACTION_REFUSED: EXIT.refused,
+  UNSUPPORTED_VERSION: EXIT.refused,
+  CONTEXT_BLANK: EXIT.refused,
+};
+
+export function exitCodeFor(thrown: unknown): number {
+  return isRekindleError(thrown) ? (BY_CODE[thrown.code] ?? EXIT.problem) : EXIT.problem;
+}

@@ -1,0 +1,65 @@
+/** A restore report in plain words. */
+import type { InterruptedCall, RestoreReport } from '../memory/restore/restore-report.js';
+import { excerpt } from './safe-text.js';
+
+const SOURCE_TEXT: Record<RestoreReport['source'], string> = {
+  cache: 'from its cache, which was current',
+  'cache+tail': 'from its cache and the traces after it',
+  rebuilt: 'from its traces alone, without the cache',
+  imported: 'from a snapshot of another format',
+};
+
+const VERDICT_TEXT: Record<InterruptedCall['verdict'], string> = {
+  finished: 'it had finished; its recorded result is used',
+  not_started: 'it had not started, so it had no effect',
+  outcome_unknown: 'it was running; whether it took effect is unknown, and the model is told so',
+};
+
+const FRONTIER_TEXT: Record<RestoreReport['frontier']['kind'], string> = {
+  idle: 'between two turns',
+  awaiting_assistant: 'waiting for the model to answer',
+  interrupted_tools: 'in the middle of tool calls',
+};
+
+export function describeReport(report: RestoreReport): string[] {
+  const lines = [
+    `The context of ${excerpt(report.agentId, 60)} came back ${SOURCE_TEXT[report.source]}, in ${report.phasesMs.total.toFixed(1)} ms.`,
+    `It has ${count(report.messages, 'message')}; the conversation had stopped ${FRONTIER_TEXT[report.frontier.kind]}.`,
+  ];
+  const refused = report.cacheRefused;
+  if (refused) lines.push(`The cache was not used (${refused.reason}): ${refused.detail}.`);
+  if (report.tracesReplayed > 0) lines.push(`${count(report.tracesReplayed, 'trace')} applied.`);
+  for (const call of report.interruptedCalls) lines.push(describeCall(call));
+  for (const repair of report.repairs) {
+    if (!isInterruptedResult(repair, report))
+      lines.push(`Repaired (${repair.code}) at message ${repair.messageIndex}: ${repair.reason}.`);
+  }
+  for (const item of report.damage) {
+    const aside = item.setAside ? `; the bytes were moved to ${item.setAside}` : '';
+    lines.push(
+      `Damage (${item.reason}) in ${item.file}: ${count(item.bytes, 'byte')} at ${item.startByte}${aside}.`,
+    );
+  }
+  if (report.tracesIgnored > 0)
+    lines.push(
+      `${count(report.tracesIgnored, 'result')} had no place in the context and stayed in the traces only.`,
+    );
+  if (report.promptChanged) lines.push('The system prompt is a new one.');
+  for (const unknown of report.unknown) lines.push(`Unknown: ${unknown}`);
+  if (!report.cacheWritable)
+    lines.push('A newer release owns the cache file: turns are saved, the cache is left alone.');
+  return lines;
+}
+
+function describeCall(call: InterruptedCall): string {
+  const approval = call.approvalPending ? ' It was waiting for approval.' : '';
+  return `Interrupted call ${excerpt(call.toolName, 40)} (${excerpt(call.callId, 60)}): ${VERDICT_TEXT[call.verdict]}.${approval}`;
+}
+
+function isInterruptedResult(repair: RestoreReport['repairs'][number], report: RestoreReport): boolean {
+  return report.interruptedCalls.some((call) => call.callId === repair.callId);
+}
+
+export function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}

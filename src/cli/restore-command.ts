@@ -1,0 +1,101 @@
+/** `rekindle restore` and `rekindle inspect`: a dry restore, shown. Nothing is changed, no lease is taken. */
+import type { Command } from 'commander';
+import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
+import { summarizeAgent } from '../memory/maintenance/agent-summary.js';
+import { assertAgentExists, openMemory } from '../memory/open-memory.js';
+import type { RestoreReport } from '../memory/restore/restore-report.js';
+import { WorkingContextSnapshotBootstrapper } from '../memory/restore/working-context-snapshot-bootstrapper.js';
+import { type Message, textOf, toolCallsOf, toolResultOf } from '../messages/message.js';
+import { messageToJson } from '../messages/message-serializer.js';
+import type { StorageBackend } from '../storage/ports.js';
+import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { count, describeReport } from './report-text.js';
+import { excerpt } from './safe-text.js';
+
+interface ContextOptions extends CommonOptions {
+  readonly full?: boolean;
+}
+
+const LINE_CHARS = 100;
+
+export function addRestoreCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('restore <agent>')
+      .description('show what a restore would give: the report and the context (changes nothing)')
+      .option('--full', 'show messages whole'),
+  ).action((agentId: string, options: ContextOptions) =>
+    runCommand(options, async ({ storage, print }) => {
+      const { report, messages } = await restoreDry(storage, agentId);
+      const lines = [
+        ...describeReport(report),
+        '',
+        ...messages.map((message, index) => messageLine(message, index, options.full ?? false)),
+      ];
+      print(lines, { report, messages: messages.map(messageToJson) });
+      return undefined;
+    }),
+  );
+}
+
+export function addInspectCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('inspect <agent>')
+      .description('show an agent: status, frontier, tokens by role, open ends (changes nothing)'),
+  ).action((agentId: string, options: CommonOptions) =>
+    runCommand(options, async ({ storage, print }) => {
+      const { report, messages } = await restoreDry(storage, agentId);
+      const summary = await summarizeAgent(storage, agentId);
+      const tokens = await tokensByRole(messages);
+      const total = Object.values(tokens).reduce((sum, value) => sum + value, 0);
+      const lines = [
+        `Agent ${excerpt(agentId, 80)}: ${summary?.status ?? 'unknown'}, cache ${summary?.snapshot ?? 'missing'}, ${count(summary?.traces ?? 0, 'trace')}.`,
+        `Epoch ${report.epochId}; ${count(messages.length, 'message')}, about ${count(total, 'token')}: ${Object.entries(
+          tokens,
+        )
+          .map(([role, value]) => `${role} ${value}`)
+          .join(', ')}.`,
+        ...describeReport(report).slice(1),
+      ];
+      print(lines, { summary, tokens: { ...tokens, total }, report });
+      return undefined;
+    }),
+  );
+}
+
+async function restoreDry(
+  storage: StorageBackend,
+  agentId: string,
+): Promise<{ report: RestoreReport; messages: Message[] }> {
+  await assertAgentExists(storage, agentId);
+  const opened = await openMemory(storage, agentId, { readOnly: true, compaction: null });
+  try {
+    const report = await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, null);
+    return { report, messages: opened.memory.getWorkingContextMessages() };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function tokensByRole(messages: readonly Message[]): Promise<Record<string, number>> {
+  const counter = new O200kTokenCounter();
+  const tokens: Record<string, number> = {};
+  for (const message of messages)
+    tokens[message.role] = (tokens[message.role] ?? 0) + (await counter.countMessages([message]));
+  return tokens;
+}
+
+function messageLine(message: Message, index: number, full: boolean): string {
+  const result = toolResultOf(message);
+  const said = result
+    ? `${result.toolName}: ${result.toolError ?? JSON.stringify(result.toolResult)}`
+    : textOf(message);
+  const calls = toolCallsOf(message).map((call) => `[calls ${call.name} ${JSON.stringify(call.arguments)}]`);
+  const marks = [message.kind, message.synthetic ? 'synthetic' : undefined, message.status].filter(
+    (mark) => mark !== undefined,
+  );
+  const body = [said, ...calls].filter((part) => part !== '').join(' ');
+  const head = `${String(index).padStart(4)} ${message.role}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}`;
+  return `${head.padEnd(18)} ${full ? body : excerpt(body, LINE_CHARS)}`;
+}

@@ -1,0 +1,65 @@
+/** What `list` shows of an agent: cheap, and without a restore. */
+import type { LeaseOwner, StorageBackend } from '../../storage/ports.js';
+import { openMemory } from '../open-memory.js';
+import type { SnapshotFile } from '../store/snapshot-file.js';
+
+export interface AgentSummary {
+  readonly agentId: string;
+  /** `running`: a live process holds its lease. `crashed`: its owner is gone without letting go. */
+  readonly status: 'running' | 'crashed' | 'stopped';
+  readonly owner: LeaseOwner | null;
+  /** Messages in the cache; null without a readable one. */
+  readonly messages: number | null;
+  readonly epochId: number | null;
+  readonly snapshot: 'valid' | 'plain' | 'damaged' | 'newer' | 'foreign' | 'missing';
+  readonly traces: number;
+  /** Seconds since 1970; null without traces. */
+  readonly lastTraceTs: number | null;
+}
+
+export async function listAgents(backend: StorageBackend): Promise<AgentSummary[]> {
+  const summaries: AgentSummary[] = [];
+  for (const agentId of await backend.listNames(['agents'])) {
+    const summary = await summarizeAgent(backend, agentId);
+    if (summary) summaries.push(summary);
+  }
+  return summaries;
+}
+
+/** Null for a folder that holds nothing of an agent. */
+export async function summarizeAgent(backend: StorageBackend, agentId: string): Promise<AgentSummary | null> {
+  const opened = await openMemory(backend, agentId, { readOnly: true, compaction: null });
+  try {
+    const file = await opened.memory.snapshotStore.load();
+    const journal = await opened.memory.store.journal('raw_traces');
+    const { seq } = await journal.head();
+    if (file === null && seq === 0 && journal.openingDamage().length === 0) return null;
+    const lease = await backend.leases.inspect(['agents', agentId]);
+    return {
+      agentId,
+      status: lease === null ? 'stopped' : lease.alive ? 'running' : 'crashed',
+      owner: lease?.owner ?? null,
+      messages: file?.status === 'valid' ? file.messages.length : plainCount(file),
+      epochId: file?.status === 'valid' ? file.footer.epochId : null,
+      snapshot: file?.status ?? 'missing',
+      traces: seq,
+      lastTraceTs: await lastTs(journal),
+    };
+  } finally {
+    await opened.close();
+  }
+}
+
+function plainCount(file: SnapshotFile | null): number | null {
+  if (file?.status !== 'plain') return null;
+  const { messages } = file.payload;
+  return Array.isArray(messages) ? messages.length : null;
+}
+
+async function lastTs(journal: Awaited<ReturnType<StorageBackend['openJournal']>>): Promise<number | null> {
+  for await (const entry of journal.readBackward()) {
+    const ts = entry.kind === 'record' ? entry.record['ts'] : undefined;
+    if (typeof ts === 'number') return ts;
+  }
+  return null;
+}
