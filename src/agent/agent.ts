@@ -11,6 +11,7 @@ import type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
 import type { AgentContext } from './context/agent-context.js';
 import { EventStream } from './loop/event-stream.js';
 import { TurnLoop } from './loop/turn-loop.js';
+import { closeOpenCalls } from './tools/close-open-calls.js';
 
 export interface TurnOptions {
   /** Cancels the turn. What was said until then stays. */
@@ -33,6 +34,7 @@ export class Agent {
   #status: AgentStatus = 'created';
   #loop: TurnLoop | null = null;
   #starting: Promise<void> | null = null;
+  #stopping: Promise<void> | null = null;
 
   constructor(context: AgentContext, steps: readonly BootstrapStep[]) {
     this.agentId = context.agentId;
@@ -59,10 +61,11 @@ export class Agent {
   }
 
   /**
-   * Runs the bootstrap steps. Calling it again gives the same promise.
-   * @throws AGENT_EXISTS, AGENT_NOT_FOUND, LEASE_HELD, TOOL_INVALID, CONTEXT_BLANK, ...
+   * Runs the bootstrap steps. Calling it again gives the same promise, until the agent is stopped.
+   * @throws AGENT_EXISTS, AGENT_NOT_FOUND, LEASE_HELD, TOOL_INVALID, CONTEXT_BLANK, AGENT_STATE after stop(), ...
    */
   start(): Promise<void> {
+    if (this.#stopping) return Promise.reject(this.#wrongState());
     this.#starting ??= this.#start();
     return this.#starting;
   }
@@ -92,8 +95,18 @@ export class Agent {
 
   /** Sends a message and runs its turn. Turns wait for each other. @throws MODEL_FAILED, LEASE_LOST, AGENT_STATE, ... */
   send(input: UserInput | string, options: TurnOptions = {}): Promise<TurnResult> {
+    return this.#send(input, options, () => {});
+  }
+
+  #send(
+    input: UserInput | string,
+    options: TurnOptions,
+    onTurn: (turnId: string) => void,
+  ): Promise<TurnResult> {
     return this.#turn(options, async (loop, signal) => {
+      await closeOpenCalls(this.memory);
       const turnId = this.memory.startTurn();
+      onTurn(turnId);
       await this.memory.ingestUserMessage(input, turnId);
       this.events.emit('turn_started', { turnId, resumed: false });
       return loop.run(turnId, signal);
@@ -102,7 +115,11 @@ export class Agent {
 
   /** As `send`, with the turn's events as they come. Leaving the loop early cancels the turn. */
   stream(input: UserInput | string, options: TurnOptions = {}): AsyncIterable<AgentEvent> {
-    return new EventStream(this.events, (signal) => this.send(input, { signal }), options.signal);
+    return new EventStream(
+      this.events,
+      (signal, onTurn) => this.#send(input, { signal }, onTurn),
+      options.signal,
+    );
   }
 
   /**
@@ -136,6 +153,7 @@ export class Agent {
       this.#setStatus('running');
       try {
         const result = await run(this.#loop!, signal);
+        if (result.status === 'aborted') this.#throwIfLeaseLost(); // nobody cancelled it: it was fenced off
         this.events.emit('turn_ended', result);
         return result;
       } catch (thrown) {
@@ -148,31 +166,51 @@ export class Agent {
   }
 
   #assertRuns(): void {
+    if (this.#status === 'lease_lost') this.#throwIfLeaseLost();
+    if (this.#status !== 'idle' && this.#status !== 'running') throw this.#wrongState();
+  }
+
+  #throwIfLeaseLost(): void {
     const reason = this.#context.state.memory?.lease?.lost.reason;
-    if (this.#status === 'lease_lost' && isRekindleError(reason)) throw reason;
-    if (this.#status === 'idle' || this.#status === 'running') return;
-    throw new RekindleError('AGENT_STATE', `The agent ${this.agentId} is ${this.#status}.`, {
+    if (isRekindleError(reason)) throw reason;
+  }
+
+  #wrongState(): RekindleError {
+    return new RekindleError('AGENT_STATE', `The agent ${this.agentId} is ${this.#status}.`, {
       details: { agentId: this.agentId, status: this.#status },
     });
   }
 
-  /** Lets the turn under way finish, flushes, closes and releases the lease. Calling it again is fine. */
+  /**
+   * Lets the turn under way finish, flushes, closes and releases the lease. Calling it again is fine, and a shorter grace time
+   * then holds.
+   */
   async stop(options: StopOptions = {}): Promise<void> {
-    if (this.#status === 'created' || this.#status === 'stopped' || this.#status === 'failed') {
+    const abort = () => this.#stop.abort(new Error('The agent was stopped.'));
+    const timer = setTimeout(abort, options.graceMs ?? 5_000);
+    this.#stopping ??= this.#shutDown();
+    try {
+      await this.#stopping;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #shutDown(): Promise<void> {
+    await this.#starting?.catch(() => {}); // told to the caller of start()
+    if (this.#status === 'created' || this.#status === 'failed') {
       this.#setStatus('stopped');
       return;
     }
     const fenced = this.#status === 'lease_lost';
     if (!fenced) this.#setStatus('stopping');
-    const timer = setTimeout(
-      () => this.#stop.abort(new Error('The agent was stopped.')),
-      options.graceMs ?? 5_000,
-    );
     await this.#turns.onIdle();
-    clearTimeout(timer);
     if (!fenced) await this.memory.persistWorkingContextSnapshot();
-    await this.#context.state.memory?.close();
-    this.#setStatus('stopped');
+    try {
+      await this.#context.state.memory?.close();
+    } finally {
+      this.#setStatus('stopped'); // closing failed at most after the lease was let go
+    }
   }
 
   #setStatus(to: AgentStatus): void {

@@ -7,6 +7,7 @@ import { agentExists } from '../memory/open-memory.js';
 import {
   type CommandContext,
   type CommonOptions,
+  errorToJson,
   runCommand,
   showError,
   withCommonOptions,
@@ -133,7 +134,9 @@ class ChatSession {
         result.status === 'aborted' ? ' (stopped; what was said is kept)\n' : '\n',
       );
     } catch (thrown) {
-      showError(thrown, this.#json); // the conversation goes on
+      // The conversation goes on.
+      if (this.#json) this.#show({ type: 'error', error: errorToJson(thrown) }, '');
+      else showError(thrown, false);
     } finally {
       this.#answering = null;
     }

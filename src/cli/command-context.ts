@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { resolveMemoryBaseDir } from '../agent/context/memory-base-dir.js';
 import { isRekindleError, messageOf } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
 import { FileStorage } from '../storage/file/file-storage.js';
 import { EXIT, exitCodeFor } from './exit-codes.js';
 import { safeText } from './safe-text.js';
@@ -58,10 +59,7 @@ export async function runCommand(
 
 export function showError(thrown: unknown, json: boolean): void {
   if (json) {
-    const error = isRekindleError(thrown)
-      ? thrown.toJSON()
-      : { code: 'UNEXPECTED', message: messageOf(thrown) };
-    process.stdout.write(`${JSON.stringify({ error }, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ error: errorToJson(thrown) }, null, 2)}\n`);
     return;
   }
   if (isRekindleError(thrown)) {
@@ -71,4 +69,8 @@ export function showError(thrown: unknown, json: boolean): void {
       `Unexpected error: ${safeText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown))}\n`,
     );
   }
+}
+
+export function errorToJson(thrown: unknown): JsonObject {
+  return isRekindleError(thrown) ? thrown.toJSON() : { code: 'UNEXPECTED', message: messageOf(thrown) };
 }

@@ -1,10 +1,10 @@
 /** `rekindle compact`: summarize old turns now, with the offline summarizer. */
 import type { Command } from 'commander';
+import { RekindleError } from '../core/errors.js';
 import type { CompactionPlan } from '../memory/compaction/compactor.js';
 import { assertAgentExists, openMemory } from '../memory/open-memory.js';
 import { WorkingContextSnapshotBootstrapper } from '../memory/restore/working-context-snapshot-bootstrapper.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
-import { EXIT } from './exit-codes.js';
 import { startProgress } from './progress.js';
 import { count } from './report-text.js';
 
@@ -22,8 +22,9 @@ export function addCompactCommand(program: Command): void {
     runCommand(options, async ({ storage, json, print }) => {
       const rawTailTurns = Number(options.keepTurns);
       if (!Number.isSafeInteger(rawTailTurns) || rawTailTurns < 1) {
-        process.stderr.write('--keep-turns must be a whole number of at least 1.\n');
-        return EXIT.usage;
+        throw new RekindleError('INVALID_ARGUMENT', '--keep-turns must be a whole number of at least 1.', {
+          details: { argument: '--keep-turns', given: options.keepTurns },
+        });
       }
       await assertAgentExists(storage, agentId);
       const opened = await openMemory(storage, agentId, { compaction: { rawTailTurns } });

@@ -29,16 +29,21 @@ export function addVerifyCommand(program: Command): void {
         progress.end();
       }
       const ok = reports.every((report) => report.ok);
-      print(reports.length === 0 ? ['There are no agents here.'] : reports.flatMap(describe), {
-        ok,
-        agents: reports,
-      });
+      print(
+        reports.length === 0
+          ? ['There are no agents here.']
+          : reports.flatMap((report) => describe(report, options.dir)),
+        {
+          ok,
+          agents: reports,
+        },
+      );
       return ok ? EXIT.ok : EXIT.problem;
     }),
   );
 }
 
-function describe(report: VerifyReport): string[] {
+function describe(report: VerifyReport, dir: string | undefined): string[] {
   const records = report.journals.reduce((sum, journal) => sum + journal.records, 0);
   const head = `${report.ok ? 'ok     ' : 'DAMAGED'} ${excerpt(report.agentId, 48)}: ${count(records, 'record')}, ${count(report.artifacts.count, 'artifact')}`;
   const same = report.cacheEqualsRebuild === true ? ', cache equals rebuild' : '';
@@ -48,6 +53,13 @@ function describe(report: VerifyReport): string[] {
         `          ${item.place}: ${item.reason}, ${count(item.bytes, 'byte')} at ${item.cursor.offset}`,
     ),
   );
-  const advice = report.ok ? [] : [`        Run: rekindle repair ${report.agentId}`];
+  const where = dir === undefined ? '' : `--dir ${shellWord(dir)} `;
+  const id = `${report.agentId.startsWith('-') ? '-- ' : ''}${shellWord(report.agentId)}`;
+  const advice = report.ok ? [] : [`        Run: rekindle repair ${where}${id}`];
   return [`${head}${same}`, ...report.problems.map((problem) => `        ${problem}`), ...notes, ...advice];
+}
+
+/** As one word of a shell: the line is meant to be copied. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -91,9 +91,8 @@ export function isRekindleError(value: unknown, code?: ErrorCode): value is Reki
 
 /** A short text for any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
   try {
-    return String(thrown);
+    return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
     return 'unknown error';
   }

@@ -19,3 +19,12 @@ export function tryParseJson(text: string): JsonValue | undefined {
     return undefined;
   }
 }
+
+/** Assignment that cannot reach a prototype: `__proto__` becomes an ordinary own key. */
+export function setOwn(target: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    target[key] = value;
+  }
+}

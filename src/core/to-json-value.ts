@@ -6,7 +6,7 @@
  * the state read back from disk are the same. Shared references are written out; only true cycles are cut.
  */
 import { messageOf } from './errors.js';
-import type { JsonObject, JsonValue } from './json.js';
+import { type JsonObject, type JsonValue, setOwn } from './json.js';
 import { JSON_DEPTH_MAX } from './limits.js';
 
 export type JsonChangeKind =
@@ -178,15 +178,6 @@ class Conversion {
   #changed<T>(kind: JsonChangeKind, path: string, value: T): T {
     this.#note(kind, path);
     return value;
-  }
-}
-
-/** Assignment that cannot reach a prototype: `__proto__` becomes an ordinary own key. */
-function setOwn(target: JsonObject, key: string, value: JsonValue): void {
-  if (key === '__proto__') {
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  } else {
-    target[key] = value;
   }
 }
 

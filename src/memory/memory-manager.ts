@@ -58,6 +58,9 @@ export interface RestoredMemory {
   readonly pending: readonly Boundary[];
 }
 
+/** How old a look at the lease may be for a cache write: a turn has just made one. */
+const CACHE_LEASE_AGE_MS = 100;
+
 type TraceBody = Trace extends infer T
   ? T extends Trace
     ? Omit<T, 'id' | 'ts' | 'turnId' | 'seq'>
@@ -269,7 +272,7 @@ export class MemoryManager {
   async #save(): Promise<SavedSnapshot | null> {
     try {
       await this.#flushPending();
-      await this.store.lease?.check(); // a fenced writer must not touch the successor's cache
+      await this.store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS }); // a fenced writer must not touch the successor's cache
       const saved = await this.snapshotStore.save(this.#state.snapshot, this.#footer());
       this.events.emit('snapshot_saved', saved);
       return saved;

@@ -73,11 +73,17 @@ function lastAnswerIndex(snapshot: WorkingContextSnapshot): number {
   return index >= 0 && messages[index]!.role === 'assistant' ? index : -1;
 }
 
-/** Index of the message of a response in the turn that is at the end of the list. -1 when it is not there. */
-function responseIndex(snapshot: WorkingContextSnapshot, messageId: string | undefined): number {
-  const { messages } = snapshot;
-  for (let index = messages.length - 1; index >= 0 && messages[index]!.role !== 'user'; index -= 1) {
-    if (isResponse(messages[index], messageId)) return index;
+/** Index of the message of a response of the turn, looking past what the user said meanwhile. -1 when it is not there. */
+function responseIndex(
+  snapshot: WorkingContextSnapshot,
+  messageId: string | undefined,
+  turnId: string,
+): number {
+  if (messageId === undefined) return -1;
+  for (let index = snapshot.length - 1; index >= 0; index -= 1) {
+    const message = snapshot.messages[index]!;
+    if (isResponse(message, messageId)) return index;
+    if (message.role === 'user' && message.turnId !== turnId) return -1;
   }
   return -1;
 }
@@ -88,7 +94,7 @@ function responseIndex(snapshot: WorkingContextSnapshot, messageId: string | und
  */
 function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace): void {
   const { message } = trace;
-  const own = responseIndex(snapshot, message.messageId);
+  const own = responseIndex(snapshot, message.messageId, trace.turnId);
   if (own >= 0) {
     const { toolPayload } = snapshot.messages[own]!;
     snapshot.amendMessage(own, { ...message, ...(toolPayload ? { toolPayload } : {}) });
@@ -127,7 +133,7 @@ function hasReasoning(message: Message): boolean {
 function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace): void {
   const index = lastAnswerIndex(snapshot);
   const previous = snapshot.messages[index];
-  const own = responseIndex(snapshot, trace.messageId);
+  const own = responseIndex(snapshot, trace.messageId, trace.turnId);
   const inARow =
     trace.messageId === undefined &&
     previous !== undefined &&
@@ -179,6 +185,7 @@ function applyBoundary(state: MemoryState, boundary: Boundary): void {
       snapshot.lastCompactionTs = boundary.lastCompactionTs;
       snapshot.replaceAll(boundary.messages);
       state.lastTurn = Math.max(state.lastTurn, boundary.lastTurn);
+      state.compactionFailures = 0; // they were about another context; a rebuild from here does not know them either
       return;
     case 'repair': {
       const messages = snapshot.buildMessages();

@@ -5,13 +5,7 @@
  * that changed is remembered, so that the cache writes only what is new.
  */
 import type { JsonValue } from '../core/json.js';
-import {
-  type Message,
-  type ToolCallSpec,
-  type ToolResultPayload,
-  toolCallsOf,
-  toolResultOf,
-} from '../messages/message.js';
+import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../messages/message.js';
 
 export interface OpenCall {
   readonly call: ToolCallSpec;
@@ -53,7 +47,7 @@ export class WorkingContextSnapshot {
   appendMessage(message: Message): void {
     const result = toolResultOf(message);
     if (result && this.#open.has(result.toolCallId)) {
-      this.#place(message, result);
+      this.#place(message, result.toolCallId);
       return;
     }
     this.#messages.push(message);
@@ -101,20 +95,39 @@ export class WorkingContextSnapshot {
     this.#setAt(index, message);
   }
 
-  /** Puts a result where it belongs. A synthetic result gives way to a real one; a second real one is refused. */
+  /**
+   * Puts a result where it belongs: to the call of its turn, else to another of its id. A synthetic result gives way to a real
+   * one; a second real one is refused.
+   */
   placeToolResult(message: Message): ResultPlacement {
-    const result = toolResultOf(message)!;
-    if (this.#open.has(result.toolCallId)) {
-      this.#place(message, result);
+    const { toolCallId } = toolResultOf(message)!;
+    const open = this.#open.get(toolCallId) ?? [];
+    const inTurn = (index: number) => this.#messages[index]!.turnId === message.turnId;
+    const own = open.some(inTurn) ? -1 : this.#lastInterrupted(toolCallId, message);
+    if (open.length > 0 && (own < 0 || !inTurn(own))) {
+      this.#place(message, toolCallId);
       return 'placed';
     }
-    const index = this.#messages.findLastIndex(
-      (other) => toolResultOf(other)?.toolCallId === result.toolCallId,
-    );
-    if (index < 0) return 'orphan';
-    if (!this.#messages[index]!.synthetic || message.synthetic) return 'duplicate';
-    this.#setAt(index, message);
-    return 'replaced';
+    if (own >= 0) {
+      this.#setAt(own, message);
+      return 'replaced';
+    }
+    return this.#messages.some((other) => toolResultOf(other)?.toolCallId === toolCallId)
+      ? 'duplicate'
+      : 'orphan';
+  }
+
+  /** The synthetic result that a real one replaces: of its turn, else the newest, unless its turn has a real one. */
+  #lastInterrupted(toolCallId: string, message: Message): number {
+    if (message.synthetic) return -1;
+    let newest = -1;
+    for (let index = this.#messages.length - 1; index >= 0; index -= 1) {
+      const other = this.#messages[index]!;
+      if (toolResultOf(other)?.toolCallId !== toolCallId) continue;
+      if (other.turnId === message.turnId) return other.synthetic ? index : -1;
+      if (newest < 0 && other.synthetic) newest = index;
+    }
+    return newest;
   }
 
   openCalls(): OpenCall[] {
@@ -169,12 +182,12 @@ export class WorkingContextSnapshot {
     }
   }
 
-  #place(message: Message, result: ToolResultPayload): void {
-    const indexes = this.#open.get(result.toolCallId)!;
+  #place(message: Message, toolCallId: string): void {
+    const indexes = this.#open.get(toolCallId)!;
     const wanted = indexes.findLast((index) => this.#messages[index]!.turnId === message.turnId);
     const callIndex = wanted ?? indexes[indexes.length - 1]!;
-    const position = this.#positionInBlock(callIndex, result.toolCallId);
-    this.#closeOpen(result.toolCallId, callIndex);
+    const position = this.#positionInBlock(callIndex, toolCallId);
+    this.#closeOpen(toolCallId, callIndex);
     if (position === this.#messages.length) {
       this.#messages.push(message);
       return;

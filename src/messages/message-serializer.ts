@@ -5,7 +5,7 @@
  * seed, and unknown fields, which it keeps in `extra`. `messageFromJson(messageToJson(m))` equals `m`.
  */
 import { RekindleError } from '../core/errors.js';
-import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../core/json.js';
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, setOwn } from '../core/json.js';
 import {
   type ContentPart,
   isToolCallPayload,
@@ -177,12 +177,7 @@ export function unknownFields(json: JsonObject, known: ReadonlySet<string>): Jso
   for (const key in json) {
     if (known.has(key)) continue;
     extra ??= {};
-    Object.defineProperty(extra, key, {
-      value: json[key],
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    setOwn(extra, key, json[key]!);
   }
   return extra;
 }

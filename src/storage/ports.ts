@@ -200,8 +200,11 @@ export interface Lease {
   readonly held: boolean;
   /** Aborted, with a `LEASE_LOST` error as its reason, once the loss is noticed. Nothing is thrown from a timer. */
   readonly lost: AbortSignal;
-  /** Resolves while the lease is held. @throws LEASE_LOST, also after `release` */
-  check(): Promise<void>;
+  /**
+   * Resolves while the lease is held. With `maxAgeMs`, a check that succeeded so recently counts: for what is only a cache.
+   * @throws LEASE_LOST, also after `release`
+   */
+  check(options?: { readonly maxAgeMs?: number }): Promise<void>;
   /** A heartbeat by hand. @throws LEASE_LOST */
   renew(): Promise<void>;
   release(): Promise<void>;

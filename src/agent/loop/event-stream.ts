@@ -14,16 +14,15 @@ const STREAMED = [
   'turn_ended',
 ] as const;
 
+/** Runs the turn; tells its id before its first event. */
+type RunTurn = (signal: AbortSignal, onTurn: (turnId: string) => void) => Promise<TurnResult>;
+
 export class EventStream implements AsyncIterable<AgentEvent> {
   readonly #events: TypedEvents<AgentEvents>;
-  readonly #run: (signal: AbortSignal) => Promise<TurnResult>;
+  readonly #run: RunTurn;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(
-    events: TypedEvents<AgentEvents>,
-    run: (signal: AbortSignal) => Promise<TurnResult>,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(events: TypedEvents<AgentEvents>, run: RunTurn, signal: AbortSignal | undefined) {
     this.#events = events;
     this.#run = run;
     this.#signal = signal;
@@ -35,13 +34,18 @@ export class EventStream implements AsyncIterable<AgentEvent> {
     const waiting: AgentEvent[] = [];
     let wake = () => {};
     let ended = false;
+    let ownTurn: string | null = null;
     const ends = STREAMED.map((name) =>
       this.#events.on(name, (event) => {
+        if (event.turnId !== ownTurn) return; // turns wait for each other: this one is of another reader
         waiting.push({ type: name, ...event } as AgentEvent);
         wake();
       }),
     );
-    const turn = this.#run(signal).finally(() => {
+    const onTurn = (turnId: string) => {
+      ownTurn = turnId;
+    };
+    const turn = this.#run(signal, onTurn).finally(() => {
       ended = true;
       wake();
     });

@@ -6,7 +6,7 @@
  */
 import type { TypedEvents } from '../../core/events.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
-import type { ToolCallSpec } from '../../messages/message.js';
+import { type ToolCallSpec, toolCallsOf } from '../../messages/message.js';
 import type { AgentEvents, TurnResult } from '../agent-events.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { ResponseCollector } from '../model/collect-response.js';
@@ -52,12 +52,13 @@ export class TurnLoop {
     const stepsMax = this.#config.stepsMax ?? STEPS_MAX;
     let usage: TokenUsage = {};
     let text = '';
+    if (signal.aborted) return this.#aborted(turnId, text, 0, usage); // while it waited
     for (let steps = 1; steps <= stepsMax; steps += 1) {
       const response = await this.#ask(turnId, signal);
       usage = sum(usage, response.usage);
       text = response.text;
       if (signal.aborted) return this.#keepPartial(turnId, response, steps, usage);
-      const { toolCalls = [], ...said } = response.response();
+      const { toolCalls = [], ...said } = response.response(this.#callIdsOf(turnId));
       await this.#memory.ingestAssistantResponse({ ...said, toolCalls }, turnId);
       if (toolCalls.length === 0) return { turnId, text, status: 'completed', steps, usage };
       await this.runCalls(toolCalls, turnId, signal);
@@ -104,6 +105,11 @@ export class TurnLoop {
       if (!signal.aborted) throw thrown;
     }
     return collector;
+  }
+
+  #callIdsOf(turnId: string): Set<string> {
+    const own = this.#memory.getWorkingContextMessages().filter((message) => message.turnId === turnId);
+    return new Set(own.flatMap(toolCallsOf).map((call) => call.id));
   }
 
   /** What was said stays; calls that were on their way do not. */

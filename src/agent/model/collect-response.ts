@@ -42,9 +42,9 @@ export class ResponseCollector {
     }
   }
 
-  /** The whole response. */
-  response(): AssistantResponse {
-    return { ...this.#said(), toolCalls: uniqueCalls(this.#calls) };
+  /** The whole response. @param takenIds ids of earlier calls of the turn: a call is known by its turn and its id */
+  response(takenIds: ReadonlySet<string> = new Set()): AssistantResponse {
+    return { ...this.#said(), toolCalls: uniqueCalls(this.#calls, takenIds) };
   }
 
   /** What was said before it was cut off; calls that were on their way are dropped. Null when nothing was said. */
@@ -67,11 +67,12 @@ export class ResponseCollector {
 }
 
 /** A model that repeats a call id, or leaves it blank, gets ids of its own making told apart. */
-function uniqueCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
-  const seen = new Set<string>();
+function uniqueCalls(calls: readonly ToolCallSpec[], takenIds: ReadonlySet<string>): ToolCallSpec[] {
+  const seen = new Set(takenIds);
   return calls.map((call, index) => {
-    let id = call.id === '' ? `call_${index + 1}` : call.id;
-    while (seen.has(id)) id = `${id}_${index + 1}`;
+    const given = call.id === '' ? `call_${index + 1}` : call.id;
+    let id = given;
+    for (let count = 2; seen.has(id); count += 1) id = `${given}_${count}`;
     seen.add(id);
     return id === call.id ? call : { ...call, id };
   });

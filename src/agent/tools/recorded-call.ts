@@ -2,9 +2,11 @@
  * Runs one call so that it never runs twice: the ledger has it before the tool starts, the traces have the result before anyone
  * sees it. The only place where a tool is run, for our own loop and for a host's.
  */
+import { messageOf } from '../../core/errors.js';
 import type { ToolContext } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { type LedgerCall, type LedgerOutcome, outcomeOf } from '../../memory/store/tool-call-ledger.js';
+import { onAbort } from './on-abort.js';
 
 export interface RecordedCallOptions {
   readonly idempotent: boolean;
@@ -20,7 +22,9 @@ export async function runRecordedCall(
   execute: (context: ToolContext) => Promise<unknown> | unknown,
 ): Promise<LedgerOutcome> {
   await memory.ledger.started(call, { idempotent: options.idempotent });
-  const outcome = await outcomeOf(() => withLimit(memory, call, options, execute));
+  const outcome = options.signal.aborted // meanwhile
+    ? { result: null, error: NOT_STARTED_TEXT }
+    : await outcomeOf(() => withLimit(memory, call, options, execute));
   const { error, result } = outcome;
   await memory.ingestToolResults(
     [{ callId: call.callId, toolName: call.toolName, result, error }],
@@ -42,6 +46,11 @@ async function withLimit(
     timeoutMs === undefined
       ? null
       : setTimeout(() => timeout.abort(new Error(timedOut(timeoutMs))), timeoutMs);
+  let forget = () => {};
+  // A tool that does not listen must not hold the turn.
+  const aborted = new Promise<never>((_, reject) => {
+    forget = onAbort(signal, () => reject(abortError(signal)));
+  });
   try {
     const context = {
       callId: call.callId,
@@ -49,26 +58,31 @@ async function withLimit(
       idempotencyKey: keyFor(memory.agentId, call),
       signal,
     };
-    return await Promise.race([Promise.resolve().then(() => execute(context)), rejection(signal)]);
+    return await Promise.race([runTool(execute, context), aborted]);
   } finally {
     if (timer) clearTimeout(timer);
+    forget();
   }
 }
 
-/** Rejects when the signal aborts: a tool that does not listen must not hold the turn. */
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = () =>
-      reject(
-        signal.reason instanceof Error && signal.reason.name !== 'AbortError'
-          ? signal.reason
-          : new Error(CANCELLED_TEXT),
-      );
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
+/** What a tool throws is its own, also when it looks like an error of ours: a tool may run another agent. */
+async function runTool(
+  execute: (context: ToolContext) => Promise<unknown> | unknown,
+  context: ToolContext,
+): Promise<unknown> {
+  try {
+    return await execute(context);
+  } catch (thrown) {
+    throw new Error(messageOf(thrown), { cause: thrown });
+  }
 }
 
+function abortError(signal: AbortSignal): Error {
+  const { reason } = signal;
+  return reason instanceof Error && reason.name !== 'AbortError' ? reason : new Error(CANCELLED_TEXT);
+}
+
+export const NOT_STARTED_TEXT = 'Cancelled before it was started, so it had no effect.';
 export const CANCELLED_TEXT =
   'Cancelled while it was running, so its outcome is unknown. Check its effects before you repeat it.';
 

@@ -5,6 +5,8 @@ import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
 import type { ToolDefinition, ToolDescription } from '../../core/tool-definition.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** What a timer can hold; a longer one would fire at once. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 interface Registered {
   readonly tool: ToolDefinition;
@@ -14,17 +16,23 @@ interface Registered {
 export class ToolRegistry {
   readonly #tools = new Map<string, Registered>();
 
-  /** @throws TOOL_INVALID for a bad name, a name given twice, or a schema that is none */
+  /** @throws TOOL_INVALID for a bad name, a name given twice, a bad time-out, or a schema that is none of an object */
   constructor(tools: readonly ToolDefinition[] = []) {
     for (const tool of tools) this.#add(tool);
   }
 
   #add(tool: ToolDefinition): void {
-    if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
+    if (typeof tool?.name !== 'string' || !NAME.test(tool.name)) {
       throw invalid(tool, 'Its name must be 1 to 64 letters, digits, `_` or `-`.');
     }
     if (this.#tools.has(tool.name)) throw invalid(tool, 'Another tool has this name.');
     if (typeof tool.execute !== 'function') throw invalid(tool, 'It has no `execute` function.');
+    if (!isTimeout(tool.timeoutMs)) {
+      throw invalid(tool, `Its time-out must be 1 to ${TIMEOUT_MS_MAX} ms; leave it out for none.`);
+    }
+    if ((tool.inputSchema?.['type'] ?? 'object') !== 'object') {
+      throw invalid(tool, 'Its input schema must be one of an object.');
+    }
     try {
       this.#tools.set(tool.name, { tool, check: compileSchema(tool.inputSchema) });
     } catch (cause) {
@@ -58,6 +66,10 @@ export class ToolRegistry {
       .map(({ path, message }) => `${path || 'arguments'} ${message}`);
     return `The arguments do not fit the schema: ${problems.join('; ')}.`;
   }
+}
+
+function isTimeout(ms: number | undefined): boolean {
+  return ms === undefined || (ms >= 1 && ms <= TIMEOUT_MS_MAX);
 }
 
 function invalid(tool: ToolDefinition, problem: string, cause?: unknown): RekindleError {

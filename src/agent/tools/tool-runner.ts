@@ -6,7 +6,8 @@ import type { ToolDefinition } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { LedgerCall } from '../../memory/store/tool-call-ledger.js';
 import type { ToolCallSpec } from '../../messages/message.js';
-import { runRecordedCall } from './recorded-call.js';
+import { onAbort } from './on-abort.js';
+import { NOT_STARTED_TEXT, runRecordedCall } from './recorded-call.js';
 import type { ToolRegistry } from './tool-registry.js';
 
 export interface ApprovalRequest {
@@ -17,7 +18,7 @@ export interface ApprovalRequest {
   readonly signal: AbortSignal;
 }
 
-/** Asks whoever may decide. False, or a rejection: not approved. */
+/** Asks whoever may decide. Anything but true, or a rejection: not approved. */
 export type Approve = (request: ApprovalRequest) => Promise<boolean> | boolean;
 
 export interface ToolOutcome {
@@ -40,7 +41,6 @@ export interface ToolRunnerOptions {
 
 const NOT_APPROVED_TEXT = 'The call was not approved, so it did not run.';
 const NO_APPROVER_TEXT = 'The call needs approval and nobody is there to give it, so it did not run.';
-const NOT_STARTED_TEXT = 'Cancelled before it was started, so it had no effect.';
 
 export class ToolRunner {
   readonly #options: ToolRunnerOptions;
@@ -78,13 +78,13 @@ export class ToolRunner {
     signal: AbortSignal,
   ): Promise<{ result: JsonValue; error: string | null }> {
     const tool = this.#options.registry.get(spec.name)!;
-    this.#options.onStarted(spec, call.turnId);
     const { idempotent = false, timeoutMs } = tool;
     const options = { idempotent, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     try {
-      return await runRecordedCall(this.#options.memory, call, options, (context) =>
-        tool.execute(spec.arguments as JsonObject, context),
-      );
+      return await runRecordedCall(this.#options.memory, call, options, (context) => {
+        this.#options.onStarted(spec, call.turnId);
+        return tool.execute(spec.arguments as JsonObject, context);
+      });
     } catch (thrown) {
       if (!isRekindleError(thrown, 'OUTCOME_UNKNOWN')) throw thrown;
       const error = thrown.message;
@@ -136,12 +136,15 @@ function needsApproval(tool: ToolDefinition, spec: ToolCallSpec): boolean {
 }
 
 async function decision(approve: Approve, request: ApprovalRequest): Promise<boolean> {
+  let forget = () => {};
   const cancelled = new Promise<boolean>((resolve) => {
-    request.signal.addEventListener('abort', () => resolve(false), { once: true });
+    forget = onAbort(request.signal, () => resolve(false));
   });
   try {
-    return await Promise.race([Promise.resolve(approve(request)), cancelled]);
+    return (await Promise.race([approve(request), cancelled])) === true;
   } catch {
     return false;
+  } finally {
+    forget();
   }
 }

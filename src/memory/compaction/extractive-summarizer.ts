@@ -9,6 +9,8 @@ const REQUEST_CHARS = 240;
 const ANSWER_CHARS = 320;
 const FACT_CHARS = 240;
 const FACTS_MAX = 20;
+/** Room for the line that names the gap. */
+const GAP_CHARS = 48;
 /** Sentences of the user that are meant to last. */
 const LASTING =
   /\b(remember|always|never|from now on|my name is|i am called|i prefer|i live in|call me|don't forget|do not forget)\b/i;
@@ -50,6 +52,9 @@ function summarizeTurn(messages: readonly Message[]): string {
 }
 
 function toolLine(messages: readonly Message[]): string {
+  const unknown = new Set(
+    messages.flatMap((message) => (message.synthetic ? (toolResultOf(message)?.toolCallId ?? []) : [])),
+  );
   const failed = new Set(
     messages
       .map(toolResultOf)
@@ -58,7 +63,10 @@ function toolLine(messages: readonly Message[]): string {
   );
   const calls = messages
     .flatMap(toolCallsOf)
-    .map((call) => (failed.has(call.id) ? `${call.name} (failed)` : call.name));
+    .map(
+      (call) =>
+        `${call.name}${unknown.has(call.id) ? ' (interrupted)' : failed.has(call.id) ? ' (failed)' : ''}`,
+    );
   if (calls.length === 0) return '';
   const counts = new Map<string, number>();
   for (const call of calls) counts.set(call, (counts.get(call) ?? 0) + 1);
@@ -94,21 +102,33 @@ function excerpt(text: string, max: number): string {
   return `${(space > max / 2 ? cut.slice(0, space) : cut).trimEnd()}...`;
 }
 
-/** As many lines as fit. When some do not, the oldest and the newest are kept and the gap is named. */
+/** As many lines as fit. When some do not, the oldest and the newest are kept and the gap is named. Linear in the lines. */
 function fitLines(lines: readonly string[], max: number): string {
-  let kept = lines.slice();
-  while (joined(kept, lines.length).length > max && kept.length > 2)
-    kept = kept.toSpliced(Math.floor(kept.length / 3), 1);
-  return excerptLines(joined(kept, lines.length), max);
+  const total = lines.reduce((sum, line) => sum + line.length + 1, 0);
+  if (total - 1 <= max) return lines.join('\n');
+  const room = max - GAP_CHARS;
+  const first = takeWithin(lines, Math.floor(room / 3));
+  const last = takeWithin(lines.slice(first.length).reverse(), room - lengthOf(first)).reverse();
+  const left = lines.length - first.length - last.length;
+  const gap = `(${left} more ${left === 1 ? 'turn' : 'turns'} left out)`;
+  return cut([...first, gap, ...last].join('\n'), max);
 }
 
-function joined(kept: readonly string[], total: number): string {
-  const left = total - kept.length;
-  return left === 0
-    ? kept.join('\n')
-    : `${kept.join('\n')}\n(${left} more ${left === 1 ? 'turn' : 'turns'} left out)`;
+function takeWithin(lines: readonly string[], max: number): string[] {
+  const taken: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    length += line.length + 1;
+    if (length > max) break;
+    taken.push(line);
+  }
+  return taken;
 }
 
-function excerptLines(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 3).toWellFormed()}...`;
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, Math.max(0, max - 3)).toWellFormed()}...`;
 }

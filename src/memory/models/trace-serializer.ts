@@ -1,7 +1,7 @@
 /** Traces to and from journal rows. The only place that knows both spellings. */
 import { Type } from 'typebox';
 import { RekindleError } from '../../core/errors.js';
-import type { JsonArray, JsonObject, JsonValue } from '../../core/json.js';
+import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { Message } from '../../messages/message.js';
 import {
@@ -26,18 +26,6 @@ const rowCheck = lazySchema(
     source_event: Type.Optional(Type.String()),
   }),
 );
-
-const ENVELOPE = [
-  'id',
-  'ts',
-  'turn_id',
-  'seq',
-  'trace_type',
-  'source_event',
-  'tags',
-  'correlation_id',
-  'media',
-];
 
 export function traceToJson(trace: Trace): JsonObject {
   const head: JsonObject = {
@@ -193,7 +181,7 @@ function bodyFromJson(row: JsonObject): Body {
 
 function messageOf(row: JsonObject, role: 'user' | 'assistant'): Message {
   const fields: JsonObject = { role, turn_id: row['turn_id']! };
-  for (const key in row) if (!ENVELOPE.includes(key)) fields[key] = row[key]!;
+  for (const key in row) if (!ENVELOPE.includes(key)) setOwn(fields, key, row[key]!);
   const media = row['media'];
   if (media && typeof media === 'object' && !Array.isArray(media)) {
     for (const kind of ['image', 'audio', 'video']) {

@@ -2,6 +2,7 @@
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
+import { callItemFrom, reasoningItemFrom } from '../ai-sdk-metadata.js';
 import type { Origin, ProviderItem, ReasoningItem, ToolCallSpec } from '../message.js';
 
 export interface ImportedResponse {
@@ -46,9 +47,14 @@ function fromAssistant(json: JsonObject, origin: Origin): (ImportedResponse | Im
   const providerItems: ProviderItem[] = [];
   for (const part of partsOf(json)) {
     if (part['type'] === 'text') texts.push(String(part['text'] ?? ''));
-    else if (part['type'] === 'reasoning') reasoning.push(reasoningOf(part, origin));
-    else if (part['type'] === 'tool-call') toolCalls.push(callOf(part));
-    else if (!isResult(part)) providerItems.push({ origin, item: part });
+    else if (part['type'] === 'reasoning')
+      reasoning.push(reasoningItemFrom(String(part['text'] ?? ''), part['providerOptions'], origin));
+    else if (part['type'] === 'tool-call') {
+      const call = callOf(part);
+      const item = callItemFrom(call.id, part['providerOptions'], origin);
+      toolCalls.push(call);
+      if (item) providerItems.push(item);
+    } else if (!isResult(part)) providerItems.push({ origin, item: part });
   }
   const content = texts.length === 0 ? null : texts.join('');
   return [
@@ -70,17 +76,6 @@ function isResult(part: JsonObject): boolean {
 function callOf(part: JsonObject): ToolCallSpec {
   const id = String(part['toolCallId'] ?? '');
   return { id, name: String(part['toolName'] ?? ''), arguments: part['input'] ?? {} };
-}
-
-function reasoningOf(part: JsonObject, origin: Origin): ReasoningItem {
-  const options = part['providerOptions'];
-  const own = isJsonObject(options) ? Object.values(options).find(isJsonObject) : undefined;
-  const signature = own?.['signature'];
-  return {
-    text: String(part['text'] ?? ''),
-    ...(typeof signature === 'string' ? { signature } : {}),
-    origin,
-  };
 }
 
 function fromResult(part: JsonObject): ImportedResult {

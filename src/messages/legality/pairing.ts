@@ -19,6 +19,8 @@ interface Slot {
   /** Index of the message with the call. */
   readonly callIndex: number;
   resultIndex: number;
+  /** Where its result stands: in its place, in its block but not in call order, or outside of its block. */
+  standing: 'missing' | 'in-place' | 'out-of-order' | 'outside';
 }
 
 interface Pairing {
@@ -31,7 +33,12 @@ interface Pairing {
 export function checkPairing(messages: readonly Message[]): Violation[] {
   const pairing = pair(messages);
   const violations: Violation[] = [];
-  for (const [callIndex, slots] of pairing.blocks) violations.push(...checkBlock(slots, callIndex));
+  for (const slots of pairing.blocks.values()) {
+    for (const slot of slots) {
+      const violation = violationOf(slot);
+      if (violation) violations.push(violation);
+    }
+  }
   for (const index of pairing.orphans) {
     violations.push({
       rule: 'H5',
@@ -51,29 +58,23 @@ export function checkPairing(messages: readonly Message[]): Violation[] {
   return violations.sort((a, b) => a.messageIndex - b.messageIndex);
 }
 
-function checkBlock(slots: readonly Slot[], callIndex: number): Violation[] {
-  const violations: Violation[] = [];
-  for (const [position, slot] of slots.entries()) {
-    const { callId } = slot;
-    if (slot.resultIndex < 0) {
-      violations.push({ rule: 'H4', messageIndex: callIndex, callId, reason: 'a call without its result' });
-    } else if (slot.resultIndex > callIndex + slots.length) {
-      violations.push({
+function violationOf(slot: Slot): Violation | null {
+  const { callId, callIndex, resultIndex } = slot;
+  switch (slot.standing) {
+    case 'in-place':
+      return null;
+    case 'missing':
+      return { rule: 'H4', messageIndex: callIndex, callId, reason: 'a call without its result' };
+    case 'outside':
+      return {
         rule: 'H4',
-        messageIndex: slot.resultIndex,
+        messageIndex: resultIndex,
         callId,
         reason: 'a result outside the block of its call',
-      });
-    } else if (slot.resultIndex !== callIndex + 1 + position) {
-      violations.push({
-        rule: 'H6',
-        messageIndex: slot.resultIndex,
-        callId,
-        reason: 'results out of call order',
-      });
-    }
+      };
+    case 'out-of-order':
+      return { rule: 'H6', messageIndex: resultIndex, callId, reason: 'results out of call order' };
   }
-  return violations;
 }
 
 /** Copy on write: a list that needs no repair comes back as it is. */
@@ -98,9 +99,9 @@ export function repairPairing(
 
 function repairsOf(messages: readonly Message[], pairing: Pairing, facts: HistoryFacts): Repair[] {
   const repairs: Repair[] = [];
-  for (const [callIndex, slots] of pairing.blocks) {
+  for (const slots of pairing.blocks.values()) {
     for (const slot of slots) {
-      const repair = repairOf(slot, slots, callIndex, facts);
+      const repair = repairOf(slot, facts);
       if (repair) repairs.push(repair);
     }
   }
@@ -109,34 +110,34 @@ function repairsOf(messages: readonly Message[], pairing: Pairing, facts: Histor
   return repairs.sort((a, b) => a.messageIndex - b.messageIndex);
 }
 
-function repairOf(slot: Slot, slots: readonly Slot[], callIndex: number, facts: HistoryFacts): Repair | null {
-  const { callId, resultIndex } = slot;
-  if (resultIndex < 0) {
-    if (facts.keepOpen?.has(callId)) return null;
-    return {
-      code: 'add-interrupted-result',
-      messageIndex: callIndex,
-      callId,
-      reason: 'the call has no result',
-    };
+function repairOf(slot: Slot, facts: HistoryFacts): Repair | null {
+  const { callId, callIndex, resultIndex } = slot;
+  switch (slot.standing) {
+    case 'in-place':
+      return null;
+    case 'missing':
+      if (facts.keepOpen?.has(callId)) return null;
+      return {
+        code: 'add-interrupted-result',
+        messageIndex: callIndex,
+        callId,
+        reason: 'the call has no result',
+      };
+    case 'outside':
+      return {
+        code: 'hoist-result',
+        messageIndex: resultIndex,
+        callId,
+        reason: 'the result came after other messages',
+      };
+    case 'out-of-order':
+      return {
+        code: 'reorder-results',
+        messageIndex: resultIndex,
+        callId,
+        reason: 'results out of call order',
+      };
   }
-  const answered = slots.filter((other) => other.resultIndex >= 0);
-  const place = callIndex + 1 + answered.indexOf(slot);
-  if (resultIndex === place) return null;
-  const inside = resultIndex <= callIndex + answered.length;
-  if (inside)
-    return {
-      code: 'reorder-results',
-      messageIndex: resultIndex,
-      callId,
-      reason: 'results out of call order',
-    };
-  return {
-    code: 'hoist-result',
-    messageIndex: resultIndex,
-    callId,
-    reason: 'the result came after other messages',
-  };
 }
 
 function dropped(code: Repair['code'], messages: readonly Message[], index: number): Repair {
@@ -157,52 +158,92 @@ function interrupted(slot: Slot, call: Message, facts: HistoryFacts): Message | 
   };
 }
 
+/** The slots of one id: those without a result (the nearest call last), those with a synthetic one, the newest. */
+interface SlotsOfId {
+  readonly open: Slot[];
+  readonly interrupted: Slot[];
+  newest: Slot;
+}
+
 /** One pass: each result takes the nearest open slot of its id. A synthetic result gives way to a real one. */
 function pair(messages: readonly Message[]): Pairing {
   const pairing: Pairing = { blocks: new Map(), orphans: [], duplicates: [] };
-  const latest = new Map<string, Slot[]>();
+  const known = new Map<string, SlotsOfId>();
   for (const [index, message] of messages.entries()) {
     const calls = toolCallsOf(message);
-    if (calls.length > 0) openSlots(message, index, pairing, latest);
+    if (calls.length > 0) openSlots(message, index, pairing, known);
     const result = toolResultOf(message);
-    if (result) answer(messages, index, latest.get(result.toolCallId), pairing);
+    if (result) answer(messages, index, known.get(result.toolCallId), pairing);
     else if (message.role === 'tool') pairing.orphans.push(index);
   }
+  for (const [callIndex, slots] of pairing.blocks) noteStandings(messages, callIndex, slots);
   return pairing;
 }
 
-function openSlots(message: Message, index: number, pairing: Pairing, latest: Map<string, Slot[]>): void {
-  const slots = toolCallsOf(message).map((call) => ({
-    callId: call.id,
-    toolName: call.name,
-    callIndex: index,
-    resultIndex: -1,
-  }));
+function openSlots(message: Message, index: number, pairing: Pairing, known: Map<string, SlotsOfId>): void {
+  const slots = toolCallsOf(message).map(
+    (call): Slot => ({
+      callId: call.id,
+      toolName: call.name,
+      callIndex: index,
+      resultIndex: -1,
+      standing: 'missing',
+    }),
+  );
   pairing.blocks.set(index, slots);
   for (const slot of slots) {
-    const known = latest.get(slot.callId);
-    if (known) known.push(slot);
-    else latest.set(slot.callId, [slot]);
+    const ofId = known.get(slot.callId);
+    if (ofId) {
+      ofId.open.push(slot);
+      ofId.newest = slot;
+    } else known.set(slot.callId, { open: [slot], interrupted: [], newest: slot });
   }
 }
 
 function answer(
   messages: readonly Message[],
   index: number,
-  slots: Slot[] | undefined,
+  ofId: SlotsOfId | undefined,
   pairing: Pairing,
 ): void {
-  const open = slots?.findLast((slot) => slot.resultIndex < 0);
-  if (open) {
-    open.resultIndex = index;
+  if (!ofId) {
+    pairing.orphans.push(index);
     return;
   }
-  const last = slots?.at(-1);
-  if (!last) pairing.orphans.push(index);
-  else if (messages[last.resultIndex]?.synthetic && !messages[index]?.synthetic) {
-    pairing.duplicates.push(last.resultIndex);
-    last.resultIndex = index;
-  } else pairing.duplicates.push(index);
+  const synthetic = messages[index]?.synthetic === true;
+  const slot = ofId.open.pop() ?? (synthetic ? undefined : interruptedSlot(messages, index, ofId));
+  if (!slot) {
+    pairing.duplicates.push(index);
+    return;
+  }
+  if (slot.resultIndex >= 0) pairing.duplicates.push(slot.resultIndex);
+  slot.resultIndex = index;
+  if (synthetic) ofId.interrupted.push(slot);
+}
+
+/** The call that this result answers after all. Of an older call only when nothing says that it is of another turn. */
+function interruptedSlot(messages: readonly Message[], index: number, ofId: SlotsOfId): Slot | undefined {
+  const slot = ofId.interrupted.at(-1);
+  if (!slot) return undefined;
+  const own = messages[index]!.turnId;
+  const called = messages[slot.callIndex]!.turnId;
+  const fits = slot === ofId.newest || own === undefined || called === undefined || own === called;
+  return fits ? ofId.interrupted.pop() : undefined;
+}
+
+/** A block is the run of results right behind the call; results of other calls in it do not count. */
+function noteStandings(messages: readonly Message[], callIndex: number, slots: readonly Slot[]): void {
+  const answered = slots.filter((slot) => slot.resultIndex >= 0);
+  const own = new Set(answered.map((slot) => slot.resultIndex));
+  const block: number[] = [];
+  for (let index = callIndex + 1; messages[index]?.role === 'tool'; index += 1) {
+    if (own.has(index)) block.push(index);
+  }
+  const inBlock = new Set(block);
+  for (const [position, slot] of answered.entries()) {
+    if (!inBlock.has(slot.resultIndex)) slot.standing = 'outside';
+    else slot.standing = block[position] === slot.resultIndex ? 'in-place' : 'out-of-order';
+  }
 }
 
 function idOf(message: Message): { callId?: string } {

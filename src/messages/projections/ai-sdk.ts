@@ -4,12 +4,14 @@
  * The types here are structural, so that this file needs no package; a type test holds them against the SDK's own. Results of one
  * block share one `tool` message. Signed reasoning goes back only to the provider it came from.
  */
-import type { JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonValue } from '../../core/json.js';
+import { type AiSdkProviderOptions, callOptionsOf, reasoningOptionsOf } from '../ai-sdk-metadata.js';
 import {
   type ContentPart,
   isBlankMessage,
   type Media,
   type Message,
+  type ToolCallSpec,
   textOf,
   toolCallsOf,
   toolResultOf,
@@ -23,7 +25,7 @@ export interface AiSdkTextPart {
 export interface AiSdkReasoningPart {
   type: 'reasoning';
   text: string;
-  providerOptions?: Record<string, Record<string, JsonValue>>;
+  providerOptions?: AiSdkProviderOptions;
 }
 
 export interface AiSdkFilePart {
@@ -44,6 +46,7 @@ export interface AiSdkToolCallPart {
   toolCallId: string;
   toolName: string;
   input: JsonValue;
+  providerOptions?: AiSdkProviderOptions;
 }
 
 export type AiSdkToolOutput =
@@ -143,27 +146,35 @@ function assistantContent(
   return [
     ...reasoning,
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-    ...calls.map((call) => ({
-      type: 'tool-call' as const,
-      toolCallId: call.id,
-      toolName: call.name,
-      input: call.arguments,
-    })),
+    ...calls.map((call) => callPart(call, message, target)),
   ];
+}
+
+/** Providers take an object only: what else the model wrote is shown in one. */
+function callPart(call: ToolCallSpec, message: Message, target: AiSdkTarget): AiSdkToolCallPart {
+  const input = isJsonObject(call.arguments)
+    ? call.arguments
+    : { _unparsed_arguments: call.argumentsText ?? call.arguments };
+  const options = message.origin?.provider === target.provider ? callOptionsOf(call.id, message) : undefined;
+  return {
+    type: 'tool-call',
+    toolCallId: call.id,
+    toolName: call.name,
+    input,
+    ...(options ? { providerOptions: options } : {}),
+  };
 }
 
 function reasoningParts(message: Message, target: AiSdkTarget): AiSdkReasoningPart[] {
   const { provider } = target;
   if (provider === undefined) return [];
   return (message.reasoning ?? [])
-    .filter((item) => (item.origin ?? message.origin)?.provider === provider && item.text !== null)
-    .map((item) => ({
-      type: 'reasoning',
-      text: item.text!,
-      ...(item.signature === undefined
-        ? {}
-        : { providerOptions: { [provider]: { signature: item.signature } } }),
-    }));
+    .filter((item) => [item.origin?.provider, message.origin?.provider].includes(provider))
+    .filter((item) => item.text !== null || item.redacted)
+    .map((item) => {
+      const options = reasoningOptionsOf(item, provider);
+      return { type: 'reasoning', text: item.text ?? '', ...(options ? { providerOptions: options } : {}) };
+    });
 }
 
 function toolResultPart(message: Message): AiSdkToolResultPart | null {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RekindleError } from '../../core/errors.js';
 import { type JsonValue, tryParseJson } from '../../core/json.js';
-import { errnoOf, type FileSystem } from '../file-system.js';
+import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { encodeNameSegment } from '../name-encoding.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
 import { openExisting, readWhole, withFile, writeFully } from './file-io.js';
@@ -23,6 +23,10 @@ export class FileDocuments implements Documents {
   readonly #syncAncestors: (folder: string) => Promise<void>;
   /** One write at a time for a path, so that `ifVersion` holds within this process. */
   readonly #writing = new Map<string, Promise<unknown>>();
+  /** Sizes of files that this process wrote last, so that adding to them needs no look. */
+  readonly #sizes = new Map<string, number>();
+  /** Descriptors on their way to being closed. */
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(fs: FileSystem, paths: FilePaths, syncAncestors: (folder: string) => Promise<void>) {
     this.#fs = fs;
@@ -60,7 +64,9 @@ export class FileDocuments implements Documents {
     await this.#serially(name, { make: true }, async (target) => {
       await assertPlainFile(this.#fs, target);
       if (options.ifVersion !== undefined) await this.#assertVersion(name, target, options.ifVersion);
+      this.#sizes.delete(target);
       await this.#replace(target, bytes, options.durability ?? 'durable');
+      this.#sizes.set(target, bytes.length);
     });
   }
 
@@ -68,13 +74,30 @@ export class FileDocuments implements Documents {
     await this.#serially(name, { make: false }, async (target) => {
       const file = await openExisting(this.#fs, target, 'update');
       if (!file) throw conflict(name, 'it is absent');
-      await withFile(file, async () => {
-        const size = await file.sizeBytes();
+      try {
+        const size = this.#sizes.get(target) ?? (await file.sizeBytes());
         if (size < offset) throw conflict(name, `it has only ${size} bytes`);
+        this.#sizes.delete(target);
         await writeFully(file, bytes, offset);
         if (offset + bytes.length < size) await file.truncate(offset + bytes.length);
-      });
+        this.#sizes.set(target, offset + bytes.length);
+      } finally {
+        this.#closeLater(file); // nothing depends on it: the write is not synced anyway
+      }
     });
+  }
+
+  #closeLater(file: OpenFile): void {
+    const closing = file
+      .close()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  /** Waits for descriptors that are still being closed. */
+  async close(): Promise<void> {
+    await Promise.all(this.#closing);
   }
 
   async setAside(name: Name, label: string): Promise<string | null> {
@@ -82,6 +105,7 @@ export class FileDocuments implements Documents {
     return this.#serially(name, { make: false }, async (target) => {
       const stat = await this.#fs.stat(target);
       if (!stat) return null;
+      this.#sizes.delete(target);
       await this.#fs.rename(target, path.join(path.dirname(target), encodeNameSegment(aside)));
       await this.#fs.syncFolder(path.dirname(target));
       return aside;
@@ -90,6 +114,7 @@ export class FileDocuments implements Documents {
 
   async delete(name: Name): Promise<boolean> {
     return this.#serially(name, { make: false }, async (target) => {
+      this.#sizes.delete(target);
       try {
         await this.#fs.unlink(target);
       } catch (thrown) {

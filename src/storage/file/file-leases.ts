@@ -4,8 +4,9 @@
  *     agents/<id>/lease/000007.json            who owns fence 7; its modification time is the heartbeat
  *     agents/<id>/lease/000007.released        the owner let go: no writer of fence 7 is left
  *
- * Holding fence 7 means: there is no file 000008, and 000007 is still there. Older files are taken away, lowest number
- * first, so a holder that slept through several owners finds its own file gone even when its successor's is gone too.
+ * Holding fence 7 means that 000007.json is still there: one stat. A new owner makes 000008.json and then takes every lower
+ * file away, before it looks at any journal. So what an old owner acknowledged after a check that still found its file was
+ * synced before the new owner read where the journal ends.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -69,7 +70,7 @@ export class FileLeases implements Leases {
       }
       const fence = (standing?.fence ?? 0) + 1;
       if (!(await this.#claim(folder, fence, ttlMs))) continue; // another contender won this number
-      await this.#sweep(folder, fence).catch(() => {}); // the next owner sweeps again
+      await this.#fenceOff(folder, fence);
       const takenOver = standing !== null && !standing.released;
       return new FileLease(this.#fs, this.#clock, { folder, label, fence, takenOver, ttlMs });
     }
@@ -112,16 +113,18 @@ export class FileLeases implements Leases {
   async #claim(folder: string, fence: number, ttlMs: number): Promise<boolean> {
     const temporary = path.join(folder, `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`);
     const content = JSON.stringify({ owner: this.#identity.owner(), ttl_ms: ttlMs });
+    let made = false;
     try {
       await withFile(await this.#fs.open(temporary, 'create'), async (file) => {
         await writeFully(file, Buffer.from(`${content}\n`), 0);
         await file.datasync();
       });
+      made = true;
       await this.#fs.touch(temporary, this.#clock.nowMs());
       await this.#fs.link(temporary, path.join(folder, leaseName(fence)));
     } catch (thrown) {
       // A winner has the number, or has swept our file away.
-      if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOENT') return false;
+      if (errnoOf(thrown) === 'EEXIST' || (made && errnoOf(thrown) === 'ENOENT')) return false;
       throw thrown;
     } finally {
       await this.#fs.unlink(temporary).catch(() => {}); // swept by the next owner where this fails
@@ -135,17 +138,27 @@ export class FileLeases implements Leases {
     return true;
   }
 
-  /** Takes older files away, lowest fence first, and stops at the first that stays: the order carries meaning. */
-  async #sweep(folder: string, fence: number): Promise<void> {
-    const names = (await this.#list(folder)).sort();
+  /** Fences off every earlier owner. A lease file that stays would leave its owner in power: then the claim is given up. */
+  async #fenceOff(folder: string, fence: number): Promise<void> {
+    try {
+      await this.#removeOlder(folder, fence);
+    } catch (thrown) {
+      await this.#fs.unlink(path.join(folder, leaseName(fence))).catch(() => {}); // else it ends with this process
+      throw thrown;
+    }
+  }
+
+  async #removeOlder(folder: string, fence: number): Promise<void> {
+    // Lowest first: when one stays, the newest before ours must stay too, or its number would be given twice.
+    const names = (await this.#list(folder)).sort((a, b) => (fenceOf(a) ?? 0) - (fenceOf(b) ?? 0));
     for (const name of names) {
-      const old = fenceOf(name) ?? releasedFenceOf(name);
-      const temporary = /^\.tmp-/.test(name);
-      if (!temporary && (old === null || old >= fence)) continue;
+      const older = (fenceOf(name) ?? fence) < fence;
+      const leftover = (releasedFenceOf(name) ?? fence) < fence || name.startsWith('.tmp-');
+      if (!older && !leftover) continue;
       try {
         await this.#fs.unlink(path.join(folder, name));
       } catch (thrown) {
-        if (errnoOf(thrown) !== 'ENOENT') return;
+        if (older && errnoOf(thrown) !== 'ENOENT') throw thrown;
       }
     }
   }
@@ -166,6 +179,7 @@ class FileLease implements Lease {
   readonly #clock: Clock;
   readonly #held: HeldLease;
   readonly #state = new LeaseState();
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(fs: FileSystem, clock: Clock, held: HeldLease) {
     this.#fs = fs;
@@ -184,16 +198,18 @@ class FileLease implements Lease {
     return this.#state.lost;
   }
 
-  check(): Promise<void> {
-    return labelled(`check the lease on ${this.#held.label}`, () => this.#check());
+  async check(options: { readonly maxAgeMs?: number } = {}): Promise<void> {
+    const fresh = options.maxAgeMs !== undefined && performance.now() - this.#checkedAt <= options.maxAgeMs;
+    if (fresh) this.#state.throwUnlessHeld(this.#held.label, this.fence);
+    else await labelled(`check the lease on ${this.#held.label}`, () => this.#check());
   }
 
   async #check(): Promise<void> {
+    const started = performance.now();
     this.#state.throwUnlessHeld(this.#held.label, this.fence);
-    const next = await this.#fs.stat(path.join(this.#held.folder, leaseName(this.fence + 1)));
-    // In this order: a successor is taken away only after our own file was.
-    const own = next === null && (await this.#fs.stat(path.join(this.#held.folder, leaseName(this.fence))));
+    const own = await this.#fs.stat(path.join(this.#held.folder, leaseName(this.fence)));
     if (!own) throw this.#state.markLost(this.#held.label, this.fence);
+    this.#checkedAt = started;
   }
 
   renew(): Promise<void> {

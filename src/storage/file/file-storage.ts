@@ -132,6 +132,7 @@ export class FileStorage implements StorageBackend {
   async close(): Promise<void> {
     const ends = [...this.#watchers].map((end) => end());
     const results = await Promise.allSettled([...ends, ...[...this.#open].map((journal) => journal.close())]);
+    await this.documents.close();
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw storageError(failed.reason, 'close the store');
   }

@@ -124,6 +124,7 @@ export class JournalWriter {
       this.openingDamage.push(found);
       return;
     }
+    await this.#lease?.check();
     const aside = this.#files.tornPath(end.end, randomBytes(4).toString('hex'));
     await withFile(await this.#fs.open(segment.path, 'update'), async (file) => {
       await createDurably(this.#fs, aside, await readRange(file, end.end, end.tornBytes));
@@ -143,8 +144,7 @@ export class JournalWriter {
     try {
       await writeFully(file, block, this.#end);
     } catch (thrown) {
-      await this.#cutBack(file);
-      throw thrown;
+      throw await this.#cutBack(file, thrown);
     }
     if (options.sync) await this.#sync(file);
     await this.#assertStillHeld(file);
@@ -161,16 +161,18 @@ export class JournalWriter {
     try {
       await this.#lease?.check();
     } catch (thrown) {
-      if (!isRekindleError(thrown, 'LEASE_LOST')) await this.#cutBack(file);
-      throw thrown;
+      throw isRekindleError(thrown, 'LEASE_LOST') ? thrown : await this.#cutBack(file, thrown);
     }
   }
 
-  async #cutBack(file: OpenFile): Promise<void> {
+  /** Takes back what was written, and gives the error to tell: where that fails too, the outcome is unknown. */
+  async #cutBack(file: OpenFile, thrown: unknown): Promise<unknown> {
     try {
       await file.truncate(this.#end);
+      return thrown;
     } catch {
       await this.#distrust(file);
+      return this.#outcomeUnknown('could not be cut back after a failed write', thrown);
     }
   }
 
@@ -179,11 +181,15 @@ export class JournalWriter {
       await file.datasync();
     } catch (thrown) {
       await this.#distrust(file);
-      throw new RekindleError('JOURNAL_OUTCOME_UNKNOWN', `The sync of ${this.#files.base} failed.`, {
-        details: { journal: this.#files.base, errno: errnoOf(thrown) ?? 'UNKNOWN' },
-        cause: thrown,
-      });
+      throw this.#outcomeUnknown('could not be synced', thrown);
     }
+  }
+
+  #outcomeUnknown(what: string, cause: unknown): RekindleError {
+    return new RekindleError('JOURNAL_OUTCOME_UNKNOWN', `${this.#files.base} ${what}.`, {
+      details: { journal: this.#files.base, errno: errnoOf(cause) ?? 'UNKNOWN' },
+      cause,
+    });
   }
 
   async #distrust(file: OpenFile): Promise<void> {

@@ -27,8 +27,12 @@ function call<T>(run: (done: Done<T>) => void): Promise<T> {
 export class NodeFileSystem implements FileSystem {
   async open(file: string, mode: OpenMode): Promise<OpenFile> {
     const fd = await call<number>((done) => fs.open(file, FLAGS[mode], FILE_MODE, done));
+    // For an update, no look at the kind: links are refused by the flag, pipes by the positioned write.
+    if (mode === 'update') return new NodeOpenFile(fd, null);
+    let sizeAtOpen = 0;
     try {
       const stat = await call<fs.Stats>((done) => fs.fstat(fd, done));
+      sizeAtOpen = stat.size;
       if (!stat.isFile()) throw errno('EINVAL', `not a regular file: ${file}`);
       // The umask took bits away from a new file, or left it looser on file systems without modes.
       if (mode === 'create') await call<void>((done) => fs.fchmod(fd, FILE_MODE, done as fs.NoParamCallback));
@@ -37,7 +41,7 @@ export class NodeFileSystem implements FileSystem {
       if (mode === 'create') await this.unlink(file).catch(() => {});
       throw thrown;
     }
-    return new NodeOpenFile(fd);
+    return new NodeOpenFile(fd, sizeAtOpen);
   }
 
   rename(from: string, to: string): Promise<void> {
@@ -94,9 +98,12 @@ export class NodeFileSystem implements FileSystem {
 
 class NodeOpenFile implements OpenFile {
   readonly #fd: number;
+  /** The size seen when the file was opened, until this descriptor changes it: saves a call on every path that only needs that. */
+  #knownSize: number | null;
 
-  constructor(fd: number) {
+  constructor(fd: number, sizeAtOpen: number | null) {
     this.#fd = fd;
+    this.#knownSize = sizeAtOpen;
   }
 
   read(target: Uint8Array, position: number): Promise<number> {
@@ -104,6 +111,7 @@ class NodeOpenFile implements OpenFile {
   }
 
   write(source: Uint8Array, position: number): Promise<number> {
+    this.#knownSize = null;
     return call<number>((done) => fs.write(this.#fd, source, 0, source.length, position, done));
   }
 
@@ -112,11 +120,12 @@ class NodeOpenFile implements OpenFile {
   }
 
   truncate(sizeBytes: number): Promise<void> {
+    this.#knownSize = null;
     return call<void>((done) => fs.ftruncate(this.#fd, sizeBytes, done as fs.NoParamCallback));
   }
 
   async sizeBytes(): Promise<number> {
-    return (await call<fs.Stats>((done) => fs.fstat(this.#fd, done))).size;
+    return this.#knownSize ?? (await call<fs.Stats>((done) => fs.fstat(this.#fd, done))).size;
   }
 
   close(): Promise<void> {

@@ -3,7 +3,7 @@ import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js'
 import { errnoOf } from '../file-system.js';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-const REFUSED = new Set(['ELOOP', 'EINVAL', 'EISDIR', 'ENOTDIR', 'ENXIO']);
+const REFUSED = new Set(['ELOOP', 'EINVAL', 'EISDIR', 'ENOTDIR', 'ENXIO', 'ESPIPE']);
 
 /** @param doing what was attempted, such as `append to raw_traces.jsonl` */
 export function storageError(thrown: unknown, doing: string): RekindleError {

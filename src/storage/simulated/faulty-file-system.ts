@@ -20,6 +20,11 @@ export interface Fault {
    * `all`: done, and reported as failed.
    */
   readonly effect?: 'nothing' | 'half' | 'all';
+  /**
+   * Also after a failed folder sync the names are marked clean, so that no later sync makes them durable. Default
+   * false: file systems with a journal go read-only instead.
+   */
+  readonly forgetsNames?: boolean;
 }
 
 /** The simulated disk's way to say that a failed sync marked pages clean; other file systems have none. */
@@ -99,7 +104,7 @@ export class FaultyFileSystem implements FileSystem {
   async syncFolder(path: string): Promise<void> {
     const fault = this.due('syncFolder', path);
     if (!fault || fault.kind === 'short') return this.#inner.syncFolder(path);
-    if (losesNames(this.#inner)) await this.#inner.loseUnsyncedNames(path);
+    if (fault.forgetsNames && losesNames(this.#inner)) await this.#inner.loseUnsyncedNames(path);
     throw new DiskError(fault.kind, 'syncFolder', path);
   }
 

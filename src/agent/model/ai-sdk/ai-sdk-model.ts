@@ -1,9 +1,10 @@
 /** Any model of the Vercel AI SDK as a `LanguageModel`. The package `ai` is loaded at the first request. */
 import type { LanguageModel as AiSdkLanguageModel, ModelMessage, ToolSet } from 'ai';
-import { RekindleError } from '../../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import { isRekindleError, RekindleError } from '../../../core/errors.js';
+import type { JsonObject, JsonValue } from '../../../core/json.js';
 import type { ToolDescription } from '../../../core/tool-definition.js';
-import type { Message, Origin, ReasoningItem } from '../../../messages/message.js';
+import { callItemFrom, reasoningItemFrom } from '../../../messages/ai-sdk-metadata.js';
+import type { Message, Origin } from '../../../messages/message.js';
 import { toAiSdkMessages } from '../../../messages/projections/ai-sdk.js';
 import { artifactsOf } from '../artifacts.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../language-model.js';
@@ -18,6 +19,9 @@ export interface AiSdkModelOptions {
     readonly providerOptions?: Record<string, JsonObject>;
   };
 }
+
+/** Names of the SDK's errors about the request itself, none of which carries `isRetryable`. */
+const REFUSED_BY_THE_SDK = /^AI_(Load|Invalid(Prompt|Argument|Message)|NoSuch|Missing|Unsupported)/;
 
 export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOptions = {}): LanguageModel {
   return new AiSdkModel(model, options);
@@ -50,20 +54,21 @@ class AiSdkModel implements LanguageModel {
       maxRetries: 0, // retries are the loop's, which takes back what a failed try said
       onError: () => {}, // thrown from the stream below
     });
-    const reasoning = new Map<string, string>();
+    const reasoning = new ReasoningBlocks(this.origin);
     for await (const part of result.fullStream) {
-      if (part.type === 'reasoning-delta') reasoning.set(part.id, (reasoning.get(part.id) ?? '') + part.text);
-      const event =
-        part.type === 'reasoning-end'
-          ? this.#signedReasoning(reasoning.get(part.id) ?? '', part.providerMetadata)
-          : this.#eventFor(part);
+      const event = reasoning.take(part) ?? this.#eventFor(part);
       if (event) yield event;
+      const item =
+        part.type === 'tool-call' ? callItemFrom(part.toolCallId, part.providerMetadata, this.origin) : null;
+      if (item) yield { type: 'provider_item', item };
     }
   }
 
-  /** 4xx but 408, 409 and 429 will fail again. */
+  /** 4xx but 408, 409 and 429 will fail again, and so will a missing package or key and a request that the SDK refuses. */
   isRetryable(thrown: unknown): boolean {
-    return (thrown as { isRetryable?: unknown })?.isRetryable !== false;
+    if (isRekindleError(thrown)) return false;
+    const { isRetryable, name } = (thrown ?? {}) as { isRetryable?: unknown; name?: unknown };
+    return typeof isRetryable === 'boolean' ? isRetryable : !REFUSED_BY_THE_SDK.test(String(name));
   }
 
   #eventFor(part: { readonly type: string }): ModelEvent | null {
@@ -89,15 +94,41 @@ class AiSdkModel implements LanguageModel {
         return null;
     }
   }
+}
 
-  /** A signature belongs to its text: the two are kept together. Unsigned reasoning stays the text that was streamed. */
-  #signedReasoning(text: string, metadata: unknown): ModelEvent | null {
-    const own = isJsonObject(metadata) ? metadata[this.origin.provider] : undefined;
-    const signature = isJsonObject(own) ? own['signature'] : undefined;
-    if (typeof signature !== 'string') return null;
-    const item: ReasoningItem = { text, signature, origin: this.origin };
-    return { type: 'reasoning_item', item };
+/**
+ * Gathers each block of reasoning. A signature belongs to its text: the two are kept together. It comes with whatever part the
+ * provider likes (Anthropic: a last, empty delta). Unsigned reasoning stays the text that was streamed.
+ */
+class ReasoningBlocks {
+  readonly #origin: Origin;
+  readonly #blocks = new Map<string, { text: string; metadata: unknown }>();
+
+  constructor(origin: Origin) {
+    this.#origin = origin;
   }
+
+  /** The whole block at its end, when it is signed. */
+  take(part: { readonly type: string }): ModelEvent | null {
+    if (!part.type.startsWith('reasoning-')) return null;
+    const { id, text = '', providerMetadata } = part as ReasoningStreamPart;
+    const block = this.#blocks.get(id) ?? { text: '', metadata: undefined };
+    this.#blocks.set(id, block);
+    block.text += text;
+    block.metadata = providerMetadata ?? block.metadata;
+    if (part.type !== 'reasoning-end') return null;
+    this.#blocks.delete(id); // ids are used again
+    const item = reasoningItemFrom(block.text, block.metadata, this.#origin);
+    const signed = item.signature !== undefined || item.redacted === true;
+    return signed ? { type: 'reasoning_item', item } : null;
+  }
+}
+
+interface ReasoningStreamPart {
+  readonly type: string;
+  readonly id: string;
+  readonly text?: string;
+  readonly providerMetadata?: unknown;
 }
 
 async function project(

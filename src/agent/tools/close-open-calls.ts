@@ -1,0 +1,13 @@
+/**
+ * Calls that stayed open (for an approval, or because the disk failed) get their result before another message follows them:
+ * no provider takes a call without one. Runs no tool.
+ */
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import { closeInterruptedCalls } from '../../memory/restore/close-interrupted-calls.js';
+
+export async function closeOpenCalls(memory: MemoryManager): Promise<void> {
+  const open = memory.openCalls();
+  if (open.length === 0) return;
+  const { results } = await closeInterruptedCalls(open, memory.ledger, { keepPendingApprovals: false });
+  await memory.closeCalls(results);
+}
