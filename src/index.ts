@@ -10,6 +10,7 @@ export {
   createAgent,
   type LanguageModel,
   OfflineModel,
+  openAgent,
   openWorkingContext,
   restoreAgent,
   ScriptedModel,

@@ -12,7 +12,7 @@ export {
   WorkingContext,
   type WorkingContextOptions,
 } from './context/open-working-context.js';
-export { AgentFactory, createAgent, restoreAgent } from './factory/agent-factory.js';
+export { AgentFactory, createAgent, openAgent, restoreAgent } from './factory/agent-factory.js';
 export type { LanguageModel, ModelEvent, ModelRequest, TokenUsage } from './model/language-model.js';
 export { OfflineModel } from './model/offline-model.js';
 export type { RetryOptions } from './model/retrying-stream.js';

@@ -2,7 +2,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Agent } from '../agent/agent.js';
-import { createAgent, restoreAgent } from '../agent/factory/agent-factory.js';
+import { openAgent } from '../agent/factory/agent-factory.js';
 import { agentExists } from '../memory/open-memory.js';
 import {
   type CommandContext,
@@ -41,7 +41,7 @@ export function addChatCommand(program: Command): void {
 }
 
 async function chat(context: CommandContext, options: ChatOptions): Promise<undefined> {
-  const agent = await openAgent(context, options);
+  const agent = await agentFor(context, options);
   const terminal = createInterface({
     input: process.stdin,
     output: process.stdout,
@@ -58,18 +58,12 @@ async function chat(context: CommandContext, options: ChatOptions): Promise<unde
   return undefined;
 }
 
-async function openAgent(context: CommandContext, options: ChatOptions): Promise<Agent> {
+async function agentFor(context: CommandContext, options: ChatOptions): Promise<Agent> {
   const model = await modelFor(options.model);
   const exists = await agentExists(context.storage, options.agent);
-  const config = { model, storage: context.storage };
-  const agent = exists
-    ? restoreAgent(options.agent, {
-        ...config,
-        ...(options.system === undefined ? {} : { systemPrompt: options.system }),
-      })
-    : createAgent({ ...config, agentId: options.agent, systemPrompt: options.system ?? DEFAULT_SYSTEM });
-  await agent.start();
-  return agent;
+  const system = options.system ?? (exists ? undefined : DEFAULT_SYSTEM); // an agent keeps the prompt it had
+  const prompt = system === undefined ? {} : { systemPrompt: system };
+  return openAgent(options.agent, { model, storage: context.storage, ...prompt });
 }
 
 function greet(agent: Agent, options: ChatOptions, json: boolean): void {

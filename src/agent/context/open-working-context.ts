@@ -24,6 +24,7 @@ import { type AiSdkMessage, toAiSdkMessages } from '../../messages/projections/a
 import { FileStorage } from '../../storage/file/file-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { artifactsOf } from '../model/artifacts.js';
+import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { HostTurn } from './host-turn.js';
 import { resolveMemoryBaseDir } from './memory-base-dir.js';
@@ -93,6 +94,7 @@ export class WorkingContext {
         details: { turnId: this.#turn.turnId },
       });
     }
+    await closeOpenCalls(this.memory);
     const turnId = this.memory.startTurn();
     await this.memory.ingestUserMessage(input, turnId);
     this.#turn = new HostTurn(this.memory, turnId, this.#origin);
@@ -117,7 +119,7 @@ export class WorkingContext {
 
   /** The same tools, each call in the ledger before it starts and its result in the traces before the model sees it. */
   guardTools<Tools extends GuardableTools>(tools: Tools): Tools {
-    return guardTools(tools, this.memory, () => this.#openTurn().turnId);
+    return guardTools(tools, this.memory, () => this.#openTurn());
   }
 
   /** For `onStepFinish`: what a step said is durable when the step ends, not only when the turn does. */

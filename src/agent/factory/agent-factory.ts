@@ -2,6 +2,7 @@
 import { systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
+import { agentExists } from '../../memory/open-memory.js';
 import {
   WorkingContextSnapshotBootstrapOptions,
   type WorkingContextSnapshotBootstrapOptionsInit,
@@ -53,6 +54,17 @@ export class AgentFactory {
     return new Agent(context, this.#steps);
   }
 
+  /** The agent, started: restored when it exists, new when it does not. @throws what `start()` throws */
+  async openAgent(agentId: string, config: Omit<AgentConfig, 'agentId'>): Promise<Agent> {
+    const storage = storageFor(config, null);
+    encodeNameSegment(agentId);
+    const exists = await agentExists(storage, agentId);
+    const opened = { ...config, storage };
+    const agent = exists ? this.restoreAgent(agentId, opened) : this.createAgent({ ...opened, agentId });
+    await agent.start();
+    return agent;
+  }
+
   #contextFor(agentId: string, config: AgentConfig, memoryDir: string | null): AgentContext {
     encodeNameSegment(agentId);
     if (typeof config?.model?.stream !== 'function') {
@@ -72,6 +84,11 @@ const factory = new AgentFactory();
 /** `new AgentFactory().createAgent(config)` for the usual bootstrap. */
 export function createAgent(config: AgentConfig): Agent {
   return factory.createAgent(config);
+}
+
+/** `new AgentFactory().openAgent(...)` for the usual bootstrap: restores the agent, or begins it. */
+export function openAgent(agentId: string, config: Omit<AgentConfig, 'agentId'>): Promise<Agent> {
+  return factory.openAgent(agentId, config);
 }
 
 /** `new AgentFactory().restoreAgent(...)` for the usual bootstrap. */

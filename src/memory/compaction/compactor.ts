@@ -60,10 +60,10 @@ export class Compactor {
     const cut = this.selectCut(context.messages);
     const head = context.messages.slice(0, cut).filter((message) => message.role !== 'system');
     const turns = head.filter((message) => message.kind !== 'memory');
-    const summarized = turns.filter((message) => !message.pinned);
-    if (summarized.length === 0) return null;
+    const kept = keptWhole(turns);
+    if (kept.length === turns.length) return null;
     const result = await this.#summarize(turns, context.signal);
-    return this.#planFrom(context, result, turns, [...keptWhole(turns), ...context.messages.slice(cut)]);
+    return this.#planFrom(context, result, turns, [...kept, ...context.messages.slice(cut)]);
   }
 
   /** Index of the first message that stays; 0 when no legal cut leaves anything to take. */
@@ -72,8 +72,8 @@ export class Compactor {
     const lastRequest = messages.findLastIndex(
       (message) => message.role === 'user' && message.kind !== 'memory',
     );
-    const wanted = starts[Math.max(0, starts.length - this.policy.rawTailTurns)] ?? 0;
-    const latest = Math.min(wanted, lastRequest < 0 ? 0 : lastRequest);
+    const wanted = starts[Math.max(0, starts.length - this.policy.rawTailTurns)] ?? messages.length;
+    const latest = Math.min(wanted, Math.max(lastRequest, 0));
     return starts.findLast((start) => start <= latest && allClosedBefore(messages, start)) ?? 0;
   }
 

@@ -1,7 +1,7 @@
 /** Traces to and from journal rows. The only place that knows both spellings. */
 import { Type } from 'typebox';
 import { RekindleError } from '../../core/errors.js';
-import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+import type { JsonArray, JsonObject, JsonValue } from '../../core/json.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { Message } from '../../messages/message.js';
 import {
@@ -180,9 +180,9 @@ function bodyFromJson(row: JsonObject): Body {
 }
 
 function messageOf(row: JsonObject, role: 'user' | 'assistant'): Message {
-  const fields: JsonObject = { role, turn_id: row['turn_id']! };
-  for (const key in row) if (!ENVELOPE.includes(key)) setOwn(fields, key, row[key]!);
-  const media = row['media'];
+  // The rest keeps every unknown field, a `__proto__` key among them, as an own property.
+  const { id, ts, seq, trace_type, source_event, tags, correlation_id, media, ...fields } = row;
+  fields['role'] = role;
   if (media && typeof media === 'object' && !Array.isArray(media)) {
     for (const kind of ['image', 'audio', 'video']) {
       const urls = media[kind === 'image' ? 'images' : kind];

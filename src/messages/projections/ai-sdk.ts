@@ -117,9 +117,11 @@ function userContent(
     ...(message.parts ?? []),
     ...media.map((item) => ({ type: 'media' as const, media: item })),
   ];
-  return parts.map((part) =>
-    part.type === 'text' ? { type: 'text', text: part.text } : mediaPart(part.media, target),
-  );
+  return parts
+    .filter((part) => part.type !== 'text' || part.text.trim() !== '') // no provider takes a blank part
+    .map((part) =>
+      part.type === 'text' ? { type: 'text', text: part.text } : mediaPart(part.media, target),
+    );
 }
 
 function mediaPart(media: Media, target: AiSdkTarget): AiSdkTextPart | AiSdkImagePart | AiSdkFilePart {
@@ -145,7 +147,7 @@ function assistantContent(
   if (calls.length === 0 && reasoning.length === 0) return text;
   return [
     ...reasoning,
-    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
     ...calls.map((call) => callPart(call, message, target)),
   ];
 }
