@@ -13,6 +13,7 @@ export {
   type WorkingContextOptions,
 } from './context/open-working-context.js';
 export { AgentFactory, createAgent, openAgent, restoreAgent } from './factory/agent-factory.js';
+export { generateTextWith } from './model/generate-text.js';
 export type { LanguageModel, ModelEvent, ModelRequest, TokenUsage } from './model/language-model.js';
 export { OfflineModel } from './model/offline-model.js';
 export type { RetryOptions } from './model/retrying-stream.js';

@@ -55,8 +55,15 @@ function describe(report: VerifyReport, dir: string | undefined): string[] {
   );
   const where = dir === undefined ? '' : `--dir ${shellWord(dir)} `;
   const id = `${report.agentId.startsWith('-') ? '-- ' : ''}${shellWord(report.agentId)}`;
-  const advice = report.ok ? [] : [`        Run: rekindle repair ${where}${id}`];
+  const advice = !report.ok && isMendable(report) ? [`        Run: rekindle repair ${where}${id}`] : [];
   return [`${head}${same}`, ...report.problems.map((problem) => `        ${problem}`), ...notes, ...advice];
+}
+
+/** A missing artifact, or a newer release's cache, is nothing that `repair` could mend. */
+function isMendable({ journals, cacheEqualsRebuild, restore }: VerifyReport): boolean {
+  const refused = restore?.cacheRefused?.reason ?? 'missing';
+  const badCache = refused !== 'missing' && refused !== 'unsupported';
+  return badCache || cacheEqualsRebuild === false || journals.some((journal) => journal.damage.length > 0);
 }
 
 /** As one word of a shell: the line is meant to be copied. */

@@ -24,6 +24,7 @@ import {
   type UserInput,
   userMessageFrom,
 } from './memory-input.js';
+import type { EpisodicItem, SemanticItem } from './models/memory-items.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { traceFromJson, traceToJson } from './models/trace-serializer.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
@@ -82,6 +83,11 @@ export class MemoryManager {
   #state: MemoryState = emptyMemoryState();
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
   #pending: JsonObject[] = [];
+  /** Items of the last compaction that are not in their journals yet. */
+  #unwritten: { episodic: readonly EpisodicItem[]; semantic: readonly SemanticItem[] } = {
+    episodic: [],
+    semantic: [],
+  };
   #flushing: Promise<void> | null = null;
   #saySoftStop = true;
 
@@ -264,14 +270,16 @@ export class MemoryManager {
     return this.store.backend.blobs(['agents', this.agentId, 'artifacts']).get(digest);
   }
 
-  /** Brings the cache up to date. A failure is an event; null then. */
+  /** Brings the cache up to date. A failure is an event; null then, and with a store that only reads. */
   persistWorkingContextSnapshot(): Promise<SavedSnapshot | null> {
     return this.#maintenance.add(() => this.#save());
   }
 
   async #save(): Promise<SavedSnapshot | null> {
+    if (this.store.readOnly) return null;
     try {
       await this.#flushPending();
+      await this.#flushItems(); // a cache that covers the compaction would hide from a restore that they are missing
       await this.store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS }); // a fenced writer must not touch the successor's cache
       const saved = await this.snapshotStore.save(this.#state.snapshot, this.#footer());
       this.events.emit('snapshot_saved', saved);
@@ -334,6 +342,7 @@ export class MemoryManager {
       });
     }
     await this.#flushPending();
+    await this.#flushItems();
     const { seq } = this.#head;
     const messages = this.#state.snapshot.buildMessages();
     try {
@@ -366,12 +375,19 @@ export class MemoryManager {
     };
     await this.#append([this.#rowFor('', body)], seq);
     this.#saySoftStop = true;
-    await this.store.addEpisodic([plan.episodic]);
-    await this.store.addSemantic(plan.semantic);
-    if (!this.#state.snapshot.hasOpenCalls) await this.ledger.archive();
+    this.#unwritten = { episodic: [plan.episodic], semantic: plan.semantic };
     await this.#save();
     const { tokensBefore, tokensAfter, turnIds } = plan;
     this.events.emit('compacted', { epochId: this.epochId, tokensBefore, tokensAfter, turnIds });
+    if (!this.#state.snapshot.hasOpenCalls) await this.ledger.archive();
+  }
+
+  async #flushItems(): Promise<void> {
+    const { episodic, semantic } = this.#unwritten;
+    await this.store.addEpisodic(episodic);
+    this.#unwritten = { episodic: [], semantic };
+    await this.store.addSemantic(semantic);
+    this.#unwritten = { episodic: [], semantic: [] };
   }
 
   async #countRefusal(thrown: unknown): Promise<void> {

@@ -38,6 +38,12 @@ export async function openMemory(
 ): Promise<OpenMemory> {
   const ttl = options.leaseTtlMs === undefined ? {} : { ttlMs: options.leaseTtlMs };
   const lease = options.readOnly ? null : await backend.leases.acquire(['agents', agentId], ttl);
+  if (lease)
+    for (const scope of [
+      ['agents', agentId],
+      ['agents', agentId, 'artifacts'],
+    ])
+      await backend.sweep(scope);
   const store = new MemoryStore(backend, agentId, lease);
   const retriever = options.retriever?.(store) ?? new Retriever(store);
   const memory = new MemoryManager({

@@ -203,6 +203,11 @@ function systemOf(snapshot: WorkingContextSnapshot): Message[] {
   return first?.role === 'system' ? [first] : [];
 }
 
+/** The text of the system message at the head; empty when there is none. */
+export function systemPromptOf(snapshot: WorkingContextSnapshot): string {
+  return systemOf(snapshot)[0]?.content ?? '';
+}
+
 /** Sets, changes or (with empty text) removes the one system message at the head. */
 export function setSystemPrompt(snapshot: WorkingContextSnapshot, systemPrompt: string): void {
   const head = systemOf(snapshot);

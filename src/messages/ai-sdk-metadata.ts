@@ -2,13 +2,15 @@
  * What only a provider understands (signatures), between the AI SDK's parts and our items. The SDK keeps it under the
  * provider's own key; the key is noted, and it goes back under it. The only place that knows the names of these fields.
  */
-import { isJsonObject, type JsonValue } from '../core/json.js';
-import type { Message, Origin, ProviderItem, ReasoningItem } from './message.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
+import type { Message, Origin, ProviderItem, ReasoningItem, ToolCallSpec } from './message.js';
 
 /** The SDK's `providerOptions` and `providerMetadata`. */
 export type AiSdkProviderOptions = Record<string, Record<string, JsonValue>>;
 
-/** Type of the provider item that holds the options of one call (Gemini: its thought signature). */
+/** Field of a call with what its provider wants back with it (Gemini: its thought signature). */
+const CALL_OPTIONS = 'provider_options';
+/** Type of the item that holds the same for a call that was recorded before its response was known. */
 const CALL_ITEM = 'ai-sdk/tool-call';
 
 /** A block of reasoning, with what its provider signed. */
@@ -32,16 +34,26 @@ export function reasoningOptionsOf(item: ReasoningItem, provider: string): AiSdk
     : undefined;
 }
 
-/** What a provider wants back with a call; null when that is nothing. */
+export function callExtraFrom(metadata: unknown): { readonly extra?: JsonObject } {
+  return isFilled(metadata) ? { extra: { [CALL_OPTIONS]: metadata } } : {};
+}
+
+/** Null when the provider wants nothing back. */
 export function callItemFrom(callId: string, metadata: unknown, origin: Origin): ProviderItem | null {
-  if (!isJsonObject(metadata) || Object.keys(metadata).length === 0) return null;
+  if (!isFilled(metadata)) return null;
   return { origin, item: { type: CALL_ITEM, toolCallId: callId, providerOptions: metadata } };
 }
 
-export function callOptionsOf(callId: string, message: Message): AiSdkProviderOptions | undefined {
+export function callOptionsOf(call: ToolCallSpec, message: Message): AiSdkProviderOptions | undefined {
+  const own = call.extra?.[CALL_OPTIONS];
+  if (isJsonObject(own)) return own as AiSdkProviderOptions;
   for (const { item } of message.providerItems ?? []) {
-    if (!isJsonObject(item) || item['type'] !== CALL_ITEM || item['toolCallId'] !== callId) continue;
+    if (!isJsonObject(item) || item['type'] !== CALL_ITEM || item['toolCallId'] !== call.id) continue;
     return item['providerOptions'] as AiSdkProviderOptions;
   }
   return undefined;
+}
+
+function isFilled(metadata: unknown): metadata is JsonObject {
+  return isJsonObject(metadata) && Object.keys(metadata).length > 0;
 }

@@ -194,8 +194,13 @@ export interface LeaseOptions {
  */
 export interface Lease {
   readonly fence: number;
-  /** True when the owner before did not release: its journals are sealed before the first append. */
+  /** True when the owner before did not release. */
   readonly takenOver: boolean;
+  /**
+   * Owners up to this fence may still be alive, because one of them did not release. A journal file that one of them may have
+   * open is sealed before the first append. 0: none. It is handed on from owner to owner, so a release cannot hide it.
+   */
+  readonly unsafeFence: number;
   /** What is known without asking the store: false once released, or once the loss was noticed. */
   readonly held: boolean;
   /** Aborted, with a `LEASE_LOST` error as its reason, once the loss is noticed. Nothing is thrown from a timer. */
@@ -242,6 +247,8 @@ export interface StorageBackend {
   readonly leases: Leases;
   /** Segments directly under `prefix` that hold anything, decoded, sorted: for instance the agent ids under `['agents']`. */
   listNames(prefix: Name): Promise<string[]>;
+  /** Removes what crashes left behind directly under a name whose lease the caller holds: unfinished temporary files. How many. */
+  sweep(scope: Name): Promise<number>;
   /** Calls back when something below `prefix` changes, by this process or another; the returned function ends it. */
   watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;

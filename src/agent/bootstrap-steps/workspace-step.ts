@@ -8,9 +8,10 @@ export class WorkspaceStep implements BootstrapStep {
 
   async execute({ agentId, config, storage, state }: AgentContext): Promise<void> {
     const restoring = state.restoreOptions !== null;
-    if (restoring) await assertAgentExists(storage, agentId); // before the lease: a wrong id must leave nothing behind
+    // Before the lease: a wrong id must leave nothing behind.
+    await (restoring ? assertAgentExists(storage, agentId) : assertAgentIsNew(storage, agentId));
     const clock = config.clock ? { clock: config.clock } : {};
     state.memory = await openMemory(storage, agentId, { ...clock, ...config.memory });
-    if (!restoring) await assertAgentIsNew(storage, agentId);
+    if (!restoring) await assertAgentIsNew(storage, agentId); // another process may have been first
   }
 }

@@ -6,7 +6,7 @@ import {
   type ImportedResponse,
   type ImportedResult,
 } from '../../messages/importers/ai-sdk.js';
-import { type Origin, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import { type Message, type Origin, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { GuardedTurn } from '../tools/guard-tools.js';
 import { CallIds } from './call-ids.js';
 
@@ -24,7 +24,7 @@ export class HostTurn implements GuardedTurn {
     this.#memory = memory;
     this.turnId = turnId;
     this.#origin = origin;
-    this.#ids = new CallIds((id) => this.#isAnswered(id));
+    this.#ids = new CallIds((id) => this.#resultsOf(id).length > 0);
   }
 
   callIdOf(step: string, toolName: string, given: string): string {
@@ -88,13 +88,12 @@ export class HostTurn implements GuardedTurn {
   async #ingestResult(result: ImportedResult): Promise<void> {
     const { kind: _, ...input } = result;
     const callId = this.#ids.ofResult(input.callId);
-    if (!this.#isAnswered(callId)) await this.#memory.ingestToolResults([{ ...input, callId }], this.turnId);
+    const known = this.#resultsOf(callId).some((message) => !message.synthetic); // a synthetic one gives way
+    if (!known) await this.#memory.ingestToolResults([{ ...input, callId }], this.turnId);
   }
 
-  #isAnswered(callId: string): boolean {
-    return this.#ownMessages().some(
-      (message) => toolResultOf(message)?.toolCallId === callId && !message.synthetic,
-    );
+  #resultsOf(callId: string): Message[] {
+    return this.#ownMessages().filter((message) => toolResultOf(message)?.toolCallId === callId);
   }
 
   /** Calls of this turn in the context: id → id of their response. */
@@ -106,7 +105,7 @@ export class HostTurn implements GuardedTurn {
     );
   }
 
-  #ownMessages(): ReturnType<MemoryManager['getWorkingContextMessages']> {
+  #ownMessages(): Message[] {
     const messages = this.#memory.getWorkingContextMessages();
     let start = messages.length;
     while (start > 0 && messages[start - 1]!.turnId === this.turnId) start -= 1;

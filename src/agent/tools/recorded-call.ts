@@ -2,7 +2,7 @@
  * Runs one call so that it never runs twice: the ledger has it before the tool starts, the traces have the result before anyone
  * sees it. The only place where a tool is run, for our own loop and for a host's.
  */
-import { messageOf } from '../../core/errors.js';
+import { messageOf, RekindleError } from '../../core/errors.js';
 import type { ToolContext } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { type LedgerCall, type LedgerOutcome, outcomeOf } from '../../memory/store/tool-call-ledger.js';
@@ -73,7 +73,7 @@ async function runTool(
   try {
     return await execute(context);
   } catch (thrown) {
-    throw new Error(messageOf(thrown), { cause: thrown });
+    throw new RekindleError('TOOL_FAILED', messageOf(thrown), { cause: thrown });
   }
 }
 

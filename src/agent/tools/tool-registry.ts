@@ -34,7 +34,7 @@ export class ToolRegistry {
       throw invalid(tool, 'Its input schema must be one of an object.');
     }
     try {
-      this.#tools.set(tool.name, { tool, check: compileSchema(tool.inputSchema) });
+      this.#tools.set(tool.name, { tool, check: checkFor(tool.inputSchema) });
     } catch (cause) {
       throw invalid(tool, `Its input schema is no JSON Schema: ${messageOf(cause)}`, cause);
     }
@@ -66,6 +66,23 @@ export class ToolRegistry {
       .map(({ path, message }) => `${path || 'arguments'} ${message}`);
     return `The arguments do not fit the schema: ${problems.join('; ')}.`;
   }
+}
+
+/** Compiled once, also when many agents have the tool. */
+const CHECKS = new WeakMap<JsonObject, SchemaCheck>();
+
+/**
+ * Schemas come from generators and other servers. Their `$schema` (often of an older draft) and `$id` (which may stand only once
+ * in a process) say nothing about the arguments.
+ */
+function checkFor(schema: JsonObject): SchemaCheck {
+  if (!isJsonObject(schema)) return compileSchema(schema);
+  let check = CHECKS.get(schema);
+  if (!check) {
+    const { $schema: _, $id: __, ...plain } = schema;
+    CHECKS.set(schema, (check = compileSchema(plain)));
+  }
+  return check;
 }
 
 function isTimeout(ms: number | undefined): boolean {

@@ -7,6 +7,7 @@
  */
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { checkHistory } from '../../messages/legality/history.js';
+import type { Violation } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { EpisodicItem, SemanticItem } from '../models/memory-items.js';
 import type { MemoryRetriever } from '../retrieval/retriever.js';
@@ -123,7 +124,8 @@ export class Compactor {
       context.messages.filter(({ role }) => role !== 'system'),
     );
     const tokensAfter = await this.counter.countMessages(messages);
-    this.#assertBetter(messages, tokensBefore, tokensAfter);
+    assertLegal(context.messages, messages);
+    assertBetter(messages, tokensBefore, tokensAfter);
     return { messages, episodic, semantic, tokensBefore, tokensAfter, turnIds };
   }
 
@@ -141,18 +143,24 @@ export class Compactor {
     };
     return this.#builder.build('', bundle, tail);
   }
+}
 
-  #assertBetter(messages: readonly Message[], tokensBefore: number, tokensAfter: number): void {
-    const [violation] = checkHistory(messages);
-    if (violation)
-      throw refused('not-legal', `The compacted list would break ${violation.rule}: ${violation.reason}.`);
-    if (messages.every(isBlankMessage)) throw refused('blank-context', 'The compacted list would be blank.');
-    if (tokensAfter >= tokensBefore) {
-      throw refused(
-        'not-smaller',
-        `The compacted list has ${tokensAfter} tokens, the old one ${tokensBefore}.`,
-      );
-    }
+/** Calls that are open stay open; beyond that the new list breaks nothing. */
+function assertLegal(before: readonly Message[], after: readonly Message[]): void {
+  const keyOf = (violation: Violation) => `${violation.rule} ${violation.callId} ${violation.reason}`;
+  const known = new Set(checkHistory(before).map(keyOf));
+  const violation = checkHistory(after).find((found) => !known.has(keyOf(found)));
+  if (violation)
+    throw refused('not-legal', `The compacted list would break ${violation.rule}: ${violation.reason}.`);
+}
+
+function assertBetter(messages: readonly Message[], tokensBefore: number, tokensAfter: number): void {
+  if (messages.every(isBlankMessage)) throw refused('blank-context', 'The compacted list would be blank.');
+  if (tokensAfter >= tokensBefore) {
+    throw refused(
+      'not-smaller',
+      `The compacted list has ${tokensAfter} tokens, the old one ${tokensBefore}.`,
+    );
   }
 }
 

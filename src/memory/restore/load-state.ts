@@ -1,16 +1,16 @@
 /** Steps 2 and 3 of a restore: the cache and the traces after it, or a rebuild without the cache. */
 
 import { crcHex } from '../../core/crc32.js';
-import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import type { Journal, JournalEntry, JournalHead } from '../../storage/ports.js';
+import type { Journal, JournalHead } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
 import type { SnapshotFile, SnapshotFooter } from '../store/snapshot-file.js';
 import type { MemoryState } from '../working-context-reducer.js';
 import { WorkingContextSnapshot } from '../working-context-snapshot.js';
+import { isCurrent, replayTail } from './cache-tail.js';
 import { importSnapshot } from './import-snapshot.js';
-import { baseOf, type RebuildOptions, rebuild } from './rebuild.js';
+import { baseOf, hasBase, type RebuildOptions, rebuild } from './rebuild.js';
 import type { CacheRefusal, RestoreReport, RestoreSource } from './restore-report.js';
 import { TraceReplay } from './trace-replay.js';
 
@@ -34,7 +34,8 @@ export async function loadState(
   const file = await memory.snapshotStore.load();
   const cacheMs = performance.now() - start;
   const journal = await memory.store.journal('raw_traces');
-  if (file?.status === 'plain') return { ...(await importFrom(memory, file.payload)), cacheMs };
+  if (file?.status === 'plain' && !(await hasBase(journal)))
+    return { ...(await importFrom(memory, file.payload)), cacheMs };
   if (file?.status === 'valid' && options.ignoreCache) memory.snapshotStore.rewriteNext();
   else if (file?.status === 'valid') {
     const cached = await fromCache(file, journal);
@@ -60,62 +61,23 @@ async function fromCache(
 ): Promise<Omit<LoadedState, 'cacheMs'> | null> {
   const { footer, body } = file;
   const head = await journal.head();
+  const lost = footer.coversSeq > head.seq;
+  if (lost && (await wentOnWithout(footer, journal))) return null;
   const replay = new TraceReplay(stateFrom(file), {
     seq: footer.coversSeq,
     cursor: footer.cursor,
     crc: footer.coversCrc,
   });
-  const lost = footer.coversSeq > head.seq;
   if (lost) noteLostRecords(replay, head);
   else if (!isCurrent(footer, head) && !(await replayTail(replay, footer, journal))) return null;
   return {
     source: replay.applied > 0 ? 'cache+tail' : 'cache',
     cacheRefused: null,
     replay,
-    pending: lost ? [baseOf(replay.state, 'the journal had lost records that the snapshot still has')] : [],
+    pending: lost ? [baseOf(replay.state, lostReason(footer))] : [],
     unknown: lost ? [lostText(footer, head)] : [],
     prefix: { savedFingerprint: crcHex(body.crc), savedMessages: body.messageCount, firstDifference: null },
   };
-}
-
-function isCurrent(footer: SnapshotFooter, head: JournalHead): boolean {
-  if (footer.coversSeq !== head.seq || footer.coversCrc !== head.crc) return false;
-  return footer.cursor?.segment === head.cursor?.segment && footer.cursor?.offset === head.cursor?.offset;
-}
-
-/**
- * Reads from the last record that the cache covers on. False when another record stands in its place. Where damage took that
- * record, the cache is the best that is left of it, and is used.
- */
-async function replayTail(
-  replay: TraceReplay,
-  footer: SnapshotFooter,
-  journal: Journal<JsonObject>,
-): Promise<boolean> {
-  let first = footer.coversSeq > 0;
-  for await (const entry of await entriesFrom(journal, footer)) {
-    if (!first || entry.kind === 'damage') replay.apply(entry);
-    else if (entry.seq !== footer.coversSeq || entry.crc !== footer.coversCrc) return false;
-    first = false;
-  }
-  return true;
-}
-
-/** From the cache's cursor, or, when its segment is not there any more, by the number alone. */
-async function entriesFrom(
-  journal: Journal<JsonObject>,
-  footer: SnapshotFooter,
-): Promise<AsyncIterable<JournalEntry<JsonObject>>> {
-  const after = Math.max(0, footer.coversSeq - 1);
-  if (!footer.cursor) return journal.read({ after });
-  try {
-    const probe = journal.read({ after, cursor: footer.cursor, limit: 0 });
-    for await (const _ of probe) break;
-    return journal.read({ after, cursor: footer.cursor });
-  } catch (thrown) {
-    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
-    return journal.read({ after });
-  }
 }
 
 function stateFrom(file: ValidSnapshot): MemoryState {
@@ -125,6 +87,20 @@ function stateFrom(file: ValidSnapshot): MemoryState {
   snapshot.markSaved(file.messages.length);
   const { lastTurn, turnId, turnSeq, compactionFailures } = file.footer;
   return { snapshot, lastTurn, turnId, turnSeq, compactionFailures };
+}
+
+function lostReason(footer: SnapshotFooter): string {
+  return `the journal had lost records that the snapshot has, up to ${footer.coversSeq} (${footer.coversCrc})`;
+}
+
+/** True when the journal has taken this cache's context over before: what came since is not in the cache, however far it reaches. */
+async function wentOnWithout(footer: SnapshotFooter, journal: Journal<JsonObject>): Promise<boolean> {
+  const reason = lostReason(footer);
+  for await (const entry of journal.readBackward()) {
+    if (entry.kind === 'record' && entry.record['boundary'] === 'base' && entry.record['reason'] === reason)
+      return true;
+  }
+  return false;
 }
 
 /** The journal lost acknowledged records that the cache still shows. The cache is the best that is left, and it is said. */
@@ -152,6 +128,11 @@ function refusalOf(file: SnapshotFile | null, ignored: boolean): CacheRefusal {
       return { reason: 'foreign', detail: file.detail };
     case 'damaged':
       return { reason: 'damaged', detail: file.detail };
+    case 'plain':
+      return {
+        reason: 'diverged',
+        detail: 'it was taken over before, and what came since is in the traces only',
+      };
     default:
       if (ignored) return { reason: 'ignored', detail: 'a rebuild was asked for' };
       return { reason: 'diverged', detail: 'it does not belong to this line of the journal' };

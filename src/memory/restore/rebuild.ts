@@ -11,14 +11,20 @@ import type { Journal, JournalEntry } from '../../storage/ports.js';
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary, Trace } from '../models/trace.js';
-import { applyTrace, emptyMemoryState, type MemoryState } from '../working-context-reducer.js';
+import {
+  applyTrace,
+  emptyMemoryState,
+  type MemoryState,
+  systemPromptOf,
+} from '../working-context-reducer.js';
 import { TraceReplay } from './trace-replay.js';
 
 export interface RebuildOptions {
   readonly maxEpisodic: number;
   readonly maxSemantic: number;
   readonly rawTailTurns: number;
-  readonly systemPrompt: string;
+  /** Null: the one that the agent had. */
+  readonly systemPrompt: string | null;
 }
 
 export interface Rebuilt {
@@ -52,7 +58,37 @@ async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEn
     entries.push(entry);
     if (entry.kind === 'record' && isBase(entry.record)) break;
   }
-  return entries.reverse();
+  entries.reverse();
+  return isWhole(entries) ? entries : readForward(journal, entries[0]);
+}
+
+/** True when the journal holds a whole context: then it needs no snapshot that does not say what it covers. */
+export async function hasBase(journal: Journal<JsonObject>): Promise<boolean> {
+  for await (const entry of journal.readBackward()) {
+    if (entry.kind === 'record' && isBase(entry.record)) return true;
+  }
+  return false;
+}
+
+/** Every record is there, once. Only reading forward tells of lines that are missing or stand there twice. */
+function isWhole(entries: readonly JournalEntry<JsonObject>[]): boolean {
+  const [first] = entries;
+  if (first?.kind === 'record' && first.seq > 1 && !isBase(first.record)) return false;
+  return entries.every((entry, index) => {
+    const before = entries[index - 1];
+    return entry.kind === 'record' && (before?.kind !== 'record' || entry.seq === before.seq + 1);
+  });
+}
+
+async function readForward(
+  journal: Journal<JsonObject>,
+  first: JournalEntry<JsonObject> | undefined,
+): Promise<JournalEntry<JsonObject>[]> {
+  const fromBase = first?.kind === 'record' && isBase(first.record);
+  const entries: JournalEntry<JsonObject>[] = [];
+  for await (const entry of journal.read(fromBase ? { cursor: first.cursor, after: first.seq - 1 } : {}))
+    entries.push(entry);
+  return entries;
 }
 
 function isBase(row: JsonObject): boolean {
@@ -80,7 +116,8 @@ async function rebuildFromMemory(
   const bundle = await memory.retriever.retrieve(options.maxEpisodic, options.maxSemantic);
   const builder = new CompactionSnapshotBuilder();
   const { snapshot } = replay.state;
-  snapshot.replaceAll(builder.build(options.systemPrompt, bundle, snapshot.messages));
+  const systemPrompt = options.systemPrompt ?? systemPromptOf(snapshot);
+  snapshot.replaceAll(builder.build(systemPrompt, bundle, snapshot.messages));
   countTurns(replay.state, traces);
   return { replay, pending: [baseOf(replay.state, 'rebuilt from memory items')] };
 }

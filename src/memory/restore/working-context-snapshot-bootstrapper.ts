@@ -11,7 +11,7 @@ import type { Repair } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message } from '../../messages/message.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
-import { frontierOf, type MemoryState, setSystemPrompt } from '../working-context-reducer.js';
+import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
 import { closeInterruptedCalls } from './close-interrupted-calls.js';
 import { type LoadedState, loadState } from './load-state.js';
 import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
@@ -62,7 +62,7 @@ export class WorkingContextSnapshotBootstrapper {
       maxEpisodic: options.maxEpisodic,
       maxSemantic: options.maxSemantic,
       rawTailTurns: options.rawTailTurns ?? DEFAULT_RAW_TAIL_TURNS,
-      systemPrompt: systemPrompt ?? '',
+      systemPrompt,
       ignoreCache: options.ignoreCache,
     });
     const tracesAt = performance.now();
@@ -132,8 +132,7 @@ function applyPrompt(
   pending: readonly Boundary[],
 ): { readonly changed: boolean; readonly pending: readonly Boundary[] } {
   if (systemPrompt === null) return { changed: false, pending };
-  const [head] = state.snapshot.messages;
-  const previous = head?.role === 'system' ? head.content : '';
+  const previous = systemPromptOf(state.snapshot);
   if (previous === systemPrompt) return { changed: false, pending };
   setSystemPrompt(state.snapshot, systemPrompt);
   return { changed: previous !== '', pending: [...pending, { kind: 'system', systemPrompt }] };
@@ -172,12 +171,18 @@ function difference(
 function assertNotBlank(memory: MemoryManager, loaded: LoadedState): void {
   const messages = memory.getWorkingContextMessages().filter((message) => message.role !== 'system');
   if (messages.length > 0 && !messages.every(isBlankMessage)) return;
-  if (loaded.replay.conversational === 0 && loaded.replay.damage.length === 0) return;
-  throw new RekindleError('CONTEXT_BLANK', 'Traces exist, but the context that they give is blank.', {
+  const { replay, cacheRefused } = loaded;
+  const onlyCache = replay.head.seq === 0 && ['damaged', 'unsupported'].includes(cacheRefused?.reason ?? '');
+  if (replay.conversational === 0 && replay.damage.length === 0 && !onlyCache) return;
+  const problem = onlyCache
+    ? 'The snapshot cannot be read, and there are no traces.'
+    : 'Traces exist, but the context that they give is blank.';
+  throw new RekindleError('CONTEXT_BLANK', problem, {
     details: {
       agentId: memory.agentId,
-      traces: loaded.replay.conversational,
-      damage: loaded.replay.damage.length,
+      traces: replay.conversational,
+      damage: replay.damage.length,
+      cacheRefused: cacheRefused?.reason ?? null,
     },
   });
 }

@@ -157,7 +157,8 @@ function callPart(call: ToolCallSpec, message: Message, target: AiSdkTarget): Ai
   const input = isJsonObject(call.arguments)
     ? call.arguments
     : { _unparsed_arguments: call.argumentsText ?? call.arguments };
-  const options = message.origin?.provider === target.provider ? callOptionsOf(call.id, message) : undefined;
+  const foreign = message.origin !== undefined && message.origin.provider !== target.provider;
+  const options = foreign ? undefined : callOptionsOf(call, message);
   return {
     type: 'tool-call',
     toolCallId: call.id,

@@ -1,14 +1,13 @@
 /** Blobs as files: `<scope>/<first two digits>/<digest>`. Whole before the name exists, so a name means good bytes. */
-import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
+import { assertDigest, digestOf, isDigest } from '../blob-digest.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import type { BlobInfo, Blobs, Name } from '../ports.js';
-import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
+import { ensureFolder, readWhole } from './file-io.js';
 import type { FilePaths } from './file-paths.js';
 import { labelled, storageError } from './storage-errors.js';
-
-const DIGEST = /^[0-9a-f]{64}$/;
+import { writeThenPlace } from './temporary-file.js';
 
 export class FileBlobs implements Blobs {
   readonly #fs: FileSystem;
@@ -29,12 +28,16 @@ export class FileBlobs implements Blobs {
   }
 
   put(bytes: Uint8Array): Promise<BlobInfo> {
-    const digest = sha256(bytes);
+    const digest = digestOf(bytes);
     return labelled(`store an artifact`, async () => {
-      const folder = path.join(await this.#paths.folder(this.#scope, { make: true }), digest.slice(0, 2));
+      const scope = await this.#paths.folder(this.#scope, { make: true });
+      const folder = path.join(scope, digest.slice(0, 2));
       await ensureFolder(this.#fs, folder);
       const target = path.join(folder, digest);
-      if (!(await this.#fs.stat(target))) await this.#store(folder, target, bytes);
+      if (!(await this.#fs.stat(target))) {
+        const place = (made: string) => this.#fs.rename(made, target);
+        await writeThenPlace(this.#fs, scope, bytes, { sync: true, place }); // in the scope: one look finds leftovers
+      }
       // Also for what was there: a crash may have come before the sync of who stored it.
       await this.#syncAncestors(folder);
       await this.#fs.syncFolder(folder);
@@ -42,24 +45,10 @@ export class FileBlobs implements Blobs {
     });
   }
 
-  async #store(folder: string, target: string, bytes: Uint8Array): Promise<void> {
-    const temporary = path.join(folder, `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`);
-    try {
-      await withFile(await this.#fs.open(temporary, 'create'), async (file) => {
-        await writeFully(file, bytes, 0);
-        await file.datasync();
-      });
-      await this.#fs.rename(temporary, target);
-    } catch (thrown) {
-      await this.#fs.unlink(temporary).catch(() => {});
-      throw thrown;
-    }
-  }
-
   get(digest: string): Promise<Uint8Array | null> {
     return labelled(`read artifact ${digest}`, async () => {
       const bytes = await readWhole(this.#fs, await this.#path(digest));
-      if (bytes && sha256(bytes) !== digest) {
+      if (bytes && digestOf(bytes) !== digest) {
         throw new RekindleError('BLOB_DAMAGED', `Artifact ${digest} does not match its digest.`, {
           details: { digest },
         });
@@ -91,9 +80,7 @@ export class FileBlobs implements Blobs {
     try {
       const scope = await this.#paths.folder(this.#scope, { make: false });
       for (const shard of (await this.#names(scope)).filter((name) => /^[0-9a-f]{2}$/.test(name)).sort()) {
-        for (const digest of (await this.#names(path.join(scope, shard)))
-          .filter((name) => DIGEST.test(name))
-          .sort()) {
+        for (const digest of (await this.#names(path.join(scope, shard))).filter(isDigest).sort()) {
           const stat = await this.#fs.stat(path.join(scope, shard, digest));
           if (stat?.kind === 'file') yield { digest, size: stat.sizeBytes };
         }
@@ -104,12 +91,11 @@ export class FileBlobs implements Blobs {
   }
 
   async #path(digest: string): Promise<string> {
-    if (!DIGEST.test(digest)) {
-      throw new RekindleError('INVALID_ARGUMENT', 'A digest is 64 lower-case hex digits.', {
-        details: { digest: String(digest).slice(0, 80) },
-      });
-    }
-    return path.join(await this.#paths.folder(this.#scope, { make: false }), digest.slice(0, 2), digest);
+    return path.join(
+      await this.#paths.folder(this.#scope, { make: false }),
+      assertDigest(digest).slice(0, 2),
+      digest,
+    );
   }
 
   async #names(folder: string): Promise<string[]> {
@@ -120,8 +106,4 @@ export class FileBlobs implements Blobs {
       throw thrown;
     }
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -2,17 +2,18 @@
  * Documents as files. Written to a temporary file beside the target (random name, exclusive), synced, renamed, and
  * the folder synced; `cache` leaves the syncs out. Our own code, because the libraries for it acknowledge short writes.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RekindleError } from '../../core/errors.js';
-import { type JsonValue, tryParseJson } from '../../core/json.js';
+import type { JsonValue } from '../../core/json.js';
+import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { encodeNameSegment } from '../name-encoding.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
-import { openExisting, readWhole, withFile, writeFully } from './file-io.js';
+import { openExisting, readWhole, writeFully } from './file-io.js';
 import { assertPlainFile, type FilePaths } from './file-paths.js';
 import { labelled } from './storage-errors.js';
+import { writeThenPlace } from './temporary-file.js';
 
 const BUSY = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const RENAME_TRIES = 8;
@@ -37,13 +38,7 @@ export class FileDocuments implements Documents {
   async read(name: Name): Promise<{ value: JsonValue; version: string } | null> {
     const bytes = await this.#readBytes(name);
     if (!bytes) return null;
-    const value = tryParseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
-    if (value === undefined) {
-      throw new RekindleError('DOCUMENT_DAMAGED', `${name.join('/')} is not valid JSON.`, {
-        details: { name: [...name] },
-      });
-    }
-    return { value, version: versionOf(bytes) };
+    return decodeDocument(name, bytes);
   }
 
   async write(
@@ -51,7 +46,7 @@ export class FileDocuments implements Documents {
     value: JsonValue,
     options: DocumentWriteOptions = {},
   ): Promise<{ version: string }> {
-    const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+    const bytes = encodeDocument(value);
     await this.writeBytes(name, bytes, options);
     return { version: versionOf(bytes) };
   }
@@ -73,10 +68,10 @@ export class FileDocuments implements Documents {
   async overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void> {
     await this.#serially(name, { make: false }, async (target) => {
       const file = await openExisting(this.#fs, target, 'update');
-      if (!file) throw conflict(name, 'it is absent');
+      if (!file) throw documentConflict(name, 'it is absent');
       try {
         const size = this.#sizes.get(target) ?? (await file.sizeBytes());
-        if (size < offset) throw conflict(name, `it has only ${size} bytes`);
+        if (size < offset) throw documentConflict(name, `it has only ${size} bytes`);
         this.#sizes.delete(target);
         await writeFully(file, bytes, offset);
         if (offset + bytes.length < size) await file.truncate(offset + bytes.length);
@@ -102,27 +97,35 @@ export class FileDocuments implements Documents {
 
   async setAside(name: Name, label: string): Promise<string | null> {
     const aside = `${name.at(-1)}.${label}-${randomBytes(4).toString('hex')}`;
+    const moved = await this.#change(name, (target) =>
+      this.#fs.rename(target, path.join(path.dirname(target), encodeNameSegment(aside))),
+    );
+    return moved ? aside : null;
+  }
+
+  delete(name: Name): Promise<boolean> {
+    return this.#change(name, (target) => this.#fs.unlink(target));
+  }
+
+  /** False when there was nothing to change. Synced also then: that it is gone may be a killed process's doing, and volatile. */
+  #change(name: Name, change: (target: string) => Promise<void>): Promise<boolean> {
     return this.#serially(name, { make: false }, async (target) => {
-      const stat = await this.#fs.stat(target);
-      if (!stat) return null;
       this.#sizes.delete(target);
-      await this.#fs.rename(target, path.join(path.dirname(target), encodeNameSegment(aside)));
-      await this.#fs.syncFolder(path.dirname(target));
-      return aside;
+      const changed = await change(target).then(
+        () => true,
+        (thrown: unknown) => {
+          if (errnoOf(thrown) === 'ENOENT') return false;
+          throw thrown;
+        },
+      );
+      await this.#syncIfThere(path.dirname(target));
+      return changed;
     });
   }
 
-  async delete(name: Name): Promise<boolean> {
-    return this.#serially(name, { make: false }, async (target) => {
-      this.#sizes.delete(target);
-      try {
-        await this.#fs.unlink(target);
-      } catch (thrown) {
-        if (errnoOf(thrown) === 'ENOENT') return false;
-        throw thrown;
-      }
-      await this.#fs.syncFolder(path.dirname(target));
-      return true;
+  async #syncIfThere(folder: string): Promise<void> {
+    await this.#fs.syncFolder(folder).catch((thrown: unknown) => {
+      if (errnoOf(thrown) !== 'ENOENT') throw thrown;
     });
   }
 
@@ -140,23 +143,14 @@ export class FileDocuments implements Documents {
     const bytes = await readWhole(this.#fs, target);
     const version = bytes ? versionOf(bytes) : null;
     if (version !== expected)
-      throw conflict(name, `its version is ${version ?? 'none'}, not ${expected ?? 'none'}`);
+      throw documentConflict(name, `its version is ${version ?? 'none'}, not ${expected ?? 'none'}`);
   }
 
   async #replace(target: string, bytes: Uint8Array, durability: 'durable' | 'cache'): Promise<void> {
     const folder = path.dirname(target);
-    const temporary = path.join(folder, `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`);
-    try {
-      await withFile(await this.#fs.open(temporary, 'create'), async (file) => {
-        await writeFully(file, bytes, 0);
-        if (durability === 'durable') await file.datasync();
-      });
-      await this.#rename(temporary, target);
-    } catch (thrown) {
-      await this.#fs.unlink(temporary).catch(() => {}); // a crash leaves it to the sweep at the next opening
-      throw thrown;
-    }
-    if (durability === 'durable') {
+    const sync = durability === 'durable';
+    await writeThenPlace(this.#fs, folder, bytes, { sync, place: (made) => this.#rename(made, target) });
+    if (sync) {
       await this.#syncAncestors(folder);
       await this.#fs.syncFolder(folder);
     }
@@ -196,14 +190,4 @@ export class FileDocuments implements Documents {
       }
     });
   }
-}
-
-function versionOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-}
-
-function conflict(name: Name, why: string): RekindleError {
-  return new RekindleError('DOCUMENT_CONFLICT', `${name.join('/')} was not written: ${why}.`, {
-    details: { name: [...name], why },
-  });
 }

@@ -194,7 +194,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       const { segment } = this.#writer.end; // before the scan, which may see more, and half of a record
       const end = this.#writer.sizeBytes;
       const segments = await this.#files.scan(this.#fs, { archived });
-      const ranges = sealedRanges(segments.filter((found) => !found.headerTorn));
+      const ranges = sealedRanges(segments.filter((found) => !found.headerTorn && !found.superseded));
       const last = ranges.at(-1);
       if (last?.segment.number === segment) {
         // Torn bytes at the very end were reported at opening.
@@ -242,11 +242,20 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       return !segment.live && next !== null && next !== undefined && next.prevSeq < seq;
     });
     if (done.length === 0) return;
+    await this.#writer.secure(); // its header says where the sealed ones end
     await this.#makeArchiveFolder();
-    for (const segment of done) {
-      await this.#fs.rename(segment.path, path.join(this.#files.archiveFolder, path.basename(segment.path)));
-    }
+    for (const segment of done) await this.#moveToArchive(segment.path);
+  }
+
+  /** The new name is durable before the old one goes: a rename between folders could lose both. */
+  async #moveToArchive(file: string): Promise<void> {
+    await this.#fs
+      .link(file, path.join(this.#files.archiveFolder, path.basename(file)))
+      .catch((thrown: unknown) => {
+        if (errnoOf(thrown) !== 'EEXIST') throw thrown; // a crash came after the link
+      });
     await this.#fs.syncFolder(this.#files.archiveFolder);
+    await this.#fs.unlink(file);
     await this.#fs.syncFolder(this.#files.folder);
   }
 

@@ -8,7 +8,6 @@
  * file away, before it looks at any journal. So what an old owner acknowledged after a check that still found its file was
  * synced before the new owner read where the journal ends.
  */
-import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Clock } from '../../core/clock.js';
 import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
@@ -16,32 +15,44 @@ import { LEASE_TTL_MS } from '../../core/limits.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
-import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
+import { ensureFolder, readWhole } from './file-io.js';
 import type { FilePaths } from './file-paths.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { labelled } from './storage-errors.js';
+import { sweepTemporary, writeThenPlace } from './temporary-file.js';
 
 interface Standing {
   readonly fence: number;
   readonly owner: LeaseOwner;
   readonly ttlMs: number;
   readonly released: boolean;
+  /** See `Lease.unsafeFence`: what the next owner has to reckon with. */
+  readonly unsafeFence: number;
   readonly heartbeatMs: number;
 }
 
 const UNKNOWN_OWNER: LeaseOwner = { pid: 0, processStart: null, host: 'unknown', nonce: '' };
+
+export interface FileLeasesOptions {
+  readonly clock: Clock;
+  readonly identity: ProcessIdentity;
+  /** Makes the folder's own name durable: were it lost, fences would start again below those in the journals. */
+  readonly syncAncestors: (folder: string) => Promise<void>;
+}
 
 export class FileLeases implements Leases {
   readonly #fs: FileSystem;
   readonly #paths: FilePaths;
   readonly #clock: Clock;
   readonly #identity: ProcessIdentity;
+  readonly #syncAncestors: (folder: string) => Promise<void>;
 
-  constructor(fs: FileSystem, paths: FilePaths, clock: Clock, identity: ProcessIdentity) {
+  constructor(fs: FileSystem, paths: FilePaths, options: FileLeasesOptions) {
     this.#fs = fs;
     this.#paths = paths;
-    this.#clock = clock;
-    this.#identity = identity;
+    this.#clock = options.clock;
+    this.#identity = options.identity;
+    this.#syncAncestors = options.syncAncestors;
   }
 
   acquire(name: Name, options: LeaseOptions = {}): Promise<Lease> {
@@ -69,10 +80,11 @@ export class FileLeases implements Leases {
         throw leaseHeld(label, standing.fence, standing.owner, this.#clock.nowMs() - standing.heartbeatMs);
       }
       const fence = (standing?.fence ?? 0) + 1;
-      if (!(await this.#claim(folder, fence, ttlMs))) continue; // another contender won this number
+      const unsafeFence = standing?.unsafeFence ?? 0;
+      if (!(await this.#claim(folder, fence, { ttlMs, unsafeFence }))) continue; // another contender won this number
       await this.#fenceOff(folder, fence);
       const takenOver = standing !== null && !standing.released;
-      return new FileLease(this.#fs, this.#clock, { folder, label, fence, takenOver, ttlMs });
+      return new FileLease(this.#fs, this.#clock, { folder, label, fence, takenOver, unsafeFence, ttlMs });
     }
   }
 
@@ -91,11 +103,13 @@ export class FileLeases implements Leases {
     const file = path.join(folder, leaseName(fence));
     const stat = await this.#fs.stat(file);
     const content = parseOwner(await readWhole(this.#fs, file));
+    const released = names.includes(releasedName(fence));
     return {
       fence,
       owner: content?.owner ?? UNKNOWN_OWNER,
       ttlMs: content?.ttlMs ?? LEASE_TTL_MS,
-      released: names.includes(releasedName(fence)),
+      released,
+      unsafeFence: released ? (content?.unsafeFence ?? fence) : fence,
       heartbeatMs: stat?.modifiedMs ?? 0,
     };
   }
@@ -110,32 +124,41 @@ export class FileLeases implements Leases {
   }
 
   /** The content is whole before the name exists, and the name is durable before anyone relies on it. */
-  async #claim(folder: string, fence: number, ttlMs: number): Promise<boolean> {
-    const temporary = path.join(folder, `.tmp-${process.pid}-${randomBytes(6).toString('hex')}`);
-    const content = JSON.stringify({ owner: this.#identity.owner(), ttl_ms: ttlMs });
-    let made = false;
-    try {
-      await withFile(await this.#fs.open(temporary, 'create'), async (file) => {
-        await writeFully(file, Buffer.from(`${content}\n`), 0);
-        await file.datasync();
-      });
-      made = true;
-      await this.#fs.touch(temporary, this.#clock.nowMs());
-      await this.#fs.link(temporary, path.join(folder, leaseName(fence)));
-    } catch (thrown) {
-      // A winner has the number, or has swept our file away.
-      if (errnoOf(thrown) === 'EEXIST' || (made && errnoOf(thrown) === 'ENOENT')) return false;
-      throw thrown;
-    } finally {
-      await this.#fs.unlink(temporary).catch(() => {}); // swept by the next owner where this fails
-    }
+  async #claim(
+    folder: string,
+    fence: number,
+    terms: { readonly ttlMs: number; readonly unsafeFence: number },
+  ): Promise<boolean> {
+    const name = path.join(folder, leaseName(fence));
+    const content = { owner: this.#identity.owner(), ttl_ms: terms.ttlMs, unsafe_fence: terms.unsafeFence };
+    const bytes = Buffer.from(`${JSON.stringify(content)}\n`);
+    const won = await writeThenPlace(this.#fs, folder, bytes, {
+      sync: true,
+      place: (made) => this.#link(made, name),
+    });
+    if (!won) return false;
     try {
       await this.#fs.syncFolder(folder);
+      await this.#syncAncestors(folder);
     } catch (thrown) {
-      await markReleased(this.#fs, folder, fence).catch(() => {}); // nobody uses it, so nobody has to wait for it
+      await this.#fs.unlink(name).catch(() => {}); // else it ends with this process
       throw thrown;
     }
     return true;
+  }
+
+  /** False when another contender has the number, or has swept our file away. */
+  async #link(made: string, name: string): Promise<boolean> {
+    try {
+      await this.#fs.touch(made, this.#clock.nowMs());
+      await this.#fs.link(made, name);
+      return true;
+    } catch (thrown) {
+      if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOENT') return false;
+      throw thrown;
+    } finally {
+      await this.#fs.unlink(made).catch(() => {}); // swept by the next owner where this fails
+    }
   }
 
   /** Fences off every earlier owner. A lease file that stays would leave its owner in power: then the claim is given up. */
@@ -148,19 +171,18 @@ export class FileLeases implements Leases {
     }
   }
 
+  /** Lowest fence first, stopping at the first that stays: so the newest earlier owner is on record until all are gone. */
   async #removeOlder(folder: string, fence: number): Promise<void> {
-    // Lowest first: when one stays, the newest before ours must stay too, or its number would be given twice.
-    const names = (await this.#list(folder)).sort((a, b) => (fenceOf(a) ?? 0) - (fenceOf(b) ?? 0));
-    for (const name of names) {
-      const older = (fenceOf(name) ?? fence) < fence;
-      const leftover = (releasedFenceOf(name) ?? fence) < fence || name.startsWith('.tmp-');
-      if (!older && !leftover) continue;
-      try {
-        await this.#fs.unlink(path.join(folder, name));
-      } catch (thrown) {
-        if (older && errnoOf(thrown) !== 'ENOENT') throw thrown;
-      }
+    const names = await this.#list(folder);
+    const older = names.filter((name) => (fenceOf(name) ?? fence) < fence);
+    for (const name of older.sort((a, b) => fenceOf(a)! - fenceOf(b)!)) {
+      await this.#fs.unlink(path.join(folder, name)).catch((thrown: unknown) => {
+        if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+      });
     }
+    const leftover = names.filter((name) => (releasedFenceOf(name) ?? fence) < fence);
+    for (const name of leftover) await this.#fs.unlink(path.join(folder, name)).catch(() => {});
+    await sweepTemporary(this.#fs, folder);
   }
 }
 
@@ -169,12 +191,14 @@ interface HeldLease {
   readonly label: string;
   readonly fence: number;
   readonly takenOver: boolean;
+  readonly unsafeFence: number;
   readonly ttlMs: number;
 }
 
 class FileLease implements Lease {
   readonly fence: number;
   readonly takenOver: boolean;
+  readonly unsafeFence: number;
   readonly #fs: FileSystem;
   readonly #clock: Clock;
   readonly #held: HeldLease;
@@ -187,6 +211,7 @@ class FileLease implements Lease {
     this.#held = held;
     this.fence = held.fence;
     this.takenOver = held.takenOver;
+    this.unsafeFence = held.unsafeFence;
     this.#state.startHeartbeat(Math.max(50, held.ttlMs / 3), () => this.renew());
   }
 
@@ -254,15 +279,16 @@ function releasedFenceOf(name: string): number | null {
   return match ? Number(match[1]) : null;
 }
 
-function parseOwner(bytes: Buffer | null): { owner: LeaseOwner; ttlMs: number } | null {
+function parseOwner(bytes: Buffer | null): { owner: LeaseOwner; ttlMs: number; unsafeFence: number } | null {
   const value: JsonValue | undefined = bytes === null ? undefined : tryParseJson(bytes.toString('utf8'));
   if (!isJsonObject(value) || !isJsonObject(value['owner'])) return null;
   const { pid, processStart, host, nonce } = value['owner'];
-  const ttlMs = value['ttl_ms'];
+  const { ttl_ms: ttlMs, unsafe_fence: unsafeFence } = value;
   if (typeof pid !== 'number' || typeof host !== 'string' || typeof nonce !== 'string') return null;
-  if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return null;
+  if (typeof ttlMs !== 'number' || !(ttlMs > 0) || typeof unsafeFence !== 'number') return null;
   return {
     owner: { pid, processStart: typeof processStart === 'string' ? processStart : null, host, nonce },
     ttlMs,
+    unsafeFence,
   };
 }

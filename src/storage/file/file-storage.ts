@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
-import type { FileSystem } from '../file-system.js';
+import { errnoOf, type FileSystem } from '../file-system.js';
 import type {
   Blobs,
   DurabilityMode,
@@ -21,6 +21,7 @@ import { assertName, FilePaths } from './file-paths.js';
 import { NodeFileSystem } from './node-file-system.js';
 import { type ProcessIdentity, systemIdentity } from './process-identity.js';
 import { labelled, storageError } from './storage-errors.js';
+import { sweepTemporary } from './temporary-file.js';
 
 export interface FileStorageOptions {
   /** Default `durable`. */
@@ -54,7 +55,11 @@ export class FileStorage implements StorageBackend {
     this.#paths = new FilePaths(this.#fs, this.root);
     this.documents = new FileDocuments(this.#fs, this.#paths, (folder) => this.#syncAncestors(folder));
     const identity = options.identity ?? systemIdentity;
-    this.leases = new FileLeases(this.#fs, this.#paths, options.clock ?? systemClock, identity);
+    this.leases = new FileLeases(this.#fs, this.#paths, {
+      clock: options.clock ?? systemClock,
+      identity,
+      syncAncestors: (folder) => this.#syncAncestors(folder),
+    });
   }
 
   async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
@@ -104,6 +109,12 @@ export class FileStorage implements StorageBackend {
     return labelled(`list ${prefix.join('/')}`, () => this.#paths.list(prefix));
   }
 
+  sweep(scope: Name): Promise<number> {
+    return labelled(`sweep ${scope.join('/')}`, async () =>
+      sweepTemporary(this.#fs, await this.#paths.folder(scope, { make: false })),
+    );
+  }
+
   /** chokidar is loaded only when something watches. Files of our own making (temporary, lease) are not reported. */
   async watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {
     const folder = await labelled(`watch ${prefix.join('/')}`, () =>
@@ -140,10 +151,19 @@ export class FileStorage implements StorageBackend {
   /** Makes a folder's own name durable, up to the root: a crash may have come between its making and that sync. */
   async #syncAncestors(folder: string): Promise<void> {
     const root = await this.#paths.root();
-    for (let current = folder; current.length > root.length; current = path.dirname(current)) {
+    for (let current = folder; current.length >= root.length; current = path.dirname(current)) {
       if (this.#synced.has(current)) return;
-      await this.#fs.syncFolder(path.dirname(current));
+      await this.#syncParent(current, current === root);
       this.#synced.add(current);
+    }
+  }
+
+  /** The folder above the root is not ours: where it may not be opened, its names are its owner's concern. */
+  async #syncParent(folder: string, isRoot: boolean): Promise<void> {
+    try {
+      await this.#fs.syncFolder(path.dirname(folder));
+    } catch (thrown) {
+      if (!isRoot || !['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes(errnoOf(thrown) ?? '')) throw thrown;
     }
   }
 }

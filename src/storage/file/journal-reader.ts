@@ -20,7 +20,9 @@ export interface SegmentRange {
 /** The parts of the segments that hold records: each ends where its follower's header seals it. */
 export function sealedRanges(segments: readonly Segment[]): SegmentRange[] {
   return segments.map((segment, index) => {
-    const header = segments[index + 1]?.header;
+    const next = segments[index + 1];
+    // Only the direct follower seals: where its header was lost, another one's says nothing about this segment.
+    const header = next?.number === segment.number + 1 ? next.header : null;
     const to = header ? Math.min(header.prevLength, segment.sizeBytes) : segment.sizeBytes;
     return { segment, from: Math.min(segment.start, to), to };
   });

@@ -2,9 +2,13 @@
  * The files of one journal: numbered sealed segments, set-aside ones in `<name>.archive/`, and the live one, which has the
  * plain name.
  *
- *     raw_traces.000001.jsonl   sealed
- *     raw_traces.000002.jsonl   sealed
- *     raw_traces.jsonl          live, number 3, says in its first line where number 2 ends
+ *     raw_traces.000001-4.jsonl   sealed by the owner with fence 4
+ *     raw_traces.000002-9.jsonl   sealed by the owner with fence 9
+ *     raw_traces.jsonl            live, number 3, says in its first line where number 2 ends
+ *
+ * What a segment is, its header says; the name only keeps it out of the way. The fence is in the name because a rename cannot
+ * be made conditional: an owner that was stopped just before its rename, and wakes after others went on, moves a file that is
+ * not the one it looked at. Then that file has an odd name and nothing is lost, because no two owners ever rename to one name.
  */
 import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
@@ -20,8 +24,6 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 export interface Segment {
   readonly number: number;
   readonly path: string;
-  /** Where it is found once it was sealed or archived. */
-  readonly movesTo: readonly string[];
   readonly sizeBytes: number;
   readonly header: SegmentHeader | null;
   /** Where its first record line starts. */
@@ -29,6 +31,10 @@ export interface Segment {
   readonly live: boolean;
   /** A follow-on segment whose header line is not whole: its writer stopped before it wrote anything else. */
   readonly headerTorn: boolean;
+  /** Another segment of this number has a newer fence: this one was begun by an owner that had been fenced off. */
+  readonly superseded: boolean;
+  /** The journal it belongs to. */
+  readonly files: SegmentFiles;
 }
 
 export class SegmentFiles {
@@ -49,12 +55,14 @@ export class SegmentFiles {
     return path.join(this.folder, `${this.base}.archive`);
   }
 
-  sealedPath(number: number): string {
-    return path.join(this.folder, this.sealedName(number));
+  /** A name that only the owner with this fence gives. */
+  sealedPath(number: number, fence: number): string {
+    return path.join(this.folder, `${this.base}.${String(number).padStart(6, '0')}-${fence}.jsonl`);
   }
 
-  sealedName(number: number): string {
-    return `${this.base}.${String(number).padStart(6, '0')}.jsonl`;
+  /** Beside the sealed ones, for a live file that is none of ours: read if its header says that it is a segment after all. */
+  strayPath(number: number, fence: number, tag: string): string {
+    return path.join(this.folder, `${this.base}.${String(number).padStart(6, '0')}-${fence}.${tag}.jsonl`);
   }
 
   tornPath(offset: number, tag: string): string {
@@ -70,7 +78,10 @@ export class SegmentFiles {
       const live = await this.#describe(fs, this.livePath, highest + 1, true);
       const follows = live !== null && (live.header?.segment ?? highest + 1) === highest + 1;
       if (!follows && tries < SCAN_TRIES && (await this.#hasMore(fs, found))) continue;
-      return [...(options.archived ? archive : []), ...found, ...(live ? [live] : [])];
+      // A crash while one was archived can leave it in both folders: the same bytes, so one is enough.
+      const here = new Set(found.map(identityOf));
+      const set = options.archived ? archive.filter((segment) => !here.has(identityOf(segment))) : [];
+      return inOrder([...set, ...found, ...(live ? [live] : [])]);
     }
   }
 
@@ -88,11 +99,11 @@ export class SegmentFiles {
     const segments: Segment[] = [];
     for (const name of await listOrEmpty(fs, folder)) {
       if (!name.startsWith(prefix)) continue;
-      const match = /^(\d{6,})\.jsonl$/.exec(name.slice(prefix.length));
+      const match = /^(\d{6,})(?:-\d+(?:\.[0-9a-f]{8})?)?\.jsonl$/.exec(name.slice(prefix.length));
       const segment = match && (await this.#describe(fs, path.join(folder, name), Number(match[1]), false));
       if (segment) segments.push(segment);
     }
-    return segments.sort((a, b) => a.number - b.number);
+    return inOrder(segments);
   }
 
   async #describe(fs: FileSystem, file: string, number: number, live: boolean): Promise<Segment | null> {
@@ -112,25 +123,51 @@ export class SegmentFiles {
       const start = header ? lineEnd + 1 : block.subarray(0, 3).equals(BOM) ? 3 : 0;
       const headerTorn = header === null && number > 1 && lineEnd < 0 && sizeBytes < HEADER_BLOCK_BYTES;
       const actual = header?.segment ?? number;
-      const movesTo = [...(live ? [this.sealedPath(actual)] : []), this.#archivedPath(actual)];
-      return { number: actual, path: file, movesTo, sizeBytes, header, start, live, headerTorn };
+      return {
+        number: actual,
+        path: file,
+        sizeBytes,
+        header,
+        start,
+        live,
+        headerTorn,
+        superseded: false,
+        files: this,
+      };
     });
   }
 
-  #archivedPath(number: number): string {
-    return path.join(this.archiveFolder, this.sealedName(number));
+  /** Where a segment is now: since the scan a writer may have sealed or archived it. Null when it is gone. */
+  async locate(fs: FileSystem, segment: Segment): Promise<string | null> {
+    const sealed = [...(await this.#sealedIn(fs, this.folder)), ...(await this.scanArchive(fs))];
+    return sealed.find((found) => identityOf(found) === identityOf(segment))?.path ?? null;
   }
+}
+
+/** By number; of two with one number the newer fence stands last, and the other is marked. */
+function inOrder(segments: readonly Segment[]): Segment[] {
+  const sorted = segments.toSorted((a, b) => a.number - b.number || fenceOf(a) - fenceOf(b));
+  return sorted.map((segment, index) => {
+    const next = sorted[index + 1];
+    const superseded = !segment.headerTorn && next?.number === segment.number && !next.headerTorn;
+    return superseded ? { ...segment, superseded } : segment;
+  });
+}
+
+function fenceOf(segment: Segment): number {
+  return segment.header?.fence ?? 0;
+}
+
+function identityOf(segment: Segment): string {
+  return `${segment.number}/${fenceOf(segment)}/${segment.headerTorn}`;
 }
 
 /** Opens a segment for reading where it is now: since the scan a writer may have sealed or archived it. */
 export async function openSegment(fs: FileSystem, segment: Segment): Promise<OpenFile> {
-  for (const place of [segment.path, ...segment.movesTo]) {
-    const file = await openExisting(fs, place, 'read');
-    if (!file) continue;
-    if (place !== segment.path || !segment.live || (await holds(file, segment))) return file;
-    await file.close();
-  }
-  return fs.open(segment.path, 'read'); // tells why it is not there
+  const file = await openExisting(fs, segment.path, 'read');
+  if (file && (!segment.live || (await holds(file, segment)))) return file;
+  await file?.close();
+  return fs.open((await segment.files.locate(fs, segment)) ?? segment.path, 'read');
 }
 
 /** The live name is used again for each new segment; only the header tells them apart. */

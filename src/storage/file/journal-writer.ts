@@ -17,6 +17,7 @@ import { createDurably, readRange, withFile, writeFully } from './file-io.js';
 import { decodeLine, encodeHeader } from './journal-line.js';
 import { damage, findEnd, type SegmentEnd } from './journal-reader.js';
 import type { Segment, SegmentFiles } from './journal-segments.js';
+import { writeThenPlace } from './temporary-file.js';
 
 export interface LiveEnd {
   readonly segment: number;
@@ -39,7 +40,13 @@ export class JournalWriter {
   /** What has to happen to the files before the first append. */
   #plan: 'append' | 'create' | 'seal-live' | 'follow-sealed' = 'create';
   #newlineMissing = false;
-  #tornHeaderPath: string | null = null;
+  /** The file that holds the last segment, when it is not ours yet. */
+  #path = '';
+  /** A live file that is no part of the journal: a header that is not whole, or one of an owner that had been fenced off. */
+  #strayPath: string | null = null;
+  #highestFence = 0;
+  /** A sync of the file to be sealed failed: its bytes are sealed as a copy. */
+  #sealByCopy = false;
 
   constructor(fs: FileSystem, files: SegmentFiles, lease: Lease | null, syncAncestors: () => Promise<void>) {
     this.#fs = fs;
@@ -64,15 +71,18 @@ export class JournalWriter {
   /** Reads where the journal ends. With `mend`, a torn tail of a file that is ours is set aside and cut off. */
   async open(options: { readonly mend: boolean }): Promise<void> {
     const segments = await this.#files.scan(this.#fs);
-    const whole = segments.filter((segment) => !segment.headerTorn);
-    const torn = segments.find((segment) => segment.headerTorn && segment.live);
-    this.#tornHeaderPath = torn?.path ?? null;
-    const last = whole.at(-1);
+    const whole = segments.filter((segment) => !segment.headerTorn && !segment.superseded);
+    const stray = segments.find((segment) => segment.live && !whole.includes(segment));
+    this.#strayPath = stray?.path ?? null;
+    const last = whole.at(-1) ?? (await this.#files.scanArchive(this.#fs)).at(-1);
     if (!last) return;
-    this.#refuseNewerFence(last);
+    await this.#assertNotFenced(last);
     const end = await findEnd(this.#fs, last, () => this.#seqBefore(whole, whole.length - 1));
     this.#adopt(last, end);
-    const foreign = this.#lease?.takenOver === true && last.header?.fence !== this.#lease.fence;
+    // An owner who may still be alive can have it open: whoever made it, or whoever added to it since.
+    const unsafe = this.#lease?.unsafeFence ?? 0;
+    const fence = last.header?.fence ?? 0;
+    const foreign = (unsafe > 0 && fence <= unsafe) || fence > (this.#lease?.fence ?? fence);
     if (!last.live) this.#plan = 'follow-sealed';
     else this.#plan = foreign ? 'seal-live' : 'append';
     if (end.tornBytes > 0) await this.#meetTornTail(last, end, options.mend && this.#plan === 'append');
@@ -85,17 +95,15 @@ export class JournalWriter {
     this.openingDamage.length = known;
   }
 
-  #refuseNewerFence(segment: Segment): void {
-    const fence = segment.header?.fence ?? 0;
-    if (this.#lease && fence > this.#lease.fence) {
-      throw new RekindleError('LEASE_LOST', `${this.#files.base} is written under a newer lease.`, {
-        details: { ownFence: this.#lease.fence, foundFence: fence },
-      });
-    }
+  /** A file under a newer fence means that we were fenced off; or, when we were not, that lease files were lost or left behind. */
+  async #assertNotFenced(segment: Segment): Promise<void> {
+    this.#highestFence = segment.header?.fence ?? 0;
+    if (this.#lease && this.#highestFence > this.#lease.fence) await this.#lease.check();
   }
 
   #adopt(segment: Segment, end: SegmentEnd): void {
     this.#segment = segment.number;
+    this.#path = segment.path;
     this.#end = end.end;
     this.#newlineMissing = end.newlineMissing;
     this.#head = { seq: end.seq, cursor: end.last?.cursor ?? null, crc: end.last?.crc ?? null };
@@ -250,7 +258,7 @@ export class JournalWriter {
   }
 
   async #createFirst(): Promise<void> {
-    if (this.#tornHeaderPath) await this.#setTornHeaderAside();
+    if (this.#strayPath) await this.#setStrayAside();
     this.#file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
       throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
     });
@@ -264,6 +272,7 @@ export class JournalWriter {
     this.#file = null;
     this.#ready = false;
     this.#plan = 'seal-live';
+    this.#path = this.#files.livePath;
     await old?.close();
     await this.#prepare();
   }
@@ -273,9 +282,12 @@ export class JournalWriter {
    * new one with a header that seals the old. `create` is exclusive: of two writers one gets it.
    */
   async #startSegment(options: { readonly renameLive: boolean }): Promise<void> {
-    if (this.#tornHeaderPath) await this.#setTornHeaderAside();
+    if (this.#strayPath) await this.#setStrayAside();
+    await this.#secureSealed(this.#path);
     if (options.renameLive) {
-      await this.#fs.rename(this.#files.livePath, this.#files.sealedPath(this.#segment));
+      const sealed = this.#files.sealedPath(this.#segment, this.#lease?.fence ?? 0);
+      await this.#fs.rename(this.#files.livePath, sealed);
+      this.#path = sealed;
       this.#plan = 'follow-sealed';
     }
     await this.#fs.syncFolder(this.#files.folder);
@@ -284,7 +296,7 @@ export class JournalWriter {
       segment: number,
       prevLength: this.#end,
       prevSeq: this.#head.seq,
-      fence: this.#lease?.fence ?? 0,
+      fence: Math.max(this.#lease?.fence ?? 0, this.#highestFence),
     });
     const file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
       throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
@@ -296,7 +308,7 @@ export class JournalWriter {
       await file.close().catch(() => {});
       // It holds at most a part of our own header; where it cannot be taken away, it is set aside next time.
       await this.#fs.unlink(this.#files.livePath).catch(() => {
-        this.#tornHeaderPath = this.#files.livePath;
+        this.#strayPath = this.#files.livePath;
       });
       throw thrown;
     }
@@ -306,10 +318,42 @@ export class JournalWriter {
     this.#newlineMissing = false;
   }
 
-  async #setTornHeaderAside(): Promise<void> {
-    await this.#fs.rename(this.#tornHeaderPath!, this.#files.tornPath(0, randomBytes(4).toString('hex')));
+  /**
+   * What was read of a killed owner's file may never have been synced. It is built upon from here on, so it is made durable
+   * first. Where that sync fails, a second one would lie: the bytes are written anew, and the old file is kept.
+   */
+  async #secureSealed(target: string): Promise<void> {
+    if ((await this.#fs.stat(target)) === null) return; // in the archive, where only durable segments go
+    if (this.#sealByCopy) {
+      await this.#replaceByCopy(target);
+      this.#sealByCopy = false;
+      return;
+    }
+    try {
+      await withFile(await this.#fs.open(target, 'update'), (file) => file.datasync());
+    } catch (thrown) {
+      this.#sealByCopy = true;
+      throw thrown;
+    }
+  }
+
+  async #replaceByCopy(target: string): Promise<void> {
+    const bytes = await withFile(await this.#fs.open(target, 'read'), (file) =>
+      readRange(file, 0, this.#end),
+    );
+    await this.#fs.link(target, this.#files.tornPath(this.#end, randomBytes(4).toString('hex')));
+    const place = (made: string) => this.#fs.rename(made, target);
+    await writeThenPlace(this.#fs, this.#files.folder, bytes, { sync: true, place });
     await this.#fs.syncFolder(this.#files.folder);
-    this.#tornHeaderPath = null;
+  }
+
+  /** It gets a name like a sealed one: should it be another owner's after all, its header says so and it is read. */
+  async #setStrayAside(): Promise<void> {
+    const tag = randomBytes(4).toString('hex');
+    const aside = this.#files.strayPath(this.#segment + 1, this.#lease?.fence ?? 0, tag);
+    await this.#fs.rename(this.#strayPath!, aside);
+    await this.#fs.syncFolder(this.#files.folder);
+    this.#strayPath = null;
   }
 
   #someoneElse(): RekindleError {
@@ -321,6 +365,13 @@ export class JournalWriter {
   /** Ready to be read by others: the file of an earlier owner is sealed. Nothing happens to a journal without records. */
   async settle(): Promise<void> {
     if (this.#plan === 'seal-live' || this.#plan === 'follow-sealed') await this.#prepare();
+  }
+
+  /** The live file and its name are durable, whoever wrote them. */
+  async secure(): Promise<void> {
+    if (this.#suspect) await this.#recover();
+    if (!this.#ready) await this.#prepare();
+    await this.#sync(this.#file!);
   }
 
   /** Forgets what it knew of the files and looks at their end again. */

@@ -13,6 +13,17 @@ export function backendConformance(suite: Suite): void {
   });
   suite.group('backend: listNames', () => listNamesTests(suite));
   suite.group('backend: journal names', () => journalNameTests(suite));
+  suite.group('backend: sweep', () => {
+    suite.test('takes nothing away that is in use', async ({ backend }) => {
+      await backend.documents.write(['agents', 'one', 'state'], 1);
+      const { digest } = await backend.blobs(['agents', 'one', 'artifacts']).put(Buffer.from('a'));
+      assert.equal(await backend.sweep(['agents', 'one']), 0);
+      assert.equal(await backend.sweep(['agents', 'absent']), 0);
+      assert.equal((await backend.documents.read(['agents', 'one', 'state']))?.value, 1);
+      assert.ok(await backend.blobs(['agents', 'one', 'artifacts']).has(digest));
+      assert.deepEqual(await backend.listNames(['agents']), ['one']);
+    });
+  });
   suite.group('backend: watch', () => watchTests(suite));
   suite.group('backend: close', () => closeTests(suite));
 }

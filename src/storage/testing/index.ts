@@ -1,4 +1,8 @@
 /** `rekindle/testing`: what a host or the author of a backend needs to test with. */
-export { ManualClock } from '../../core/clock.js';
+export { type Clock, ManualClock } from '../../core/clock.js';
+export type { FileStat, FileSystem, OpenFile, OpenMode } from '../file-system.js';
+export type { CrashOptions, CrashState } from '../simulated/crash-states.js';
+export { type Fault, type FaultyCall, FaultyFileSystem } from '../simulated/faulty-file-system.js';
+export { SimulatedDisk, type SimulatedDiskOptions } from '../simulated/simulated-disk.js';
 export { runStorageConformance } from './conformance.js';
 export type { OpenedStorage, StorageTarget, TestRunner } from './conformance-kit.js';

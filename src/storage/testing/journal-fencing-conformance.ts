@@ -145,6 +145,21 @@ function takeOverTests(suite: Suite): void {
     assert.deepEqual(await contents(second.journal), numbers(1, 4));
   });
 
+  suite.test('holds when an owner in between released without an append', async (store) => {
+    const { first, takeOver } = await suspended(store);
+    await appendNumbers(first.journal, 1, 2);
+    const second = await takeOver();
+    await second.journal.close();
+    await second.lease.release();
+    const third = await takeOver();
+    assert.equal((await third.journal.append([{ n: 3 }])).seq, 3);
+    await assertRejects(first.journal.append([{ n: 99 }]), 'LEASE_LOST');
+    assert.equal((await third.journal.append([{ n: 4 }])).seq, 4);
+    const seen: number[] = [];
+    for await (const entry of third.journal.read()) if (entry.kind === 'record') seen.push(entry.record.n);
+    assert.deepEqual(seen, [1, 2, 3, 4]);
+  });
+
   suite.test('can follow on take-over', async (store) => {
     const { first, takeOver } = await suspended(store);
     const owners = [first];

@@ -3,8 +3,8 @@ import type { LanguageModel as AiSdkLanguageModel, ModelMessage, ToolSet } from 
 import { isRekindleError, RekindleError } from '../../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import type { ToolDescription } from '../../../core/tool-definition.js';
-import { callItemFrom, reasoningItemFrom } from '../../../messages/ai-sdk-metadata.js';
-import type { Message, Origin } from '../../../messages/message.js';
+import { callExtraFrom, reasoningItemFrom } from '../../../messages/ai-sdk-metadata.js';
+import type { Message, Origin, ToolCallSpec } from '../../../messages/message.js';
 import { toAiSdkMessages } from '../../../messages/projections/ai-sdk.js';
 import { artifactsOf } from '../artifacts.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../language-model.js';
@@ -58,9 +58,6 @@ class AiSdkModel implements LanguageModel {
     for await (const part of result.fullStream) {
       const event = reasoning.take(part) ?? this.#eventFor(part);
       if (event) yield event;
-      const item =
-        part.type === 'tool-call' ? callItemFrom(part.toolCallId, part.providerMetadata, this.origin) : null;
-      if (item) yield { type: 'provider_item', item };
     }
   }
 
@@ -87,7 +84,7 @@ class AiSdkModel implements LanguageModel {
           usage: usageFrom(fields['totalUsage']),
         };
       case 'error':
-        throw fields['error'];
+        throw errorFrom(fields['error']);
       case 'abort':
         throw new RekindleError('ABORTED', 'The model call was cancelled.');
       default:
@@ -157,19 +154,24 @@ function toolSet(ai: typeof import('ai'), tools: readonly ToolDescription[]): To
 }
 
 /** The SDK gives input that it could not parse as text: it is kept, and the arguments are no object then. */
-function callFrom(fields: { [key: string]: unknown }): {
-  id: string;
-  name: string;
-  arguments: JsonValue;
-  argumentsText?: string;
-} {
+function callFrom(fields: { [key: string]: unknown }): ToolCallSpec {
   const { input } = fields;
-  const base = {
+  return {
     id: String(fields['toolCallId']),
     name: String(fields['toolName']),
     arguments: (input ?? {}) as JsonValue,
+    ...(typeof input === 'string' ? { argumentsText: input } : {}),
+    ...callExtraFrom(fields['providerMetadata']),
   };
-  return typeof input === 'string' ? { ...base, argumentsText: input } : base;
+}
+
+/** What a provider sends as an error in its stream may be anything. */
+function errorFrom(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  const { message } = (thrown ?? {}) as { message?: unknown };
+  const text =
+    typeof message === 'string' ? message : typeof thrown === 'string' ? thrown : JSON.stringify(thrown);
+  return new Error(text, { cause: thrown });
 }
 
 function usageFrom(usage: unknown): { inputTokens?: number; outputTokens?: number } {

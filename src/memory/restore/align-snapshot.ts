@@ -1,0 +1,88 @@
+/**
+ * Which traces a snapshot of the seed's format covers: it does not say so itself.
+ *
+ * Walks through messages and traces side by side, turn by turn. Texts and call ids come again (`go on`, `call_0`), so each message
+ * takes the earliest trace that is left for it, and one that is no user message only a trace of the turn that it stands in.
+ * Within a turn the order does not matter: parallel results, and answers that are written after their calls.
+ */
+import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import type { Trace } from '../models/trace.js';
+
+/** Index of the newest trace that a message of the list stands for; -1 when nothing was said in the list; null when unknown. */
+export function lastCovered(messages: readonly Message[], traces: readonly Trace[]): number | null {
+  if (messages.every(({ role }) => role === 'system')) return -1;
+  const alignment = new Alignment(traces);
+  for (const message of messages) alignment.take(message);
+  return alignment.covered;
+}
+
+class Alignment {
+  covered: number | null = null;
+  readonly #places = new Map<string, number[]>();
+  readonly #turnStarts: number[] = [];
+  /** The turn of the last user message that was found: its first trace, and the first of the next turn. */
+  #turnStart = -1;
+  #turnEnd = Number.POSITIVE_INFINITY;
+
+  constructor(traces: readonly Trace[]) {
+    for (const [index, trace] of traces.entries()) {
+      if (trace.type === 'user') this.#turnStarts.push(index);
+      for (const key of keysOfTrace(trace)) {
+        const places = this.#places.get(key);
+        if (places) places.push(index);
+        else this.#places.set(key, [index]);
+      }
+    }
+    for (const places of this.#places.values()) places.reverse(); // the earliest is taken from the end
+    this.#turnStarts.reverse();
+  }
+
+  take(message: Message): void {
+    const isUser = message.role === 'user';
+    for (const key of keysOf(message)) {
+      const index = this.#earliest(key, isUser ? Number.POSITIVE_INFINITY : this.#turnEnd);
+      if (index === null) continue;
+      this.covered = Math.max(this.covered ?? 0, index);
+      if (isUser) this.#enterTurn(index);
+    }
+  }
+
+  #earliest(key: string, before: number): number | null {
+    const places = this.#places.get(key) ?? [];
+    while (places.length > 0 && places.at(-1)! <= this.#turnStart) places.pop();
+    const index = places.at(-1);
+    if (index === undefined || index >= before) return null;
+    places.pop();
+    return index;
+  }
+
+  #enterTurn(start: number): void {
+    while (this.#turnStarts.length > 0 && this.#turnStarts.at(-1)! <= start) this.#turnStarts.pop();
+    this.#turnStart = start;
+    this.#turnEnd = this.#turnStarts.at(-1) ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+function keysOfTrace(trace: Trace): string[] {
+  switch (trace.type) {
+    case 'user':
+    case 'assistant':
+      return keysOf(trace.message);
+    case 'tool_call':
+      return [`call ${trace.call.id}`];
+    case 'tool_result':
+      return [`result ${trace.result.toolCallId}`];
+    default:
+      return [];
+  }
+}
+
+function keysOf(message: Message): string[] {
+  const text = textOf(message);
+  const result = toolResultOf(message);
+  return [
+    ...(text.trim() === '' ? [] : [`${message.role} ${text}`]),
+    ...toolCallsOf(message).map((call) => `call ${call.id}`),
+    ...(result ? [`result ${result.toolCallId}`] : []),
+  ];
+}

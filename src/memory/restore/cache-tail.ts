@@ -1,0 +1,74 @@
+/** What the journal has after the cache, and whether the cache belongs to this journal at all. */
+import { isRekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Cursor, Journal, JournalDamage, JournalEntry, JournalHead } from '../../storage/ports.js';
+import type { SnapshotFooter } from '../store/snapshot-file.js';
+import type { TraceReplay } from './trace-replay.js';
+
+export function isCurrent(footer: SnapshotFooter, head: JournalHead): boolean {
+  if (footer.coversSeq !== head.seq || footer.coversCrc !== head.crc) return false;
+  return isSamePlace(footer.cursor, head.cursor);
+}
+
+/**
+ * Reads from the last record that the cache covers on. False when another record stands in its place, or none. Where damage
+ * took that record, the cache is the best that is left of it, and is used.
+ */
+export async function replayTail(
+  replay: TraceReplay,
+  footer: SnapshotFooter,
+  journal: Journal<JsonObject>,
+): Promise<boolean> {
+  let found = footer.coversSeq === 0;
+  for await (const entry of await entriesFrom(journal, footer)) {
+    if (found) {
+      replay.apply(entry);
+      continue;
+    }
+    if (entry.kind === 'record') {
+      if (entry.seq !== footer.coversSeq || entry.crc !== footer.coversCrc) return false;
+    } else {
+      if (!(await tookTheRecord(entry, footer, journal))) return false;
+      replay.apply(entry);
+    }
+    found = true;
+  }
+  return found;
+}
+
+/** From the cache's cursor, or, when its segment is not there any more, by the number alone. */
+async function entriesFrom(
+  journal: Journal<JsonObject>,
+  footer: SnapshotFooter,
+): Promise<AsyncIterable<JournalEntry<JsonObject>>> {
+  const after = Math.max(0, footer.coversSeq - 1);
+  if (!footer.cursor) return journal.read({ after });
+  try {
+    const probe = journal.read({ after, cursor: footer.cursor, limit: 0 });
+    for await (const _ of probe) break;
+    return journal.read({ after, cursor: footer.cursor });
+  } catch (thrown) {
+    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
+    return journal.read({ after });
+  }
+}
+
+/**
+ * Bytes that are no record may have been the record that the cache covers, or the middle of another one: the cursor of another
+ * line of history points anywhere. Reading from the start tells where lines begin.
+ */
+async function tookTheRecord(
+  damage: JournalDamage,
+  { cursor }: SnapshotFooter,
+  journal: Journal<JsonObject>,
+): Promise<boolean> {
+  if (!['checksum', 'not-json', 'torn'].includes(damage.reason)) return false;
+  for await (const entry of journal.read()) {
+    if (isSamePlace(entry.cursor, cursor)) return entry.kind === 'damage';
+  }
+  return false;
+}
+
+function isSamePlace(a: Cursor | null, b: Cursor | null): boolean {
+  return a?.segment === b?.segment && a?.offset === b?.offset;
+}

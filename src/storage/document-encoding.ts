@@ -1,0 +1,41 @@
+/** A document as bytes: the same text on every backend. */
+import { createHash } from 'node:crypto';
+import { RekindleError } from '../core/errors.js';
+import { type JsonValue, tryParseJson } from '../core/json.js';
+import type { Name } from './ports.js';
+
+/** Pretty, with a newline at the end. */
+export function encodeDocument(value: JsonValue): Buffer {
+  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** @throws DOCUMENT_DAMAGED */
+export function decodeDocument(
+  name: Name,
+  bytes: Uint8Array,
+): { readonly value: JsonValue; readonly version: string } {
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\ufeff/, '');
+  const value = tryParseJson(text);
+  // Half of a number is a number: of all values only that one could be torn unnoticed, but for its newline.
+  const torn = typeof value === 'number' && !text.endsWith('\n');
+  if (value === undefined || torn) {
+    const problem = torn ? 'ends in the middle' : 'is not valid JSON';
+    throw new RekindleError('DOCUMENT_DAMAGED', `${name.join('/')} ${problem}.`, {
+      details: { name: [...name] },
+    });
+  }
+  return { value, version: versionOf(bytes) };
+}
+
+/** Equal bytes have equal versions. */
+export function versionOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+}
+
+export function documentConflict(name: Name, why: string): RekindleError {
+  return new RekindleError('DOCUMENT_CONFLICT', `${name.join('/')} was not written: ${why}.`, {
+    details: { name: [...name], why },
+  });
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import type { JsonValue } from '../../core/json.js';
+import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
+import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
+import type { MemoryChanges } from './memory-changes.js';
+import { keyOf } from './memory-key.js';
+
+export class MemoryDocuments implements Documents {
+  readonly #files = new Map<string, Uint8Array>();
+  readonly #changes: MemoryChanges;
+
+  constructor(changes: MemoryChanges) {
+    this.#changes = changes;
+  }
+
+  keys(): Iterable<string> {
+    return this.#files.keys();
+  }
+
+  async read(name: Name): Promise<{ value: JsonValue; version: string } | null> {
+    const bytes = this.#files.get(keyOf(name));
+    if (!bytes) return null;
+    return decodeDocument(name, bytes);
+  }
+
+  async write(
+    name: Name,
+    value: JsonValue,
+    options: DocumentWriteOptions = {},
+  ): Promise<{ version: string }> {
+    const bytes = encodeDocument(value);
+    await this.writeBytes(name, bytes, options);
+    return { version: versionOf(bytes) };
+  }
+
+  async readBytes(name: Name): Promise<Uint8Array | null> {
+    const bytes = this.#files.get(keyOf(name));
+    return bytes ? Buffer.from(bytes) : null;
+  }
+
+  async writeBytes(name: Name, bytes: Uint8Array, options: DocumentWriteOptions = {}): Promise<void> {
+    const key = keyOf(name);
+    const stored = this.#files.get(key);
+    const version = stored ? versionOf(stored) : null;
+    if (options.ifVersion !== undefined && options.ifVersion !== version) {
+      throw documentConflict(name, `its version is ${version ?? 'none'}, not ${options.ifVersion ?? 'none'}`);
+    }
+    this.#files.set(key, Buffer.from(bytes));
+    this.#changes.tell(name);
+  }
+
+  async overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void> {
+    const stored = this.#files.get(keyOf(name));
+    if (!stored) throw documentConflict(name, 'it is absent');
+    if (stored.length < offset) throw documentConflict(name, `it has only ${stored.length} bytes`);
+    this.#files.set(keyOf(name), Buffer.concat([stored.subarray(0, offset), bytes]));
+    this.#changes.tell(name);
+  }
+
+  async setAside(name: Name, label: string): Promise<string | null> {
+    const stored = this.#files.get(keyOf(name));
+    if (!stored) return null;
+    const aside = `${name[name.length - 1]}.${label}-${randomBytes(4).toString('hex')}`;
+    this.#files.set(keyOf([...name.slice(0, -1), aside]), stored);
+    this.#files.delete(keyOf(name));
+    return aside;
+  }
+
+  async delete(name: Name): Promise<boolean> {
+    return this.#files.delete(keyOf(name));
+  }
+
+  async list(prefix: Name): Promise<string[]> {
+    const start = prefix.length === 0 ? '' : `${keyOf(prefix)}/`;
+    const below = [...this.#files.keys()].filter((key) => key.startsWith(start));
+    return [
+      ...new Set(below.map((key) => decodeURIComponent(key.slice(start.length).split('/')[0]!))),
+    ].sort();
+  }
+}

@@ -1,0 +1,98 @@
+/** Exit codes, as scripts see them. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXIT, exitCodeFor } from '../../src/cli/exit-codes.js';
+import { ERROR_ADVICE, type ErrorCode, RekindleError } from '../../src/core/errors.js';
+import { openMemory } from '../../src/memory/open-memory.js';
+import { FileStorage } from '../../src/storage/file/file-storage.js';
+import {
+  CLI_TIMEOUT_MS,
+  conversation,
+  entriesBelow,
+  removeFolder,
+  runCli,
+  tempFolder,
+} from './cli-fixture.js';
+
+const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+let dir: string;
+
+beforeAll(async () => {
+  dir = await tempFolder();
+  await conversation(dir, 'busy', ['Hi.']);
+}, CLI_TIMEOUT_MS);
+
+afterAll(() => removeFolder(dir));
+
+describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('2 for an unknown command, and points to the help', async () => {
+    const [unknown, help] = await Promise.all([runCli(['nonsense']), runCli(['--help'])]);
+    expect(unknown).toMatchObject({ code: 2, stdout: '' });
+    expect(unknown.stderr).toBe("error: unknown command 'nonsense'\n(see: rekindle --help)\n");
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of [
+      'demo',
+      'chat',
+      'list',
+      'inspect',
+      'restore',
+      'verify',
+      'repair',
+      'rebuild',
+      'compact',
+    ])
+      expect(help.stdout).toContain(`  ${command} `);
+  });
+
+  it('2 for an id that is no id, 3 for an agent that is not there; neither leaves anything on disk', async () => {
+    const before = await entriesBelow(dir);
+    const [badId, unknown] = await Promise.all([
+      runCli(['inspect', '../busy', '-d', dir]),
+      runCli(['restore', 'nobody', '-d', dir, '--json']),
+    ]);
+    expect(badId).toMatchObject({ code: 2, stdout: '' });
+    expect(badId.stderr).toContain('The name "../busy" is refused: it has a path separator. (INVALID_NAME)');
+    expect(unknown).toMatchObject({ code: 3, stderr: '' });
+    expect(JSON.parse(unknown.stdout)).toEqual({
+      error: {
+        name: 'RekindleError',
+        code: 'AGENT_NOT_FOUND',
+        message: 'There is no agent "nobody" here.',
+        details: { agentId: 'nobody' },
+        advice: ERROR_ADVICE.AGENT_NOT_FOUND,
+      },
+    });
+    expect(await entriesBelow(dir)).toEqual(before);
+  });
+
+  it('4 for an agent in use, when it would write; looking at it is fine', async () => {
+    const opened = await openMemory(new FileStorage(dir), 'busy');
+    try {
+      const [chat, list] = await Promise.all([
+        runCli(['chat', '-a', 'busy', '-d', dir], { input: 'Hi.\n' }),
+        runCli(['list', '-d', dir, '--json']),
+      ]);
+      expect(chat).toMatchObject({ code: 4, stdout: '' });
+      expect(chat.stderr).toContain(`in use by process ${process.pid} on `);
+      expect(JSON.parse(list.stdout)).toMatchObject({
+        agents: [{ agentId: 'busy', status: 'running', owner: { pid: process.pid } }],
+      });
+    } finally {
+      await opened.close();
+    }
+  });
+});
+
+describe('exitCodeFor', () => {
+  it('never says that all is well', () => {
+    const codes = Object.keys(ERROR_ADVICE) as ErrorCode[];
+    expect(codes.filter((code) => exitCodeFor(new RekindleError(code, 'x')) === EXIT.ok)).toEqual([]);
+    expect(exitCodeFor(new RangeError('x'))).toBe(EXIT.problem);
+  });
+
+  it.each(Object.keys(ERROR_ADVICE) as ErrorCode[])('gives %s the code that docs/cli.md has', (code) => {
+    const row = docs.split('\n').find((line) => line.startsWith('| ') && line.includes(`\`${code}\``));
+    const documented = row === undefined ? EXIT.problem : Number(/^\| (\d) \|/.exec(row)?.[1]);
+    expect(exitCodeFor(new RekindleError(code, 'x'))).toBe(documented);
+  });
+});

@@ -1,0 +1,40 @@
+/** A bounded share of what `run.ts` explores: all short sequences, up to a number of states for each workload. */
+import { describe, expect, it } from 'vitest';
+import { exploreSequence } from './explorer.js';
+import { SeenStates } from './seen-states.js';
+import { exhaustiveSequences, randomSequences } from './sequences.js';
+import { workloads } from './workloads/all.js';
+
+const STATES_EACH = 1_500;
+/** A second or two where the machine is free. */
+const TIMEOUT_MS = 60_000;
+
+describe('every crash state is recovered from', { timeout: TIMEOUT_MS }, () => {
+  it.each(workloads.map((workload) => [workload.name, workload] as const))(
+    'in the workload %s',
+    async (_, workload) => {
+      const seen = new SeenStates();
+      const explore = async (
+        sequences: Iterable<string[]>,
+        until: number,
+        options: object,
+      ): Promise<void> => {
+        for (const sequence of sequences) {
+          if (seen.size >= until) return;
+          const violation = await exploreSequence(workload, sequence, seen, { seed: 1, ...options });
+          expect(
+            violation && `${violation.sequence.join(', ')}: ${violation.message}\n${violation.description}`,
+          ).toBeNull();
+        }
+      };
+      await explore(exhaustiveSequences(workload.alphabet), STATES_EACH / 2, {});
+      await explore(randomSequences(workload.alphabet, 1), STATES_EACH, {
+        allPoints: true,
+        perPoint: 20,
+        statesMax: 500,
+        branches: 3,
+      });
+      expect(seen.size).toBeGreaterThanOrEqual(STATES_EACH);
+    },
+  );
+});

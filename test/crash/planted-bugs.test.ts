@@ -1,0 +1,204 @@
+/** The explorer is evidence only because it catches these. Each is planted, and must be found; without it nothing is. */
+import { describe, expect, it } from 'vitest';
+import { exploreAll, type ViolationReport } from './explorer.js';
+import { cacheOverNewer, leaseWithoutFencing, versionReused } from './planted/backend-bugs.js';
+import {
+  ignoringShortWrites,
+  renamingBeforeSync,
+  retryingSync,
+  withoutFileSync,
+  withoutFolderSync,
+} from './planted/file-system-bugs.js';
+import { openSmallStorage } from './planted/small-storage.js';
+import { SeenStates } from './seen-states.js';
+import { exhaustiveSequences } from './sequences.js';
+import type { Plant } from './simulated-process.js';
+import type { Workload } from './workload.js';
+import { blobs } from './workloads/blobs.js';
+import { cacheTail } from './workloads/cache-tail.js';
+import { documents } from './workloads/documents.js';
+import { faults } from './workloads/faults.js';
+import { groupCommit } from './workloads/group-commit.js';
+import { journalAppend } from './workloads/journal-append.js';
+import { leaseTakeover } from './workloads/lease-takeover.js';
+import { rotation } from './workloads/rotation.js';
+
+/** The first violation in all sequences of up to `length` of these operations. */
+function explore(
+  workload: Workload,
+  alphabet: readonly string[],
+  length: number,
+  plant: Plant = {},
+): Promise<ViolationReport | null> {
+  const sequences = exhaustiveSequences(alphabet, length);
+  return exploreAll(workload, sequences, new SeenStates(), { seed: 1, plant, branches: 3 });
+}
+
+interface Planted {
+  readonly bug: string;
+  readonly workload: Workload;
+  readonly alphabet: readonly string[];
+  readonly length: number;
+  readonly plant: Plant;
+  /** The same without the bug. Default: the real storage. */
+  readonly control?: Plant;
+  readonly found: RegExp;
+}
+
+const SMALL: Plant = { openStorage: openSmallStorage(null) };
+const LOST = /^acknowledged record .* is lost$|^after a second recovery: found/;
+
+const PLANTED: readonly Planted[] = [
+  {
+    bug: 'no file sync (journal)',
+    workload: journalAppend,
+    alphabet: ['append'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: LOST,
+  },
+  {
+    bug: 'no file sync (group commit)',
+    workload: groupCommit,
+    alphabet: ['gather 2'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: LOST,
+  },
+  {
+    bug: 'no file sync (document)',
+    workload: documents,
+    alphabet: ['write a'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: /^DOCUMENT_DAMAGED/,
+  },
+  {
+    bug: 'no file sync (blob)',
+    workload: blobs,
+    alphabet: ['put small'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: /^BLOB_DAMAGED/,
+  },
+  {
+    bug: 'no folder sync (journal)',
+    workload: journalAppend,
+    alphabet: ['append'],
+    length: 1,
+    plant: { wrap: withoutFolderSync },
+    found: LOST,
+  },
+  {
+    bug: 'no folder sync (document)',
+    workload: documents,
+    alphabet: ['write a'],
+    length: 2,
+    plant: { wrap: withoutFolderSync },
+    found: /^a is |did not last$/,
+  },
+  {
+    bug: 'no folder sync (blob)',
+    workload: blobs,
+    alphabet: ['put small'],
+    length: 1,
+    plant: { wrap: withoutFolderSync },
+    found: /lost$/,
+  },
+  {
+    bug: 'rename before sync (document)',
+    workload: documents,
+    alphabet: ['write a'],
+    length: 1,
+    plant: { wrap: renamingBeforeSync },
+    found: /^DOCUMENT_DAMAGED/,
+  },
+  {
+    bug: 'rename before sync (blob)',
+    workload: blobs,
+    alphabet: ['put small'],
+    length: 1,
+    plant: { wrap: renamingBeforeSync },
+    found: /^BLOB_DAMAGED/,
+  },
+  {
+    bug: 'short write ignored',
+    workload: faults,
+    alphabet: ['short write'],
+    length: 1,
+    plant: { wrap: ignoringShortWrites },
+    found: LOST,
+  },
+  {
+    bug: 'sync retried after a failure',
+    workload: faults,
+    alphabet: ['failed sync'],
+    length: 1,
+    plant: { wrap: retryingSync },
+    found: LOST,
+  },
+  {
+    bug: 'tail not cut',
+    workload: journalAppend,
+    alphabet: ['append', 'reopen'],
+    length: 3,
+    plant: { openStorage: openSmallStorage('tail-not-cut') },
+    control: SMALL,
+    found: /lost$|expected/,
+  },
+  {
+    bug: 'no checksum',
+    workload: journalAppend,
+    alphabet: ['append', 'long'],
+    length: 2,
+    plant: { openStorage: openSmallStorage('no-checksum') },
+    control: SMALL,
+    found: /never appended|expected/,
+  },
+  {
+    bug: 'sequence reused',
+    workload: rotation,
+    alphabet: ['append', 'archive'],
+    length: 3,
+    plant: { openStorage: openSmallStorage('sequence-reused') },
+    control: SMALL,
+    found: /^number 1 comes after|^the head is 0/,
+  },
+  {
+    bug: 'lease without fencing',
+    workload: leaseTakeover,
+    alphabet: ['rival', 'zombie'],
+    length: 2,
+    plant: { openStorage: leaseWithoutFencing },
+    found: LOST,
+  },
+  {
+    bug: 'version reused after a delete',
+    workload: documents,
+    alphabet: ['write a', 'delete a'],
+    length: 3,
+    plant: { openStorage: versionReused },
+    found: /^version 1 stood for/,
+  },
+  {
+    bug: 'cache written over a newer one',
+    workload: cacheTail,
+    alphabet: ['turn'],
+    length: 3,
+    plant: { openStorage: cacheOverNewer },
+    found: /^the cache holds/,
+  },
+];
+
+describe('the crash explorer', { timeout: 60_000 }, () => {
+  it.each(PLANTED)('catches: $bug', async ({ workload, alphabet, length, plant, found }) => {
+    const violation = await explore(workload, alphabet, length, plant);
+    expect(violation?.message).toMatch(found);
+    expect(violation?.description).toContain('facts:');
+  });
+
+  it.each(PLANTED)('finds nothing in the same sequences without: $bug', async (planted) => {
+    const { workload, alphabet, length, control } = planted;
+    expect(await explore(workload, alphabet, length, control)).toBeNull();
+  });
+});

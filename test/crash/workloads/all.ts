@@ -1,0 +1,23 @@
+/** Every workload of the crash explorer. A new one (compaction: next) is a file beside this one and a line below. */
+import type { Workload } from '../workload.js';
+import { blobs } from './blobs.js';
+import { cacheTail } from './cache-tail.js';
+import { documents } from './documents.js';
+import { faults } from './faults.js';
+import { groupCommit } from './group-commit.js';
+import { journalAppend } from './journal-append.js';
+import { leaseTakeover } from './lease-takeover.js';
+import { rotation } from './rotation.js';
+import { tornTail } from './torn-tail.js';
+
+export const workloads: readonly Workload[] = [
+  journalAppend,
+  groupCommit,
+  rotation,
+  tornTail,
+  leaseTakeover,
+  faults,
+  documents,
+  cacheTail,
+  blobs,
+];

@@ -1,0 +1,479 @@
+/** What the package promises to those who install it: its names, its entry points, its dependencies, its files. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { MEMORY_JOURNALS } from '../src/memory/store/memory-store.js';
+import { decodeSnapshot } from '../src/memory/store/snapshot-file.js';
+import { SNAPSHOT_FILE } from '../src/memory/store/working-context-snapshot-store.js';
+import { decodeLine } from '../src/storage/file/journal-line.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+interface PackageJson {
+  readonly main: string;
+  readonly types: string;
+  readonly bin: { readonly [name: string]: string };
+  readonly files: readonly string[];
+  readonly exports: { readonly [subpath: string]: string | { readonly [condition: string]: string } };
+  readonly dependencies: { readonly [name: string]: string };
+  readonly devDependencies: { readonly [name: string]: string };
+  readonly optionalDependencies?: { readonly [name: string]: string };
+  readonly peerDependencies?: { readonly [name: string]: string };
+  readonly peerDependenciesMeta?: { readonly [name: string]: { readonly optional?: boolean } };
+}
+
+const manifest = JSON.parse(read('package.json')) as PackageJson;
+
+function read(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8');
+}
+
+/** The source file behind a built one: `./dist/a/b.js` and `./dist/a/b.d.ts` → `src/a/b.ts`. */
+function sourceOf(target: string): string {
+  return target.replace(/^\.\/dist\//, 'src/').replace(/(\.d\.ts|\.js)$/, '.ts');
+}
+
+/** The names of each entry point. A name taken away or renamed breaks programs: that is a major release. */
+const NAMES: { readonly [subpath: string]: readonly string[] } = {
+  '.': [
+    'Agent',
+    'AgentFactory',
+    'FileStorage',
+    'MemoryStorage',
+    'OfflineModel',
+    'RekindleError',
+    'ScriptedModel',
+    'WorkingContext',
+    'createAgent',
+    'isRekindleError',
+    'openAgent',
+    'openWorkingContext',
+    'restoreAgent',
+    'toJsonValue',
+    'type AgentConfig',
+    'type AgentEvent',
+    'type AgentEvents',
+    'type AgentStatus',
+    'type Approve',
+    'type ErrorCode',
+    'type JsonChange',
+    'type JsonConversion',
+    'type JsonObject',
+    'type JsonValue',
+    'type LanguageModel',
+    'type Message',
+    'type RestoreReport',
+    'type StorageBackend',
+    'type ToolContext',
+    'type ToolDefinition',
+    'type TurnResult',
+    'type WorkingContextOptions',
+  ],
+  './memory': [
+    'CompactionPolicy',
+    'CompactionSnapshotBuilder',
+    'Compactor',
+    'ExtractiveSummarizer',
+    'MemoryManager',
+    'MemoryStore',
+    'ModelSummarizer',
+    'O200kTokenCounter',
+    'Retriever',
+    'ToolCallLedger',
+    'WorkingContextSnapshot',
+    'WorkingContextSnapshotBootstrapOptions',
+    'WorkingContextSnapshotBootstrapper',
+    'WorkingContextSnapshotSerializer',
+    'WorkingContextSnapshotStore',
+    'agentExists',
+    'listAgents',
+    'openMemory',
+    'rebuildAgent',
+    'repairAgent',
+    'summarizeAgent',
+    'traceFromJson',
+    'traceToJson',
+    'type AgentSummary',
+    'type AssistantResponse',
+    'type Boundary',
+    'type CacheRefusal',
+    'type CallVerdict',
+    'type CompactionPlan',
+    'type CompactionPolicyOptions',
+    'type CompactionResult',
+    'type CompactorOptions',
+    'type DamageReport',
+    'type EpisodicItem',
+    'type Frontier',
+    'type FrontierKind',
+    'type GenerateText',
+    'type InterruptedCall',
+    'type LedgerCall',
+    'type LedgerOutcome',
+    'type MediaInput',
+    'type MemoryBundle',
+    'type MemoryEvents',
+    'type MemoryManagerOptions',
+    'type MemoryOptions',
+    'type MemoryRetriever',
+    'type OpenMemory',
+    'type RepairReport',
+    'type RestoreReport',
+    'type RestoreSource',
+    'type SemanticFact',
+    'type SemanticItem',
+    'type Summarizer',
+    'type SummarizerOptions',
+    'type TokenCounter',
+    'type ToolResultInput',
+    'type Trace',
+    'type UserInput',
+    'type VerifyReport',
+    'type WorkingContextSnapshotBootstrapOptionsInit',
+    'verifyAgent',
+  ],
+  './messages': [
+    'MESSAGE_ROLES',
+    'checkHistory',
+    'fromAiSdkMessages',
+    'hasMedia',
+    'isBlankMessage',
+    'messageFromJson',
+    'messageToJson',
+    'repairHistory',
+    'textOf',
+    'toAiSdkMessages',
+    'toolCallsOf',
+    'toolResultOf',
+    'type AiSdkMessage',
+    'type AiSdkTarget',
+    'type ContentPart',
+    'type HistoryFacts',
+    'type Media',
+    'type MediaPart',
+    'type Message',
+    'type MessageRole',
+    'type Origin',
+    'type ProviderItem',
+    'type ReasoningItem',
+    'type Repair',
+    'type RepairCode',
+    'type RepairedHistory',
+    'type TextPart',
+    'type ToolCallPayload',
+    'type ToolCallSpec',
+    'type ToolResultPayload',
+    'type Violation',
+  ],
+  './agent': [
+    'Agent',
+    'AgentContext',
+    'AgentFactory',
+    'AgentRuntimeState',
+    'OfflineModel',
+    'ScriptedModel',
+    'SystemPromptStep',
+    'ToolsStep',
+    'WorkingContext',
+    'WorkingContextSnapshotRestoreStep',
+    'WorkspaceStep',
+    'createAgent',
+    'generateTextWith',
+    'openAgent',
+    'openWorkingContext',
+    'restoreAgent',
+    'type AgentConfig',
+    'type AgentEvent',
+    'type AgentEvents',
+    'type AgentStatus',
+    'type ApprovalRequest',
+    'type Approve',
+    'type BootstrapStep',
+    'type LanguageModel',
+    'type ModelEvent',
+    'type ModelRequest',
+    'type RetryOptions',
+    'type ScriptStep',
+    'type ScriptedAnswer',
+    'type ScriptedCall',
+    'type StopOptions',
+    'type TokenUsage',
+    'type TurnOptions',
+    'type TurnResult',
+    'type WorkingContextOptions',
+  ],
+  './ai-sdk': ['aiSdkModel', 'type AiSdkModelOptions'],
+  './storage': [
+    'FileStorage',
+    'MemoryStorage',
+    'decodeNameSegment',
+    'encodeNameSegment',
+    'type AppendOptions',
+    'type AppendResult',
+    'type BlobInfo',
+    'type Blobs',
+    'type Cursor',
+    'type DocumentDurability',
+    'type DocumentWriteOptions',
+    'type Documents',
+    'type DurabilityMode',
+    'type FileStorageOptions',
+    'type Journal',
+    'type JournalDamage',
+    'type JournalEntry',
+    'type JournalHead',
+    'type JournalOptions',
+    'type JournalRecord',
+    'type Lease',
+    'type LeaseOptions',
+    'type LeaseOwner',
+    'type Leases',
+    'type Name',
+    'type ReadOptions',
+    'type StorageBackend',
+    'type StorageCapabilities',
+    'type StorageChange',
+  ],
+  './testing': [
+    'FaultyFileSystem',
+    'ManualClock',
+    'SimulatedDisk',
+    'runStorageConformance',
+    'type Clock',
+    'type CrashOptions',
+    'type CrashState',
+    'type Fault',
+    'type FaultyCall',
+    'type FileStat',
+    'type FileSystem',
+    'type OpenFile',
+    'type OpenMode',
+    'type OpenedStorage',
+    'type SimulatedDiskOptions',
+    'type StorageTarget',
+    'type TestRunner',
+  ],
+};
+
+/** Exported names of a file as they stand in it; types are marked. */
+function exportedNames(file: string): string[] {
+  const tree = ts.createSourceFile(file, read(file), ts.ScriptTarget.ES2023, true);
+  return tree.statements
+    .flatMap((statement) => {
+      if (!ts.isExportDeclaration(statement) || !statement.exportClause) return [];
+      if (!ts.isNamedExports(statement.exportClause)) return [`* as ${statement.exportClause.name.text}`];
+      return statement.exportClause.elements.map((element) =>
+        statement.isTypeOnly || element.isTypeOnly ? `type ${element.name.text}` : element.name.text,
+      );
+    })
+    .sort();
+}
+
+interface PackageUse {
+  /** Needed to load or run the program. */
+  readonly value: Set<string>;
+  /** Imported for its types, or with `import()`. */
+  readonly typeOrLazy: Set<string>;
+}
+
+function packagesUsed(): PackageUse {
+  const use: PackageUse = { value: new Set(), typeOrLazy: new Set() };
+  const files = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((name) => name.endsWith('.ts'))) {
+    const tree = ts.createSourceFile(file, read(path.join('src', file)), ts.ScriptTarget.ES2023, true);
+    collect(tree, use);
+  }
+  return use;
+}
+
+function collect(node: ts.Node, use: PackageUse): void {
+  if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier) {
+    const typeOnly = ts.isImportDeclaration(node)
+      ? node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+      : node.isTypeOnly;
+    note(node.moduleSpecifier, typeOnly ? use.typeOrLazy : use.value);
+  } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    note(node.argument.literal, use.typeOrLazy);
+  } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    if (node.arguments[0]) note(node.arguments[0], use.typeOrLazy);
+  }
+  ts.forEachChild(node, (child) => collect(child, use));
+}
+
+function note(specifier: ts.Node, into: Set<string>): void {
+  if (!ts.isStringLiteralLike(specifier) || specifier.text.startsWith('.')) return;
+  const parts = specifier.text.split('/').slice(0, specifier.text.startsWith('@') ? 2 : 1);
+  const name = parts.join('/');
+  if (!name.startsWith('node:') && !builtinModules.includes(name)) into.add(name);
+}
+
+describe('entry points', () => {
+  const subpaths = Object.entries(manifest.exports).filter(([, target]) => typeof target !== 'string');
+
+  it.each(subpaths)('%s has its types first, and both targets have a source file', (_, target) => {
+    expect(Object.keys(target)).toEqual(['types', 'default']);
+    for (const built of Object.values(target)) {
+      expect(existsSync(path.join(ROOT, sourceOf(built))), `${built} needs ${sourceOf(built)}`).toBe(true);
+    }
+  });
+
+  it('are all listed in NAMES of this test', () => {
+    expect(Object.keys(NAMES), 'add the new subpath and its names to NAMES').toEqual(
+      subpaths.map(([subpath]) => subpath),
+    );
+  });
+
+  it.each(Object.entries(NAMES))('%s exports these names and no others', (subpath, names) => {
+    const target = manifest.exports[subpath] as { readonly default: string };
+    expect(
+      exportedNames(sourceOf(target.default)),
+      'A new name: add it to NAMES and to CHANGELOG.md. A name that is gone: say in CHANGELOG.md what takes its place.',
+    ).toEqual(names);
+  });
+
+  it('are explicit: an index only passes names on', () => {
+    for (const [subpath] of subpaths) {
+      const { default: built } = manifest.exports[subpath] as { readonly default: string };
+      const tree = ts.createSourceFile(built, read(sourceOf(built)), ts.ScriptTarget.ES2023, true);
+      const others = tree.statements.filter((statement) => !ts.isExportDeclaration(statement));
+      expect(
+        others.map((statement) => statement.getText()),
+        `${sourceOf(built)} has code of its own`,
+      ).toEqual([]);
+    }
+  });
+
+  it('say main and types for tools that do not read `exports`', () => {
+    const root = manifest.exports['.'] as { readonly types: string; readonly default: string };
+    expect([manifest.types, manifest.main]).toEqual([root.types, root.default]);
+  });
+
+  it('let tools read package.json', () => {
+    expect(manifest.exports['./package.json']).toBe('./package.json');
+  });
+});
+
+describe('files', () => {
+  it('name the program, which starts with a line for the shell', () => {
+    expect(manifest.bin).toEqual({ rekindle: './dist/cli/main.js' });
+    expect(read(sourceOf(manifest.bin['rekindle']!))).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it('hold what is built, the documentation and the licence', () => {
+    expect(manifest.files).toEqual(['dist', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE']);
+  });
+
+  it.each(manifest.files.filter((file) => file !== 'dist'))('include %s, which exists', (file) => {
+    expect(existsSync(path.join(ROOT, file))).toBe(true);
+  });
+});
+
+describe('dependencies', () => {
+  const used = packagesUsed();
+  const optional = Object.keys(manifest.peerDependencies ?? {}).sort();
+
+  it('are the packages that the source imports, and no others', () => {
+    const imported = [...new Set([...used.value, ...used.typeOrLazy])];
+    expect(
+      imported.filter((name) => !optional.includes(name)).sort(),
+      'declare what src imports in `dependencies` (or as an optional peer), and take out what it does not',
+    ).toEqual(Object.keys(manifest.dependencies).sort());
+  });
+
+  it('that are peers are optional, are imported, and are never needed at start', () => {
+    expect(optional, 'a package that only some programs need is an optional peer').toContain('ai');
+    for (const name of optional) {
+      expect(manifest.peerDependenciesMeta?.[name]?.optional, `${name} must be optional`).toBe(true);
+      expect(used.typeOrLazy.has(name), `${name} is a peer, but src does not import it`).toBe(true);
+      expect(used.value.has(name), `${name} is optional: load it with import()`).toBe(false);
+    }
+  });
+
+  it('that are peers are installed for the tests', () => {
+    expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(optional));
+  });
+
+  it('have exact versions, so that a clone gets what was tested', () => {
+    const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  it('each have their reason in docs/decisions/0004-dependencies.md', () => {
+    const text = read('docs/decisions/0004-dependencies.md');
+    const missing = [...Object.keys(manifest.dependencies), ...optional].filter(
+      (name) => !text.includes(`\`${name}\``),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  const readme = () => read('README.md').replace(/\s*&&\s*/g, ' && ');
+
+  it.each(['npm ci && npm run demo', 'npm ci && npm test'])('has the command %s', (command) => {
+    expect(readme()).toContain(command);
+  });
+});
+
+describe('documentation', () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pagesBelow('docs')];
+
+  it.each(pages)('%s links only to pages and headings that exist', (page) => {
+    const broken = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map((match) => match[1]!)
+      .filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(page, link));
+    expect(broken).toEqual([]);
+  });
+
+  it.each(pagesBelow('docs/formats'))('%s has examples that a reader accepts', async (page) => {
+    for (const block of codeBlocks(read(page))) {
+      for (const line of block.split('\n').filter((text) => text.includes('"_crc":"'))) {
+        expect(decodeLine(Buffer.from(line)).kind, line).not.toBe('damage');
+      }
+      if (!block.startsWith('{"schema_version"')) continue;
+      expect(await decodeSnapshot(Buffer.from(block), null)).toMatchObject({ status: 'valid' });
+    }
+  });
+
+  it('docs/cli.md has a section for each command, and docs/formats a page for each file of an agent', () => {
+    const commands = readdirSync(path.join(ROOT, 'src/cli'))
+      .flatMap((file) => [...read(`src/cli/${file}`).matchAll(/\.command\('([a-z]+)/g)])
+      .map((match) => match[1]!);
+    expect(commands.length).toBeGreaterThan(5);
+    const headings = read('docs/cli.md').split('\n');
+    expect(commands.filter((command) => !headings.includes(`## ${command}`))).toEqual([]);
+    const files = [...MEMORY_JOURNALS, path.parse(SNAPSHOT_FILE).name, 'artifacts', 'lease'];
+    expect(files.filter((file) => !existsSync(path.join(ROOT, 'docs/formats', `${file}.md`)))).toEqual([]);
+  });
+});
+
+function pagesBelow(folder: string): string[] {
+  return readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file.replaceAll(path.sep, '/')}`)
+    .sort();
+}
+
+function codeBlocks(text: string): string[] {
+  return [...text.matchAll(/^```[a-z]*\n(.*?)^```/gms)].map((match) => match[1]!);
+}
+
+/** A link to a file or folder, perhaps with a heading of it. */
+function leadsSomewhere(page: string, link: string): boolean {
+  const [target = '', anchor] = link.split('#');
+  const file = target === '' ? page : path.posix.join(path.posix.dirname(page), target);
+  if (!existsSync(path.join(ROOT, file))) return false;
+  if (anchor === undefined) return true;
+  const anchors = [...read(file).matchAll(/^#+ (.*)$/gm)].map((match) =>
+    match[1]!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  return anchors.includes(anchor);
+}

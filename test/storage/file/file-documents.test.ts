@@ -1,0 +1,148 @@
+/** Documents as files: leftovers of a crash, folders of other tools, names on disk. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.js';
+import { fileFixture, recordsOf } from './file-fixture.js';
+
+describe('a temporary file that a crash left', () => {
+  it('is never listed, read or taken for a document', async () => {
+    const { storage, put } = await fileFixture();
+    const store = storage();
+    await store.documents.write(['doc'], 1);
+    await put('.tmp-12345-0123456789ab', '{"half":');
+    expect(await store.documents.list([])).toEqual(['doc']);
+    expect(await store.listNames([])).toEqual(['doc']);
+    expect(await store.documents.read(['.tmp-12345-0123456789ab'])).toBeNull();
+  });
+
+  it('is taken away by a sweep of its folder, and counted', async () => {
+    const { storage, put, names } = await fileFixture();
+    const store = storage();
+    await store.documents.write(['doc'], 1);
+    await put('.tmp-12345-0123456789ab', '{"half":');
+    await put('.tmp-12345-ba9876543210', '');
+    expect(await store.sweep([])).toBe(2);
+    expect(await names()).toEqual(['doc']);
+  });
+
+  it('of an artifact is never listed', async () => {
+    const { storage, file } = await fileFixture();
+    const blobs = storage().blobs(['artifacts']);
+    const { digest } = await blobs.put(Buffer.from('a'));
+    await fs.writeFile(path.join(file('artifacts'), digest.slice(0, 2), '.tmp-1-0123456789ab'), 'half');
+    const listed = [];
+    for await (const info of blobs.list()) listed.push(info.digest);
+    expect(listed).toEqual([digest]);
+  });
+
+  it('of a lease is swept by the next owner', async () => {
+    const { storage, file } = await fileFixture();
+    const first = await storage().leases.acquire(['agent']);
+    await fs.writeFile(path.join(file('agent'), 'lease', '.tmp-1-0123456789ab'), 'half');
+    await first.release();
+    const second = await storage().leases.acquire(['agent']);
+    expect(
+      (await fs.readdir(path.join(file('agent'), 'lease'))).filter((name) => name.startsWith('.')),
+    ).toEqual([]);
+    await second.check();
+  });
+});
+
+describe('a folder of another tool', () => {
+  it('under its plain mixed-case name is found, read and continued', async () => {
+    const { storage, file } = await fileFixture();
+    await fs.mkdir(file('agents/Support-Bot'), { recursive: true });
+    await fs.writeFile(file('agents/Support-Bot/raw_traces.jsonl'), '{"trace_type":"user"}\n');
+    const store = storage();
+    expect(await store.listNames(['agents'])).toEqual(['Support-Bot']);
+    const journal = await store.openJournal<JsonObject>(['agents', 'Support-Bot', 'raw_traces']);
+    await journal.append([{ n: 2 }]);
+    expect(await recordsOf(journal)).toEqual([{ trace_type: 'user' }, { n: 2 }]);
+    expect(await fs.readdir(file('agents'))).toEqual(['Support-Bot']);
+  });
+
+  it('does not take the place of one in our own encoding', async () => {
+    const { storage, file } = await fileFixture();
+    await fs.mkdir(file('agents/%42ot'), { recursive: true });
+    await fs.mkdir(file('agents/Bot'), { recursive: true });
+    await storage().documents.write(['agents', 'Bot', 'doc'], 'ours');
+    expect(await fs.readdir(file('agents/%42ot'))).toEqual(['doc']);
+    expect(await fs.readdir(file('agents/Bot'))).toEqual([]);
+  });
+
+  it('is not found under another letter case', async () => {
+    const { storage, file } = await fileFixture();
+    await fs.mkdir(file('agents/Bot'), { recursive: true });
+    await fs.writeFile(file('agents/Bot/doc'), '"theirs"');
+    const store = storage();
+    expect((await store.documents.read(['agents', 'Bot', 'doc']))?.value).toBe('theirs');
+    expect(await store.documents.read(['agents', 'bot', 'doc'])).toBeNull();
+    expect(await store.documents.read(['agents', 'BOT', 'doc'])).toBeNull();
+  });
+
+  it('is refused when the mixed-case name is a link', async () => {
+    const { storage, file, root } = await fileFixture();
+    await fs.mkdir(file('agents'));
+    await fs.symlink(root, file('agents/Bot'));
+    await expect(storage().documents.read(['agents', 'Bot', 'doc'])).rejects.toMatchObject({
+      code: 'PATH_REFUSED',
+    });
+  });
+});
+
+describe('documents on disk', () => {
+  it('are readable text that ends with a newline', async () => {
+    const { storage, text } = await fileFixture();
+    await storage().documents.write(['state.json'], { a: [1, 2] });
+    expect(await text('state.json')).toBe('{\n  "a": [\n    1,\n    2\n  ]\n}\n');
+  });
+
+  it('that a person edits are read as they are, with another version', async () => {
+    const { storage, put } = await fileFixture();
+    const { documents } = storage();
+    const { version } = await documents.write(['state.json'], { a: 1 });
+    await put('state.json', '{"a":2}');
+    const read = await documents.read(['state.json']);
+    expect(read?.value).toEqual({ a: 2 });
+    expect(read?.version).not.toBe(version);
+  });
+
+  it('that are damaged are refused, kept, and can be set aside', async () => {
+    const { storage, put, names } = await fileFixture();
+    const { documents } = storage();
+    await put('state.json', '{"a":');
+    await expect(documents.read(['state.json'])).rejects.toMatchObject({ code: 'DOCUMENT_DAMAGED' });
+    const aside = await documents.setAside(['state.json'], 'damaged');
+    expect(aside).toMatch(/^state\.json\.damaged-[0-9a-f]{8}$/);
+    expect(await names()).toEqual([aside]);
+    expect(Buffer.from((await documents.readBytes([aside!]))!).toString()).toBe('{"a":');
+  });
+
+  it('never leave the root, whatever the name', async () => {
+    const { storage, root } = await fileFixture();
+    const before = (await fs.readdir(path.dirname(root))).length;
+    for (const name of ['..', '../x', '/etc/passwd', 'a/../../x', '..\\x', '%2e%2e']) {
+      await storage()
+        .documents.write([name], 1)
+        .catch(() => {});
+      await storage()
+        .documents.write([name, 'x'], 1)
+        .catch(() => {});
+    }
+    expect((await fs.readdir(path.dirname(root))).length).toBe(before);
+    expect(await fs.readdir(root)).toEqual(['%252e%252e']);
+  });
+});
+
+describe('an artifact', () => {
+  it('whose bytes do not match its digest is refused with BLOB_DAMAGED, and kept', async () => {
+    const { storage, file } = await fileFixture();
+    const blobs = storage().blobs(['artifacts']);
+    const { digest } = await blobs.put(Buffer.from('good'));
+    const place = path.join(file('artifacts'), digest.slice(0, 2), digest);
+    await fs.writeFile(place, 'evil');
+    await expect(blobs.get(digest)).rejects.toMatchObject({ code: 'BLOB_DAMAGED', details: { digest } });
+    expect(await fs.readFile(place, 'utf8')).toBe('evil');
+  });
+});
