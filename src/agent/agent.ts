@@ -123,7 +123,8 @@ export class Agent {
   }
 
   /**
-   * Goes on with a turn that was interrupted: by a crash, a failed model, or a cancellation. Runs calls that were left open
+   * Goes on with a turn that was interrupted: by a crash, a failed model, or a cancellation before anything was said. Runs calls
+   * that were left open
    * for an approval, then asks the model. @throws AGENT_STATE when nothing was interrupted
    */
   resume(options: TurnOptions = {}): Promise<TurnResult> {

@@ -1,5 +1,6 @@
 /** `rekindle verify`: reads everything of one agent, or of all, and says what is wrong. Exit code 1 when something is. */
 import type { Command } from 'commander';
+import { listAgentIds } from '../memory/maintenance/agent-summary.js';
 import { type VerifyReport, verifyAgent } from '../memory/maintenance/verify-agent.js';
 import { assertAgentExists } from '../memory/open-memory.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
@@ -16,7 +17,7 @@ export function addVerifyCommand(program: Command): void {
   ).action((agentId: string | undefined, options: CommonOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
       if (agentId !== undefined) await assertAgentExists(storage, agentId);
-      const agents = agentId === undefined ? await storage.listNames(['agents']) : [agentId];
+      const agents = agentId === undefined ? await listAgentIds(storage) : [agentId];
       const progress = startProgress('Reading', !json);
       const reports: VerifyReport[] = [];
       try {

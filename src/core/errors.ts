@@ -21,19 +21,14 @@ export const ERROR_ADVICE = {
   DOCUMENT_CONFLICT: 'Read the document again and write with its new version.',
   DOCUMENT_DAMAGED: 'The file is not valid JSON. Mend it by hand or move it away; it was not changed.',
   BLOB_DAMAGED: 'The bytes no longer match their digest. Restore the file from a copy.',
-  BLOB_NOT_FOUND: 'The artifact is not in this store; copy its file back or go on without it.',
   LEASE_HELD: 'Another process runs this agent. Stop it, or wait until its lease ends.',
   LEASE_LOST: 'Another process took this agent over. Stop writing here and restore the agent anew.',
   UNSUPPORTED_VERSION: 'The file was written by a newer release. Upgrade; the file was not changed.',
   AGENT_EXISTS: 'Use `restoreAgent` for an agent that exists, or choose another id.',
   AGENT_NOT_FOUND: 'Check the id and the base folder with `rekindle list`, or use `createAgent`.',
   AGENT_STATE: 'The agent is not in a state that allows this call; see `details.status`.',
-  TURN_INTERRUPTED:
-    'The last turn was interrupted. Call `resume()` to go on with it, or `send()` a new message.',
   MESSAGE_INVALID: 'Correct the field named in `details`; nothing was written.',
   COMPACTION_REFUSED: 'The context was left as it was. `details.reason` says why.',
-  COMPACTION_STOPPED:
-    'Compaction failed several times in a row. Run `rekindle compact` by hand or change the summarizer.',
   CONTEXT_BLANK: 'A restored context would be blank although traces exist. Run `rekindle verify`.',
   MODEL_FAILED:
     'The model call failed after its retries; the conversation is safe. Call `resume()` to try again.',

@@ -9,6 +9,10 @@ const ajv = new Ajv2020({
   coerceTypes: false,
   useDefaults: false,
   removeAdditional: false,
+  // Formats are annotations, as 2020-12 has it; and a tool's schema is not ours to complain about on the console.
+  validateFormats: false,
+  logger: false,
+  addUsedSchema: false,
 });
 
 export interface SchemaViolation {

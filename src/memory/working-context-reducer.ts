@@ -125,7 +125,9 @@ function belongsToCalls(
 function hasReasoning(message: Message): boolean {
   return (
     message.messageId !== undefined &&
-    ((message.reasoning?.length ?? 0) > 0 || message.reasoningContent !== undefined)
+    ((message.reasoning?.length ?? 0) > 0 ||
+      (message.providerItems?.length ?? 0) > 0 ||
+      message.reasoningContent !== undefined)
   );
 }
 

@@ -26,6 +26,8 @@ export interface FlipCase {
   make(root: string): Promise<void>;
   /** Reads all of it. Errors other than `RekindleError` are violations. */
   read(root: string, fileSystem: FileSystem): Promise<Reading>;
+  /** How many parts an unharmed store has at least: a reader that sees nothing would find no flip harmful. */
+  readonly partsMin: number;
   /** Files whose content is no promise, such as leases. */
   readonly ignored: RegExp;
 }
@@ -57,6 +59,8 @@ async function flipAll(
   const tell = progress(log);
   const whole = await flipCase.read(root, new MapFileSystem(picture));
   tally.expect(!whole.told, () => `${flipCase.title}: damage is told of a store that has none`);
+  const enough = whole.parts.size >= flipCase.partsMin;
+  tally.expect(enough, () => `${flipCase.title}: only ${whole.parts.size} parts can be read`);
   const files = [...picture].filter(([file]) => !flipCase.ignored.test(file));
   const bits = files.reduce((sum, [, bytes]) => sum + bytes.length * 8, 0);
   const stride = Math.max(1, bits / count);
@@ -172,6 +176,7 @@ const ignored = /lease/;
 const CASES: readonly FlipCase[] = [
   {
     title: 'journal, read forward',
+    partsMin: 60,
     ignored,
     make: makeStore,
     read: async (root, fileSystem) => {
@@ -182,6 +187,7 @@ const CASES: readonly FlipCase[] = [
   },
   {
     title: 'journal, read backward',
+    partsMin: 41,
     ignored: /lease|archive/,
     make: makeStore,
     read: async (root, fileSystem) => {
@@ -192,6 +198,7 @@ const CASES: readonly FlipCase[] = [
   },
   {
     title: 'journal, opened for writing and continued',
+    partsMin: 60,
     ignored,
     make: makeStore,
     read: async (root, fileSystem) => {
@@ -210,6 +217,7 @@ const CASES: readonly FlipCase[] = [
   },
   {
     title: 'artifact',
+    partsMin: 1,
     ignored,
     make: async (root) => {
       await new FileStorage(root).blobs(['artifacts']).put(Buffer.from('an artifact '.repeat(20)));

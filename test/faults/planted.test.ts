@@ -27,6 +27,7 @@ describe('the fault suites find', () => {
   it('a reader that ignores checksums', { timeout: 60_000 }, async () => {
     const careless: FlipCase = {
       title: 'lines without checksums',
+      partsMin: 10,
       ignored: /lease/,
       make: async (root) => {
         const { FileStorage } = await import('../../src/storage/file/file-storage.js');

@@ -2,5 +2,5 @@
 import path from 'node:path';
 
 export function resolveMemoryBaseDir(given?: string, env: NodeJS.ProcessEnv = process.env): string {
-  return path.resolve(given ?? env['REKINDLE_MEMORY_DIR'] ?? env['AUTOBYTEUS_MEMORY_DIR'] ?? 'memory');
+  return path.resolve(given || env['REKINDLE_MEMORY_DIR'] || env['AUTOBYTEUS_MEMORY_DIR'] || 'memory');
 }

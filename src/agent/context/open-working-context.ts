@@ -9,7 +9,7 @@
  * The input is durable before the model is called, each call before its tool starts, each result before the model sees it,
  * the answer when `endTurn` resolves. A guarded tool never runs twice for one call.
  */
-import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { RekindleError } from '../../core/errors.js';
 import type { UserInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { agentExists, type MemoryOptions, type OpenMemory, openMemory } from '../../memory/open-memory.js';
@@ -161,14 +161,7 @@ export class WorkingContext {
   }
 
   async loadArtifacts(): Promise<void> {
-    this.#artifacts = await artifactsOf(this.messages, async (ref) => {
-      try {
-        return await this.memory.getArtifact(ref);
-      } catch (thrown) {
-        if (isRekindleError(thrown, 'BLOB_DAMAGED')) return null; // shown to the model as not available
-        throw thrown;
-      }
-    });
+    this.#artifacts = await artifactsOf(this.messages, (ref) => this.memory.getArtifact(ref));
   }
 
   #openTurn(): HostTurn {

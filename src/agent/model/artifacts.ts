@@ -1,4 +1,5 @@
 /** Loads the artifacts that a list of messages refers to, each once. */
+import { isRekindleError } from '../../core/errors.js';
 import type { Message } from '../../messages/message.js';
 
 export async function artifactsOf(
@@ -13,8 +14,14 @@ export async function artifactsOf(
   }
   const artifacts = new Map<string, Uint8Array>();
   for (const ref of refs) {
-    const bytes = await load(ref);
+    const bytes = await load(ref).catch(missingWhenDamaged);
     if (bytes) artifacts.set(ref, bytes);
   }
   return artifacts;
+}
+
+/** A damaged artifact must not stop the agent: the model is told that it is not available, and `verify` reports it. */
+function missingWhenDamaged(thrown: unknown): null {
+  if (isRekindleError(thrown, 'BLOB_DAMAGED')) return null;
+  throw thrown;
 }

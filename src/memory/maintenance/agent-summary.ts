@@ -1,6 +1,7 @@
 /** What `list` shows of an agent: cheap, and without a restore. */
+import { isRekindleError } from '../../core/errors.js';
 import type { LeaseOwner, StorageBackend } from '../../storage/ports.js';
-import { openMemory } from '../open-memory.js';
+import { agentExists, openMemory } from '../open-memory.js';
 import type { SnapshotFile } from '../store/snapshot-file.js';
 
 export interface AgentSummary {
@@ -19,11 +20,24 @@ export interface AgentSummary {
 
 export async function listAgents(backend: StorageBackend): Promise<AgentSummary[]> {
   const summaries: AgentSummary[] = [];
-  for (const agentId of await backend.listNames(['agents'])) {
+  for (const agentId of await listAgentIds(backend)) {
     const summary = await summarizeAgent(backend, agentId);
     if (summary) summaries.push(summary);
   }
   return summaries;
+}
+
+/** What lies below `agents/` and is an agent: files and links that someone put there are none. */
+export async function listAgentIds(backend: StorageBackend): Promise<string[]> {
+  const ids: string[] = [];
+  for (const agentId of await backend.listNames(['agents'])) {
+    const exists = await agentExists(backend, agentId).catch((thrown: unknown) => {
+      if (isRekindleError(thrown, 'PATH_REFUSED')) return false;
+      throw thrown;
+    });
+    if (exists) ids.push(agentId);
+  }
+  return ids;
 }
 
 /** Null for a folder that holds nothing of an agent. */

@@ -1,5 +1,6 @@
 /** Mends what an agent has on disk, on request: clean copies of damaged journals, a new cache. Old files are kept. */
 import type { SegmentRepair, StorageBackend } from '../../storage/ports.js';
+import type { MemoryManager } from '../memory-manager.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 import type { RestoreReport } from '../restore/restore-report.js';
 import {
@@ -27,6 +28,18 @@ export async function rebuildAgent(backend: StorageBackend, agentId: string): Pr
   return mend(backend, agentId, { repairJournals: false, ignoreCache: true });
 }
 
+/** A record that damage took is still in the cache: from here on the context starts from there, with the cache or without it. */
+async function keepWhatTheCacheHas(memory: MemoryManager): Promise<void> {
+  await memory.repairList({
+    kind: 'base',
+    reason: 'the journal was repaired',
+    messages: memory.getWorkingContextMessages(),
+    epochId: memory.epochId,
+    lastCompactionTs: memory.lastCompactionTs,
+    lastTurn: memory.lastTurn,
+  });
+}
+
 async function mend(
   backend: StorageBackend,
   agentId: string,
@@ -43,6 +56,9 @@ async function mend(
     }
     const restoreOptions = new WorkingContextSnapshotBootstrapOptions({ ignoreCache: options.ignoreCache });
     const restore = await new WorkingContextSnapshotBootstrapper().bootstrap(memory, null, restoreOptions);
+    if (restore.source.startsWith('cache') && journals.some(({ place }) => place.startsWith('raw_traces.'))) {
+      await keepWhatTheCacheHas(memory);
+    }
     return { agentId, journals, restore, snapshot: await memory.persistWorkingContextSnapshot() };
   } finally {
     await opened.close();

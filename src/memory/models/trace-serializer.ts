@@ -136,6 +136,15 @@ export function traceFromJson(row: JsonObject): Trace {
   return { ...envelope, ...bodyFromJson(row) } as Trace;
 }
 
+/** Null for a row that is no trace. */
+export function tryTraceFromJson(row: JsonObject): Trace | null {
+  try {
+    return traceFromJson(row);
+  } catch {
+    return null;
+  }
+}
+
 type Body = Trace extends infer T
   ? T extends Trace
     ? Omit<T, 'id' | 'ts' | 'turnId' | 'seq' | 'sourceEvent'>

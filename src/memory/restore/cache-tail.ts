@@ -10,30 +10,34 @@ export function isCurrent(footer: SnapshotFooter, head: JournalHead): boolean {
   return isSamePlace(footer.cursor, head.cursor);
 }
 
-/**
- * Reads from the last record that the cache covers on. False when another record stands in its place, or none. Where damage
- * took that record, the cache is the best that is left of it, and is used.
- */
+/** The record on which the cache ends: it is there, damage took it, or another one stands in its place, or none. */
+export type CacheEnd = 'there' | 'damaged' | 'not-there';
+
+/** Applies what comes after the last record that the cache covers. Nothing, when that record is not there. */
 export async function replayTail(
   replay: TraceReplay,
   footer: SnapshotFooter,
   journal: Journal<JsonObject>,
-): Promise<boolean> {
-  let found = footer.coversSeq === 0;
+): Promise<CacheEnd> {
+  let end: CacheEnd = footer.coversSeq === 0 ? 'there' : 'not-there';
   for await (const entry of await entriesFrom(journal, footer)) {
-    if (found) {
-      replay.apply(entry);
-      continue;
+    if (end === 'not-there') {
+      end = await endAt(entry, footer, journal);
+      if (end === 'not-there') return end;
+      if (end === 'there') continue;
     }
-    if (entry.kind === 'record') {
-      if (entry.seq !== footer.coversSeq || entry.crc !== footer.coversCrc) return false;
-    } else {
-      if (!(await tookTheRecord(entry, footer, journal))) return false;
-      replay.apply(entry);
-    }
-    found = true;
+    replay.apply(entry);
   }
-  return found;
+  return end;
+}
+
+async function endAt(
+  entry: JournalEntry<JsonObject>,
+  footer: SnapshotFooter,
+  journal: Journal<JsonObject>,
+): Promise<CacheEnd> {
+  if (entry.kind === 'damage') return (await tookTheRecord(entry, footer, journal)) ? 'damaged' : 'not-there';
+  return entry.seq === footer.coversSeq && entry.crc === footer.coversCrc ? 'there' : 'not-there';
 }
 
 /** From the cache's cursor, or, when its segment is not there any more, by the number alone. */

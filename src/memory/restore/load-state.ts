@@ -8,7 +8,7 @@ import type { Boundary } from '../models/trace.js';
 import type { SnapshotFile, SnapshotFooter } from '../store/snapshot-file.js';
 import type { MemoryState } from '../working-context-reducer.js';
 import { WorkingContextSnapshot } from '../working-context-snapshot.js';
-import { isCurrent, replayTail } from './cache-tail.js';
+import { type CacheEnd, isCurrent, replayTail } from './cache-tail.js';
 import { importSnapshot } from './import-snapshot.js';
 import { baseOf, hasBase, type RebuildOptions, rebuild } from './rebuild.js';
 import type { CacheRefusal, RestoreReport, RestoreSource } from './restore-report.js';
@@ -68,13 +68,16 @@ async function fromCache(
     cursor: footer.cursor,
     crc: footer.coversCrc,
   });
+  let end: CacheEnd = 'there';
   if (lost) noteLostRecords(replay, head);
-  else if (!isCurrent(footer, head) && !(await replayTail(replay, footer, journal))) return null;
+  else if (!isCurrent(footer, head)) end = await replayTail(replay, footer, journal);
+  if (end === 'not-there') return null;
   return {
     source: replay.applied > 0 ? 'cache+tail' : 'cache',
     cacheRefused: null,
     replay,
-    pending: lost ? [baseOf(replay.state, lostReason(footer))] : [],
+    // Where the journal lost what the cache has, the cache is the best that is left of it: the journal takes it over.
+    pending: lost || end === 'damaged' ? [baseOf(replay.state, lostReason(footer))] : [],
     unknown: lost ? [lostText(footer, head)] : [],
     prefix: { savedFingerprint: crcHex(body.crc), savedMessages: body.messageCount, firstDifference: null },
   };
@@ -103,7 +106,7 @@ async function wentOnWithout(footer: SnapshotFooter, journal: Journal<JsonObject
   return false;
 }
 
-/** The journal lost acknowledged records that the cache still shows. The cache is the best that is left, and it is said. */
+/** The journal lost acknowledged records that the cache still shows: it is said. */
 function noteLostRecords(replay: TraceReplay, head: JournalHead): void {
   replay.damage.push({
     file: 'raw_traces.jsonl',

@@ -7,7 +7,7 @@
  */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import type { Journal, JournalEntry } from '../../storage/ports.js';
+import type { Journal, JournalEntry, JournalRecord } from '../../storage/ports.js';
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary, Trace } from '../models/trace.js';
@@ -17,6 +17,7 @@ import {
   type MemoryState,
   systemPromptOf,
 } from '../working-context-reducer.js';
+import type { DamageReport } from './restore-report.js';
 import { TraceReplay } from './trace-replay.js';
 
 export interface RebuildOptions {
@@ -38,9 +39,8 @@ export async function rebuild(memory: MemoryManager, options: RebuildOptions): P
   const journal = await memory.store.journal('raw_traces');
   const entries = await entriesSinceBase(journal);
   const replay = new TraceReplay(emptyMemoryState(), await journal.head());
-  const first = entries[0];
-  const hasBase = first?.kind === 'record' && isBase(first.record);
-  const episodic = hasBase ? [] : await memory.store.listEpisodic();
+  if (startsLate(entries[0])) replay.damage.push(MISSING_START);
+  const episodic = isBaseEntry(entries[0]) ? [] : await memory.store.listEpisodic();
   if (episodic.length > 0) return rebuildFromMemory(memory, entries, options);
   for (const entry of entries) replay.apply(entry);
   if (replay.conversational === 0 && replay.damage.length > 0) {
@@ -51,12 +51,31 @@ export async function rebuild(memory: MemoryManager, options: RebuildOptions): P
   return { replay, pending: [] };
 }
 
+/** Whole files are gone at the start; their followers say what number they began with. */
+const MISSING_START: DamageReport = {
+  file: 'raw_traces.jsonl',
+  reason: 'records-missing',
+  startByte: 0,
+  bytes: 0,
+  setAside: null,
+};
+
+type Entry = JournalEntry<JsonObject> | undefined;
+
+function startsLate(first: Entry): boolean {
+  return first?.kind === 'record' && first.seq > 1 && !isBase(first.record);
+}
+
+function isBaseEntry(entry: Entry): entry is JournalRecord<JsonObject> {
+  return entry?.kind === 'record' && isBase(entry.record);
+}
+
 /** From the newest whole context on, oldest first; everything when there is none. */
 async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEntry<JsonObject>[]> {
   const entries: JournalEntry<JsonObject>[] = [];
   for await (const entry of journal.readBackward()) {
     entries.push(entry);
-    if (entry.kind === 'record' && isBase(entry.record)) break;
+    if (isBaseEntry(entry)) break;
   }
   entries.reverse();
   return isWhole(entries) ? entries : readForward(journal, entries[0]);
@@ -65,29 +84,24 @@ async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEn
 /** True when the journal holds a whole context: then it needs no snapshot that does not say what it covers. */
 export async function hasBase(journal: Journal<JsonObject>): Promise<boolean> {
   for await (const entry of journal.readBackward()) {
-    if (entry.kind === 'record' && isBase(entry.record)) return true;
+    if (isBaseEntry(entry)) return true;
   }
   return false;
 }
 
 /** Every record is there, once. Only reading forward tells of lines that are missing or stand there twice. */
 function isWhole(entries: readonly JournalEntry<JsonObject>[]): boolean {
-  const [first] = entries;
-  if (first?.kind === 'record' && first.seq > 1 && !isBase(first.record)) return false;
+  if (startsLate(entries[0])) return false;
   return entries.every((entry, index) => {
     const before = entries[index - 1];
     return entry.kind === 'record' && (before?.kind !== 'record' || entry.seq === before.seq + 1);
   });
 }
 
-async function readForward(
-  journal: Journal<JsonObject>,
-  first: JournalEntry<JsonObject> | undefined,
-): Promise<JournalEntry<JsonObject>[]> {
-  const fromBase = first?.kind === 'record' && isBase(first.record);
+async function readForward(journal: Journal<JsonObject>, first: Entry): Promise<JournalEntry<JsonObject>[]> {
+  const from = isBaseEntry(first) ? { cursor: first.cursor, after: first.seq - 1 } : {};
   const entries: JournalEntry<JsonObject>[] = [];
-  for await (const entry of journal.read(fromBase ? { cursor: first.cursor, after: first.seq - 1 } : {}))
-    entries.push(entry);
+  for await (const entry of journal.read(from)) entries.push(entry);
   return entries;
 }
 

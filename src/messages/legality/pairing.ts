@@ -240,9 +240,10 @@ function noteStandings(messages: readonly Message[], callIndex: number, slots: r
     if (own.has(index)) block.push(index);
   }
   const inBlock = new Set(block);
-  for (const [position, slot] of answered.entries()) {
+  let position = 0;
+  for (const slot of answered) {
     if (!inBlock.has(slot.resultIndex)) slot.standing = 'outside';
-    else slot.standing = block[position] === slot.resultIndex ? 'in-place' : 'out-of-order';
+    else slot.standing = block[position++] === slot.resultIndex ? 'in-place' : 'out-of-order';
   }
 }
 

@@ -1,13 +1,16 @@
 /**
  * Leases without an OS lock: numbered files made with `link(2)`, so that one contender wins.
  *
- *     agents/<id>/lease/000007.json            who owns fence 7; its modification time is the heartbeat
+ *     agents/<id>/lease/000007-1f0c9b2d.json   what one contender for fence 7 wrote; the name is its alone
+ *     agents/<id>/lease/000007.json            a second name for it: its owner has fence 7. The modification time is the heartbeat
  *     agents/<id>/lease/000007.released        the owner let go: no writer of fence 7 is left
  *
- * Holding fence 7 means that 000007.json is still there: one stat. A new owner makes 000008.json and then takes every lower
- * file away, before it looks at any journal. So what an old owner acknowledged after a check that still found its file was
- * synced before the new owner read where the journal ends.
+ * Holding fence 7 means that the owner's own file is still there under the name that nobody else can make: one stat. A new
+ * owner makes 000008.json and then takes every lower file away, before it looks at any journal. So what an old owner
+ * acknowledged after a check that still found its file was synced before the new owner read where the journal ends.
+ * A contender that was stopped before its link may give 000007.json a second life: it then sees 000008.json, and gives up.
  */
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Clock } from '../../core/clock.js';
 import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
@@ -15,11 +18,11 @@ import { LEASE_TTL_MS } from '../../core/limits.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
-import { ensureFolder, readWhole } from './file-io.js';
+import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
 import type { FilePaths } from './file-paths.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { labelled } from './storage-errors.js';
-import { sweepTemporary, writeThenPlace } from './temporary-file.js';
+import { sweepTemporary } from './temporary-file.js';
 
 interface Standing {
   readonly fence: number;
@@ -81,10 +84,19 @@ export class FileLeases implements Leases {
       }
       const fence = (standing?.fence ?? 0) + 1;
       const unsafeFence = standing?.unsafeFence ?? 0;
-      if (!(await this.#claim(folder, fence, { ttlMs, unsafeFence }))) continue; // another contender won this number
-      await this.#fenceOff(folder, fence);
+      const own = tokenName(fence);
+      if (!(await this.#claim(folder, fence, own, { ttlMs, unsafeFence }))) continue; // another contender won
+      await this.#fenceOff(folder, fence, own);
       const takenOver = standing !== null && !standing.released;
-      return new FileLease(this.#fs, this.#clock, { folder, label, fence, takenOver, unsafeFence, ttlMs });
+      return new FileLease(this.#fs, this.#clock, {
+        folder,
+        label,
+        own,
+        fence,
+        takenOver,
+        unsafeFence,
+        ttlMs,
+      });
     }
   }
 
@@ -127,58 +139,73 @@ export class FileLeases implements Leases {
   async #claim(
     folder: string,
     fence: number,
+    own: string,
     terms: { readonly ttlMs: number; readonly unsafeFence: number },
   ): Promise<boolean> {
-    const name = path.join(folder, leaseName(fence));
     const content = { owner: this.#identity.owner(), ttl_ms: terms.ttlMs, unsafe_fence: terms.unsafeFence };
     const bytes = Buffer.from(`${JSON.stringify(content)}\n`);
-    const won = await writeThenPlace(this.#fs, folder, bytes, {
-      sync: true,
-      place: (made) => this.#link(made, name),
-    });
-    if (!won) return false;
+    let won = false;
     try {
-      await this.#fs.syncFolder(folder);
-      await this.#syncAncestors(folder);
+      await withFile(await this.#fs.open(path.join(folder, own), 'create'), async (file) => {
+        await writeFully(file, bytes, 0);
+        await file.datasync();
+      });
+      won = await this.#link(folder, own, fence);
+      if (won) await this.#fs.syncFolder(folder);
+      if (won) await this.#syncAncestors(folder);
+      return won;
     } catch (thrown) {
-      await this.#fs.unlink(name).catch(() => {}); // else it ends with this process
+      if (won) await this.#giveUp(folder, fence, own);
+      won = true;
       throw thrown;
+    } finally {
+      if (!won) await this.#fs.unlink(path.join(folder, own)).catch(() => {}); // taken away by the next owner where this fails
     }
-    return true;
   }
 
-  /** False when another contender has the number, or has swept our file away. */
-  async #link(made: string, name: string): Promise<boolean> {
+  /** False when another contender has the number or a higher one, or has taken our file away. */
+  async #link(folder: string, own: string, fence: number): Promise<boolean> {
     try {
-      await this.#fs.touch(made, this.#clock.nowMs());
-      await this.#fs.link(made, name);
-      return true;
+      await this.#fs.touch(path.join(folder, own), this.#clock.nowMs());
+      await this.#fs.link(path.join(folder, own), path.join(folder, leaseName(fence)));
     } catch (thrown) {
       if (errnoOf(thrown) === 'EEXIST' || errnoOf(thrown) === 'ENOENT') return false;
       throw thrown;
-    } finally {
-      await this.#fs.unlink(made).catch(() => {}); // swept by the next owner where this fails
     }
+    const overtaken = (await this.#list(folder)).some((name) => (fenceOf(name) ?? 0) > fence);
+    if (overtaken) await this.#giveUp(folder, fence, own);
+    return !overtaken;
   }
 
-  /** Fences off every earlier owner. A lease file that stays would leave its owner in power: then the claim is given up. */
-  async #fenceOff(folder: string, fence: number): Promise<void> {
+  /** Where this fails too, the claim ends with this process. */
+  async #giveUp(folder: string, fence: number, own: string): Promise<void> {
+    await this.#fs.unlink(path.join(folder, own)).catch(() => {});
+    await this.#fs.unlink(path.join(folder, leaseName(fence))).catch(() => {});
+  }
+
+  /** Fences off every earlier owner. A file that stays would leave its owner in power: then the claim is given up. */
+  async #fenceOff(folder: string, fence: number, own: string): Promise<void> {
     try {
       await this.#removeOlder(folder, fence);
     } catch (thrown) {
-      await this.#fs.unlink(path.join(folder, leaseName(fence))).catch(() => {}); // else it ends with this process
+      await this.#giveUp(folder, fence, own);
       throw thrown;
     }
   }
 
-  /** Lowest fence first, stopping at the first that stays: so the newest earlier owner is on record until all are gone. */
+  /**
+   * First what gives owners their power, then the numbers; lowest fence first, stopping at the first that stays: so the newest
+   * earlier owner is on record until all are fenced off.
+   */
   async #removeOlder(folder: string, fence: number): Promise<void> {
     const names = await this.#list(folder);
-    const older = names.filter((name) => (fenceOf(name) ?? fence) < fence);
-    for (const name of older.sort((a, b) => fenceOf(a)! - fenceOf(b)!)) {
-      await this.#fs.unlink(path.join(folder, name)).catch((thrown: unknown) => {
-        if (errnoOf(thrown) !== 'ENOENT') throw thrown;
-      });
+    for (const numberOf of [tokenFenceOf, fenceOf]) {
+      const older = names.filter((name) => (numberOf(name) ?? fence) < fence);
+      for (const name of older.sort((a, b) => numberOf(a)! - numberOf(b)!)) {
+        await this.#fs.unlink(path.join(folder, name)).catch((thrown: unknown) => {
+          if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+        });
+      }
     }
     const leftover = names.filter((name) => (releasedFenceOf(name) ?? fence) < fence);
     for (const name of leftover) await this.#fs.unlink(path.join(folder, name)).catch(() => {});
@@ -189,6 +216,8 @@ export class FileLeases implements Leases {
 interface HeldLease {
   readonly folder: string;
   readonly label: string;
+  /** The name of the file that nobody else can make. */
+  readonly own: string;
   readonly fence: number;
   readonly takenOver: boolean;
   readonly unsafeFence: number;
@@ -232,7 +261,7 @@ class FileLease implements Lease {
   async #check(): Promise<void> {
     const started = performance.now();
     this.#state.throwUnlessHeld(this.#held.label, this.fence);
-    const own = await this.#fs.stat(path.join(this.#held.folder, leaseName(this.fence)));
+    const own = await this.#fs.stat(path.join(this.#held.folder, this.#held.own));
     if (!own) throw this.#state.markLost(this.#held.label, this.fence);
     this.#checkedAt = started;
   }
@@ -259,6 +288,16 @@ async function markReleased(fs: FileSystem, folder: string, fence: number): Prom
   } catch (thrown) {
     if (errnoOf(thrown) !== 'EEXIST' && errnoOf(thrown) !== 'ENOENT') throw thrown;
   }
+}
+
+/** The name of one contender's file. */
+function tokenName(fence: number): string {
+  return `${String(fence).padStart(6, '0')}-${randomBytes(8).toString('hex')}.json`;
+}
+
+function tokenFenceOf(name: string): number | null {
+  const match = /^(\d{6,15})-[0-9a-f]{16}\.json$/.exec(name);
+  return match ? Number(match[1]) : null;
 }
 
 function leaseName(fence: number): string {

@@ -14,10 +14,10 @@ import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
 import { createDurably, readRange, withFile, writeFully } from './file-io.js';
-import { decodeLine, encodeHeader } from './journal-line.js';
 import { damage, findEnd, type SegmentEnd } from './journal-reader.js';
+import { restoreAcknowledged } from './journal-recovery.js';
+import { createSegment, replaceByCopy, setStrayAside, syncSegment } from './journal-sealing.js';
 import type { Segment, SegmentFiles } from './journal-segments.js';
-import { writeThenPlace } from './temporary-file.js';
 
 export interface LiveEnd {
   readonly segment: number;
@@ -132,9 +132,9 @@ export class JournalWriter {
       this.openingDamage.push(found);
       return;
     }
-    await this.#lease?.check();
     const aside = this.#files.tornPath(end.end, randomBytes(4).toString('hex'));
     await withFile(await this.#fs.open(segment.path, 'update'), async (file) => {
+      await this.#lease?.check(); // after the opening: a new owner gives the name to another file
       await createDurably(this.#fs, aside, await readRange(file, end.end, end.tornBytes));
       await file.truncate(end.end);
       await file.datasync();
@@ -208,12 +208,10 @@ export class JournalWriter {
 
   /** Reads the file anew: the last acknowledged record must be there; what lies behind it is cut off. */
   async #recover(): Promise<void> {
-    const file = await this.#fs.open(this.#files.livePath, 'update');
+    const file = await this.#openForUpdate();
     try {
-      await this.#lease?.check();
-      await this.#assertLastRecord(file);
-      await file.truncate(this.#end);
-      await file.datasync();
+      const known = { segment: this.#segment, end: this.#end, head: this.#head };
+      await restoreAcknowledged(file, { ...known, journal: this.#files.base });
     } catch (thrown) {
       await file.close().catch(() => {});
       throw thrown;
@@ -222,23 +220,19 @@ export class JournalWriter {
     this.#suspect = false;
   }
 
-  async #assertLastRecord(file: OpenFile): Promise<void> {
-    const cursor = this.#head.cursor;
-    const size = await file.sizeBytes();
-    let intact = size >= this.#end;
-    if (intact && cursor && cursor.segment === this.#segment && this.#head.crc !== null) {
-      const line = await readRange(file, cursor.offset, this.#end - cursor.offset);
-      const decoded = decodeLine(line.at(-1) === 0x0a ? line.subarray(0, -1) : line);
-      intact = decoded.kind === 'record' && decoded.crc === this.#head.crc;
+  /**
+   * Opens the live file to go on in it. Only a check of the lease that follows the opening tells that it is the file that was
+   * read: a new owner gives the name to another one, but not before it has the lease.
+   */
+  async #openForUpdate(): Promise<OpenFile> {
+    const file = await this.#fs.open(this.#files.livePath, 'update');
+    try {
+      await this.#lease?.check();
+      return file;
+    } catch (thrown) {
+      await file.close().catch(() => {});
+      throw thrown;
     }
-    if (intact) return;
-    throw new RekindleError(
-      'JOURNAL_DAMAGED',
-      `${this.#files.base} lost acknowledged records after a failed sync.`,
-      {
-        details: { journal: this.#files.base, sizeBytes: size, expectedBytes: this.#end },
-      },
-    );
   }
 
   /** Does what the plan says, so that the live file is ours and its name is durable. */
@@ -252,13 +246,13 @@ export class JournalWriter {
   }
 
   async #openLive(): Promise<void> {
-    if (this.#plan === 'append') this.#file = await this.#fs.open(this.#files.livePath, 'update');
+    if (this.#plan === 'append') this.#file = await this.#openForUpdate();
     else if (this.#plan === 'create') await this.#createFirst();
     else await this.#startSegment({ renameLive: this.#plan === 'seal-live' });
   }
 
   async #createFirst(): Promise<void> {
-    if (this.#strayPath) await this.#setStrayAside();
+    await this.#setStrayAside();
     this.#file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
       throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
     });
@@ -279,80 +273,49 @@ export class JournalWriter {
 
   /**
    * Renames the live file to its number (durably, so that the new live file can never take its place), then makes the
-   * new one with a header that seals the old. `create` is exclusive: of two writers one gets it.
+   * new one with a header that seals the old. What was read of a killed owner's file may never have been synced; it is built
+   * upon from here on, so it is made durable first.
    */
   async #startSegment(options: { readonly renameLive: boolean }): Promise<void> {
-    if (this.#strayPath) await this.#setStrayAside();
-    await this.#secureSealed(this.#path);
+    await this.#setStrayAside();
+    await this.#secureSealed();
+    const fence = this.#lease?.fence ?? 0;
     if (options.renameLive) {
-      const sealed = this.#files.sealedPath(this.#segment, this.#lease?.fence ?? 0);
+      const sealed = this.#files.sealedPath(this.#segment, fence);
       await this.#fs.rename(this.#files.livePath, sealed);
       this.#path = sealed;
       this.#plan = 'follow-sealed';
     }
     await this.#fs.syncFolder(this.#files.folder);
-    const number = this.#segment + 1;
-    const header = encodeHeader({
-      segment: number,
+    const header = {
+      segment: this.#segment + 1,
       prevLength: this.#end,
       prevSeq: this.#head.seq,
-      fence: Math.max(this.#lease?.fence ?? 0, this.#highestFence),
+      fence: Math.max(fence, this.#highestFence),
+    };
+    const made = await createSegment(this.#fs, this.#files, header, () => {
+      this.#strayPath = this.#files.livePath;
     });
-    const file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
-      throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
-    });
-    try {
-      await writeFully(file, header, 0);
-      await file.datasync();
-    } catch (thrown) {
-      await file.close().catch(() => {});
-      // It holds at most a part of our own header; where it cannot be taken away, it is set aside next time.
-      await this.#fs.unlink(this.#files.livePath).catch(() => {
-        this.#strayPath = this.#files.livePath;
-      });
-      throw thrown;
-    }
-    this.#file = file;
-    this.#segment = number;
-    this.#end = header.length;
+    if (made.kind === 'taken') throw this.#someoneElse();
+    this.#file = made.file;
+    this.#segment = header.segment;
+    this.#end = made.headerBytes;
     this.#newlineMissing = false;
   }
 
-  /**
-   * What was read of a killed owner's file may never have been synced. It is built upon from here on, so it is made durable
-   * first. Where that sync fails, a second one would lie: the bytes are written anew, and the old file is kept.
-   */
-  async #secureSealed(target: string): Promise<void> {
-    if ((await this.#fs.stat(target)) === null) return; // in the archive, where only durable segments go
-    if (this.#sealByCopy) {
-      await this.#replaceByCopy(target);
-      this.#sealByCopy = false;
-      return;
+  async #secureSealed(): Promise<void> {
+    if (this.#sealByCopy) await replaceByCopy(this.#fs, this.#files, this.#path, this.#end);
+    else {
+      this.#sealByCopy = true; // unless this sync succeeds
+      await syncSegment(this.#fs, this.#path);
     }
-    try {
-      await withFile(await this.#fs.open(target, 'update'), (file) => file.datasync());
-    } catch (thrown) {
-      this.#sealByCopy = true;
-      throw thrown;
-    }
+    this.#sealByCopy = false;
   }
 
-  async #replaceByCopy(target: string): Promise<void> {
-    const bytes = await withFile(await this.#fs.open(target, 'read'), (file) =>
-      readRange(file, 0, this.#end),
-    );
-    await this.#fs.link(target, this.#files.tornPath(this.#end, randomBytes(4).toString('hex')));
-    const place = (made: string) => this.#fs.rename(made, target);
-    await writeThenPlace(this.#fs, this.#files.folder, bytes, { sync: true, place });
-    await this.#fs.syncFolder(this.#files.folder);
-  }
-
-  /** It gets a name like a sealed one: should it be another owner's after all, its header says so and it is read. */
   async #setStrayAside(): Promise<void> {
-    const tag = randomBytes(4).toString('hex');
-    const aside = this.#files.strayPath(this.#segment + 1, this.#lease?.fence ?? 0, tag);
-    await this.#fs.rename(this.#strayPath!, aside);
-    await this.#fs.syncFolder(this.#files.folder);
+    if (this.#strayPath === null) return;
+    const place = { number: this.#segment + 1, fence: this.#lease?.fence ?? 0 };
+    await setStrayAside(this.#fs, this.#files, this.#strayPath, place);
     this.#strayPath = null;
   }
 

@@ -94,6 +94,13 @@ const CASES: readonly Case[] = [
     repaired: ['user: Ask.', 'call a b', 'a = 1', 'b = 2', 'user: status?', 'assistant: One runs.'],
   },
   {
+    name: 'the first of two results after the next message',
+    messages: [calls('a', 'b'), result('b', 2), user('hm'), result('a', 1)],
+    breaks: ['H4@3 a'],
+    repairs: ['hoist-result@3 a'],
+    repaired: ['call a b', 'a = 1', 'b = 2', 'user: hm'],
+  },
+  {
     name: 'results in another order than their calls',
     messages: [user('Two.'), calls('a', 'b'), result('b', 2), result('a', 1)],
     breaks: ['H6@2 b', 'H6@3 a'],

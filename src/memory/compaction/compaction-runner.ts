@@ -1,0 +1,126 @@
+/**
+ * Carries compactions out, crash-safe: the record with everything first, then the long-term items, then the cache.
+ *
+ * A crash at any point restores the old epoch or the new one. Refusals are counted in the journal, so that after several in a
+ * row automatic compaction stops, also across restarts.
+ */
+import type { Clock } from '../../core/clock.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import type { TypedEvents } from '../../core/events.js';
+import { newId } from '../../core/ids.js';
+import type { Message } from '../../messages/message.js';
+import type { MemoryEvents } from '../memory-events.js';
+import type { EpisodicItem, SemanticItem } from '../models/memory-items.js';
+import type { MemoryStore } from '../store/memory-store.js';
+import type { ToolCallLedger } from '../store/tool-call-ledger.js';
+import { boundaryBody } from '../trace-bodies.js';
+import type { TraceLog } from '../trace-log.js';
+import type { CompactionPlan, Compactor } from './compactor.js';
+import { ContextSize } from './context-size.js';
+
+export interface CompactionRunnerOptions {
+  readonly log: TraceLog;
+  readonly store: MemoryStore;
+  readonly ledger: ToolCallLedger;
+  readonly events: TypedEvents<MemoryEvents>;
+  readonly clock: Clock;
+  /** Null: never compact. */
+  readonly compactor: Compactor | null;
+  readonly saveCache: () => Promise<unknown>;
+}
+
+export class CompactionRunner {
+  readonly #options: CompactionRunnerOptions;
+  readonly #size: ContextSize | null;
+  /** Items of the last compaction that are not in their journals yet. */
+  #episodic: readonly EpisodicItem[] = [];
+  #semantic: readonly SemanticItem[] = [];
+  #toldOfStop = false;
+
+  constructor(options: CompactionRunnerOptions) {
+    this.#options = options;
+    this.#size = options.compactor ? new ContextSize(options.compactor.counter) : null;
+  }
+
+  /** Whether the policy asks for one. After too many refusals in a row it does not, and says so once. */
+  async isDue(): Promise<boolean> {
+    const { compactor, log, events } = this.#options;
+    if (!compactor || !this.#size) return false;
+    const { policy } = compactor;
+    const tokens = await this.#size.tokensNear(log.state.snapshot.messages, policy.triggerTokens);
+    if (tokens === null || !policy.shouldCompact(tokens)) return false;
+    const failures = log.state.compactionFailures;
+    if (failures < policy.failuresMax) return true;
+    if (!this.#toldOfStop) events.emit('compaction_stopped', { failures });
+    this.#toldOfStop = true;
+    return false;
+  }
+
+  /** @throws COMPACTION_REFUSED, with the context unchanged */
+  async run(signal: AbortSignal | undefined): Promise<CompactionPlan | null> {
+    const { compactor, log, clock } = this.#options;
+    if (!compactor) {
+      throw new RekindleError('COMPACTION_REFUSED', 'This agent has no compactor.', {
+        details: { reason: 'no-compactor' },
+      });
+    }
+    await log.flushPending();
+    await this.flushItems();
+    const { seq } = log.head;
+    const messages = log.state.snapshot.buildMessages();
+    try {
+      const plan = await compactor.plan({
+        messages,
+        ts: clock.nowMs() / 1000,
+        newId: (prefix) => newId(prefix, clock.nowMs()),
+        ...(signal ? { signal } : {}),
+      });
+      if (plan) await this.#apply(plan, messages, seq);
+      return plan;
+    } catch (thrown) {
+      if (!signal?.aborted) await this.#countRefusal(thrown);
+      throw thrown;
+    }
+  }
+
+  /** The record first, and only if nothing was said meanwhile: from here on every crash restores the new epoch. */
+  async #apply(plan: CompactionPlan, before: readonly Message[], seq: number): Promise<void> {
+    const { log, ledger, events, clock, saveCache } = this.#options;
+    const { snapshot, lastTurn } = log.state;
+    const record = {
+      type: 'compaction' as const,
+      sourceEvent: 'Compaction',
+      epochId: snapshot.epochId + 1,
+      lastCompactionTs: clock.nowMs() / 1000,
+      messages: [...before.filter((message) => message.role === 'system'), ...plan.messages],
+      episodic: [plan.episodic],
+      semantic: plan.semantic,
+      lastTurn,
+    };
+    await log.append('', [record], seq);
+    this.#toldOfStop = false;
+    this.#episodic = [plan.episodic];
+    this.#semantic = plan.semantic;
+    await saveCache();
+    const { tokensBefore, tokensAfter, turnIds } = plan;
+    events.emit('compacted', { epochId: record.epochId, tokensBefore, tokensAfter, turnIds });
+    if (!snapshot.hasOpenCalls) await ledger.archive();
+  }
+
+  /** Writes what is not in the item journals yet. Before a cache is saved: one that covers the record would hide what is missing. */
+  async flushItems(): Promise<void> {
+    await this.#options.store.addEpisodic(this.#episodic);
+    this.#episodic = [];
+    await this.#options.store.addSemantic(this.#semantic);
+    this.#semantic = [];
+  }
+
+  async #countRefusal(thrown: unknown): Promise<void> {
+    if (!isRekindleError(thrown, 'COMPACTION_REFUSED')) return;
+    const { log, events } = this.#options;
+    const reason = String(thrown.details['reason'] ?? 'refused');
+    await log.append('', [boundaryBody({ kind: 'compaction_failed', reason }, 'Compaction')]);
+    const failures = log.state.compactionFailures;
+    events.emit('compaction_refused', { reason, message: thrown.message, failures });
+  }
+}

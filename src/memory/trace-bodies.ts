@@ -1,0 +1,46 @@
+/** Traces before they have their id, time and place. */
+import { toJsonValue } from '../core/to-json-value.js';
+import type { ToolCallSpec } from '../messages/message.js';
+import type { ToolResultInput } from './memory-input.js';
+import type { Boundary, Trace } from './models/trace.js';
+
+export type TraceBody = Trace extends infer T
+  ? T extends Trace
+    ? Omit<T, 'id' | 'ts' | 'turnId' | 'seq'>
+    : never
+  : never;
+
+export function callBodies(calls: readonly ToolCallSpec[], messageId: string | undefined): TraceBody[] {
+  return calls.map((call) => ({
+    type: 'tool_call',
+    call,
+    sourceEvent: 'ToolCall',
+    ...(messageId === undefined ? {} : { messageId }),
+  }));
+}
+
+export function resultBody(input: ToolResultInput, sourceEvent: string): TraceBody {
+  const error = input.error ?? null;
+  const toolResult = error === null ? toJsonValue(input.result).value : null;
+  return {
+    type: 'tool_result',
+    result: { toolCallId: input.callId, toolName: input.toolName, toolResult, toolError: error },
+    sourceEvent,
+    ...(input.parts ? { parts: input.parts } : {}),
+    ...(input.synthetic ? { synthetic: true } : {}),
+  };
+}
+
+export function boundaryBody(boundary: Boundary, sourceEvent: string): TraceBody {
+  return { type: 'boundary', boundary, sourceEvent };
+}
+
+/** Results by the turn of their call: its own where it says so, else the given one. */
+export function byTurn(results: readonly ToolResultInput[], turnId: string): Map<string, ToolResultInput[]> {
+  const groups = new Map<string, ToolResultInput[]>();
+  for (const result of results) {
+    const turn = result.turnId ?? turnId;
+    groups.set(turn, [...(groups.get(turn) ?? []), result]);
+  }
+  return groups;
+}

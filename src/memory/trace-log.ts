@@ -1,0 +1,113 @@
+/**
+ * Append, then apply: the one way in which the state of an agent's memory changes.
+ *
+ * Rows are written to the journal (durable when the promise resolves) and then applied by the reducer, in JSON normal form, so
+ * that the state now equals the state that a restore reads later. A failed append leaves the state as it was. Appends may
+ * overlap; they share commits and are applied in the order in which they were called.
+ */
+import type { Clock } from '../core/clock.js';
+import { newId } from '../core/ids.js';
+import type { JsonObject } from '../core/json.js';
+import { toJsonValue } from '../core/to-json-value.js';
+import type { JournalHead } from '../storage/ports.js';
+import type { Boundary, Trace } from './models/trace.js';
+import { traceFromJson, traceToJson } from './models/trace-serializer.js';
+import type { MemoryStore } from './store/memory-store.js';
+import { boundaryBody, type TraceBody } from './trace-bodies.js';
+import { TurnSequence } from './turn-sequence.js';
+import { applyTrace, emptyMemoryState, type MemoryState } from './working-context-reducer.js';
+import type { ResultPlacement } from './working-context-snapshot.js';
+
+/** A state that a restore made, and what it is worth. */
+export interface RestoredMemory {
+  readonly state: MemoryState;
+  /** The last record that the state holds. */
+  readonly head: JournalHead;
+  /** Traces that the state already holds but the journal does not: written before the next append. */
+  readonly pending: readonly Boundary[];
+}
+
+export class TraceLog {
+  readonly #store: MemoryStore;
+  readonly #clock: Clock;
+  readonly #onIgnored: (callId: string, placement: ResultPlacement) => void;
+  readonly #sequence = new TurnSequence();
+  #state: MemoryState = emptyMemoryState();
+  #head: JournalHead = { seq: 0, cursor: null, crc: null };
+  #pending: JsonObject[] = [];
+  #flushing: Promise<void> | null = null;
+
+  /** @param onIgnored told of results that have no place in the context */
+  constructor(
+    store: MemoryStore,
+    clock: Clock,
+    onIgnored: (callId: string, placement: ResultPlacement) => void,
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#onIgnored = onIgnored;
+  }
+
+  get state(): MemoryState {
+    return this.#state;
+  }
+
+  /** The last record that the state holds. */
+  get head(): JournalHead {
+    return this.#head;
+  }
+
+  /** Takes over what a restore made. Writes nothing. */
+  adopt(restored: RestoredMemory): void {
+    this.#state = restored.state;
+    this.#head = restored.head;
+    this.#pending = restored.pending.map((boundary) => this.#rowFor('', boundaryBody(boundary, 'Restore')));
+  }
+
+  /** One commit. `expectedSeq`: only if nothing came in between. */
+  async append(turnId: string, bodies: readonly TraceBody[], expectedSeq?: number): Promise<void> {
+    if (bodies.length === 0) return;
+    const rows = bodies.map((body) => this.#rowFor(turnId, body));
+    await this.flushPending();
+    const result = await this.#store.addTraces(rows, expectedSeq);
+    this.#head = { seq: result.seq, cursor: result.cursor, crc: result.crc };
+    for (const row of rows) this.#apply(row);
+  }
+
+  /** As `append`; with a store that only reads, in memory alone. For what a restore mends. */
+  async appendRepair(turnId: string, bodies: readonly TraceBody[]): Promise<void> {
+    if (!this.#store.readOnly) await this.append(turnId, bodies);
+    else for (const body of bodies) this.#apply(this.#rowFor(turnId, body));
+  }
+
+  /** Writes what a restore left for the first append: alone and before everything else, so that it cannot come after it. */
+  flushPending(): Promise<void> | undefined {
+    if (this.#flushing) return this.#flushing;
+    if (this.#pending.length === 0 || this.#store.readOnly) return undefined;
+    this.#flushing = this.#store
+      .addTraces(this.#pending)
+      .then((result) => {
+        this.#pending = [];
+        this.#head = { seq: result.seq, cursor: result.cursor, crc: result.crc };
+      })
+      .finally(() => {
+        this.#flushing = null;
+      });
+    return this.#flushing;
+  }
+
+  #rowFor(turnId: string, body: TraceBody): JsonObject {
+    const nowMs = this.#clock.nowMs();
+    const seq = this.#sequence.next(turnId, this.#state);
+    const trace = { id: newId('rt', nowMs), ts: nowMs / 1000, turnId, seq, ...body } as Trace;
+    return toJsonValue(traceToJson(trace)).value as JsonObject;
+  }
+
+  #apply(row: JsonObject): void {
+    const trace = traceFromJson(row);
+    const placement = applyTrace(this.#state, trace);
+    if ((placement === 'duplicate' || placement === 'orphan') && trace.type === 'tool_result') {
+      this.#onIgnored(trace.result.toolCallId, placement);
+    }
+  }
+}

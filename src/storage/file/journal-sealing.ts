@@ -1,0 +1,72 @@
+/** Steps of going from one segment to the next: the old one durable, strangers out of the way, the new one with its header. */
+import { randomBytes } from 'node:crypto';
+import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+import { readRange, withFile, writeFully } from './file-io.js';
+import { encodeHeader, type SegmentHeader } from './journal-line.js';
+import type { SegmentFiles } from './journal-segments.js';
+import { writeThenPlace } from './temporary-file.js';
+
+/** Makes the bytes of a segment durable, whoever wrote them. A no-op when it is in the archive, where only durable ones go. */
+export async function syncSegment(fs: FileSystem, target: string): Promise<void> {
+  if ((await fs.stat(target)) === null) return;
+  await withFile(await fs.open(target, 'update'), (file) => file.datasync());
+}
+
+/** After a failed sync of a segment a second one would lie: its first `end` bytes are written anew, and the old file is kept. */
+export async function replaceByCopy(
+  fs: FileSystem,
+  files: SegmentFiles,
+  target: string,
+  end: number,
+): Promise<void> {
+  const bytes = await withFile(await fs.open(target, 'read'), (file) => readRange(file, 0, end));
+  await fs.link(target, files.tornPath(end, randomBytes(4).toString('hex')));
+  const place = (made: string) => fs.rename(made, target);
+  await writeThenPlace(fs, files.folder, bytes, { sync: true, place });
+  await fs.syncFolder(files.folder);
+}
+
+/** Moves a live file that is no part of the journal out of the way, under a name that is read if it is a segment after all. */
+export async function setStrayAside(
+  fs: FileSystem,
+  files: SegmentFiles,
+  stray: string,
+  place: { readonly number: number; readonly fence: number },
+): Promise<void> {
+  await fs.rename(stray, files.strayPath(place.number, place.fence, randomBytes(4).toString('hex')));
+  await fs.syncFolder(files.folder);
+}
+
+export type NewSegment =
+  | { readonly kind: 'made'; readonly file: OpenFile; readonly headerBytes: number }
+  /** Of two writers the other one was first. */
+  | { readonly kind: 'taken' };
+
+/**
+ * Makes the live file of a segment, exclusively, with its header durable.
+ * @param onLeftOver called when it failed and the file, with at most a part of our own header, could not be taken away
+ */
+export async function createSegment(
+  fs: FileSystem,
+  files: SegmentFiles,
+  header: SegmentHeader,
+  onLeftOver: () => void,
+): Promise<NewSegment> {
+  const bytes = encodeHeader(header);
+  let file: OpenFile;
+  try {
+    file = await fs.open(files.livePath, 'create');
+  } catch (thrown) {
+    if (errnoOf(thrown) === 'EEXIST') return { kind: 'taken' };
+    throw thrown;
+  }
+  try {
+    await writeFully(file, bytes, 0);
+    await file.datasync();
+    return { kind: 'made', file, headerBytes: bytes.length };
+  } catch (thrown) {
+    await file.close().catch(() => {});
+    await fs.unlink(files.livePath).catch(onLeftOver);
+    throw thrown;
+  }
+}
