@@ -1,4 +1,4 @@
-/** Every workload of the crash explorer. A new one (compaction: next) is a file beside this one and a line below. */
+/** Every workload of the crash explorer. A new one is a file beside this one and a line below. */
 import type { Workload } from '../workload.js';
 import { blobs } from './blobs.js';
 import { cacheTail } from './cache-tail.js';
@@ -7,6 +7,7 @@ import { faults } from './faults.js';
 import { groupCommit } from './group-commit.js';
 import { journalAppend } from './journal-append.js';
 import { leaseTakeover } from './lease-takeover.js';
+import { memory } from './memory.js';
 import { rotation } from './rotation.js';
 import { tornTail } from './torn-tail.js';
 
@@ -20,4 +21,5 @@ export const workloads: readonly Workload[] = [
   documents,
   cacheTail,
   blobs,
+  memory,
 ];

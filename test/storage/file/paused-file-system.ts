@@ -1,6 +1,7 @@
 /** A real file system that stops before a chosen call until told to go on: a process that is suspended just there. */
-import type { FileStat, FileSystem, OpenFile, OpenMode } from '../../../src/storage/file-system.js';
+
 import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
+import type { FileStat, FileSystem, OpenFile, OpenMode } from '../../../src/storage/file-system.js';
 
 export interface Pause {
   /** Resolves when the call was reached. */
@@ -12,7 +13,10 @@ type Call = keyof FileSystem | keyof OpenFile;
 
 export class PausedFileSystem implements FileSystem {
   readonly #inner = new NodeFileSystem();
-  #wanted: { readonly fits: (call: Call, path: string) => boolean; readonly meet: () => Promise<void> } | null = null;
+  #wanted: {
+    readonly fits: (call: Call, path: string) => boolean;
+    readonly meet: () => Promise<void>;
+  } | null = null;
   #calls = 0;
 
   /** Calls made so far. */
