@@ -88,13 +88,13 @@ export function messageFromJson(json: JsonValue): Message {
     role: role as MessageRole,
     content: optionalText(json, 'content') ?? null,
   };
-  const parts = optionalList(json, 'parts');
-  if (parts) message.parts = parts as unknown as ContentPart[];
+  readParts(json, message);
   const reasoningContent = optionalText(json, 'reasoning_content');
   if (reasoningContent !== undefined) message.reasoningContent = reasoningContent;
   readMedia(json, message);
   if (json['tool_payload'] !== null && json['tool_payload'] !== undefined) {
-    message.toolPayload = payloadFromJson(json['tool_payload']);
+    const payload = payloadFromJson(json['tool_payload']);
+    if (message.role === (isToolCallPayload(payload) ? 'assistant' : 'tool')) message.toolPayload = payload;
   }
   readProvenance(json, message);
   const extra = { ...unknownFields(json, KNOWN), ...unknownMarks(json, message) };
@@ -102,15 +102,66 @@ export function messageFromJson(json: JsonValue): Message {
   return message;
 }
 
-/** Marks whose value is not one of ours (another tool's `kind`, say) are kept like unknown fields. */
+/** Fields that are ours only in a certain shape, with their name in code. */
+const SHAPED = [
+  ['kind', 'kind'],
+  ['status', 'status'],
+  ['synthetic', 'synthetic'],
+  ['pinned', 'pinned'],
+  ['origin', 'origin'],
+  ['parts', 'parts'],
+  ['reasoning', 'reasoning'],
+  ['provider_items', 'providerItems'],
+  ['tool_payload', 'toolPayload'],
+] as const;
+
+/** Fields whose value is not one of ours (another tool's `kind`, calls of a user) are kept like unknown fields. */
 function unknownMarks(json: JsonObject, message: Message): JsonObject {
   const marks: JsonObject = {};
-  for (const key of ['kind', 'status', 'synthetic', 'pinned', 'origin'] as const) {
+  for (const [key, name] of SHAPED) {
     const value = json[key];
-    if (value !== undefined && value !== null && value !== false && message[key] === undefined)
+    const empty = value === undefined || value === null || value === false;
+    if (!empty && !(Array.isArray(value) && value.length === 0) && message[name] === undefined)
       marks[key] = value;
   }
   return marks;
+}
+
+/** Of parts that are not all known, the text stays in sight. */
+function readParts(json: JsonObject, message: Writable<Message>): void {
+  const parts = optionalList(json, 'parts') as unknown as ContentPart[] | undefined;
+  if (parts?.every(isContentPart)) message.parts = parts;
+  else if (parts && message.content === null) {
+    const text = parts.filter((part) => part.type === 'text' && isContentPart(part)).map(textOfPart);
+    if (text.length > 0) message.content = text.join('');
+  }
+}
+
+function textOfPart(part: ContentPart): string {
+  return part.type === 'text' ? part.text : '';
+}
+
+function isContentPart(part: ContentPart): boolean {
+  if (part.type === 'text') return typeof part.text === 'string';
+  if (part.type !== 'media') return false;
+  const media: unknown = part.media;
+  return isJsonObject(media) && MEDIA_KINDS.has(media['kind']) && typeof media['ref'] === 'string';
+}
+
+const MEDIA_KINDS: ReadonlySet<JsonValue | undefined> = new Set(['image', 'audio', 'video', 'file']);
+
+function isReasoningItem(item: ReasoningItem): boolean {
+  const { text, signature, encrypted, origin } = item;
+  return (
+    (text === null || typeof text === 'string') &&
+    (signature === undefined || typeof signature === 'string') &&
+    (encrypted === undefined || typeof encrypted === 'string') &&
+    (origin === undefined || isOrigin(origin))
+  );
+}
+
+function isOrigin(value: unknown): value is Origin {
+  return isJsonObject(value) && typeof value['provider'] === 'string';
 }
 
 function readMedia(json: JsonObject, message: Writable<Message>): void {
@@ -123,11 +174,11 @@ function readMedia(json: JsonObject, message: Writable<Message>): void {
 }
 
 function readProvenance(json: JsonObject, message: Writable<Message>): void {
-  const reasoning = optionalList(json, 'reasoning');
-  if (reasoning) message.reasoning = reasoning as unknown as ReasoningItem[];
-  const items = optionalList(json, 'provider_items');
-  if (items) message.providerItems = items as unknown as ProviderItem[];
-  if (isJsonObject(json['origin'])) message.origin = json['origin'] as unknown as Origin;
+  const reasoning = optionalList(json, 'reasoning') as unknown as ReasoningItem[] | undefined;
+  if (reasoning?.every(isReasoningItem)) message.reasoning = reasoning;
+  const items = optionalList(json, 'provider_items') as unknown as ProviderItem[] | undefined;
+  if (items?.every((item) => isOrigin(item.origin) && item.item !== undefined)) message.providerItems = items;
+  if (isOrigin(json['origin'])) message.origin = json['origin'];
   const messageId = optionalText(json, 'message_id');
   if (messageId !== undefined) message.messageId = messageId;
   const turnId = optionalText(json, 'turn_id');

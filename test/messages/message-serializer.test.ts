@@ -149,6 +149,33 @@ describe('fields that are not known', () => {
   });
 });
 
+describe('parts that are not all known', () => {
+  const odd = {
+    role: 'user',
+    parts: [{ type: 'text', text: 'Hi' }, { type: 'hologram', data: 1 }, { type: 'text' }],
+  };
+
+  it('are kept as they are, and their text stays in sight', () => {
+    const read = messageFromJson(odd);
+    expect(read).toStrictEqual({ role: 'user', content: 'Hi', extra: { parts: odd.parts } });
+    expect(messageToJson(read)).toStrictEqual({ ...odd, content: 'Hi' });
+    expect(messageFromJson(messageToJson(read))).toStrictEqual(read);
+  });
+});
+
+describe('a payload in the wrong role', () => {
+  it.each<JsonObject>([
+    { role: 'user', content: 'x', tool_payload: { tool_calls: [{ id: 'c', name: 'n', arguments: {} }] } },
+    { role: 'system', content: 'x', tool_payload: { tool_call_id: 'c', tool_name: 'n', tool_result: 1 } },
+    { role: 'assistant', tool_payload: { tool_call_id: 'c', tool_name: 'n', tool_result: 1 } },
+    { role: 'tool', tool_payload: { tool_calls: [{ id: 'c', name: 'n', arguments: {} }] } },
+  ])('is kept, and is no call and no result: %j', (json) => {
+    const read = messageFromJson(json);
+    expect(read.toolPayload).toBeUndefined();
+    expect(messageToJson(read)).toStrictEqual(json);
+  });
+});
+
 describe('a field of the wrong shape', () => {
   const call = { id: 'c', name: 'n', arguments: {} };
   it.each<[string, JsonValue]>([

@@ -29,6 +29,10 @@ export type Step =
   | { readonly do: 'compact' }
   | { readonly do: 'reset'; readonly keep: number }
   | { readonly do: 'save' }
+  /** Several things at once: user messages, results of all open calls, and saves between them. */
+  | { readonly do: 'burst'; readonly texts: readonly string[]; readonly saves: number }
+  /** The process before this one wakes up and writes: it is refused, and has no effect. */
+  | { readonly do: 'zombie'; readonly text: string }
   /** Killed, and restored by the next process: with the cache as it is, an earlier one, or none. */
   | {
       readonly do: 'crash';
@@ -88,6 +92,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'compact' }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reset' as const), keep: fc.nat({ max: 4 }) }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'save' }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('burst' as const),
+      texts: fc.array(said, { minLength: 1, maxLength: 4 }),
+      saves: fc.nat({ max: 2 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('zombie' as const), text: said }) },
   {
     weight: 3,
     arbitrary: fc.record({

@@ -44,6 +44,8 @@ export class Session {
   #storage!: StorageBackend;
   #turnId = '';
   #responses = 0;
+  /** The process before this one. */
+  #zombie: MemoryManager | null = null;
 
   constructor(newStorage: () => StorageBackend) {
     this.#newStorage = newStorage;
@@ -122,6 +124,12 @@ export class Session {
       case 'save':
         await memory.persistWorkingContextSnapshot();
         return;
+      case 'burst':
+        await this.#burst(step);
+        return;
+      case 'zombie':
+        await this.#wakeZombie(step.text);
+        return;
       case 'crash':
         await this.crash(step);
     }
@@ -186,6 +194,34 @@ export class Session {
     await this.memory.resetWorkingContextSnapshot([...system, ...talk]);
   }
 
+  async #burst(step: Step & { readonly do: 'burst' }): Promise<void> {
+    const { memory } = this;
+    const turnId = this.#turn();
+    const results = memory.openCalls().map(({ call, turnId: own }) => ({
+      callId: call.id,
+      toolName: call.name,
+      result: 'at once',
+      ...(own === undefined ? {} : { turnId: own }),
+    }));
+    const saves = Array.from({ length: step.saves }, () => memory.persistWorkingContextSnapshot());
+    await Promise.all([
+      ...step.texts.map((text) => memory.ingestUserMessage(text, turnId)),
+      ...results.map((result) => memory.ingestToolResults([result], turnId)),
+      ...saves,
+      memory.endTurn(),
+    ]);
+  }
+
+  async #wakeZombie(text: string): Promise<void> {
+    if (!this.#zombie) return;
+    // Before the first append of the new owner nothing is sealed, and the old one's record may or may not count.
+    await this.memory.ingestUserMessage('I am here now.', this.#turn());
+    // It may still write into the cache for a moment, because it looked at its lease just now: the reader sees through that.
+    await this.#zombie.persistWorkingContextSnapshot();
+    const written = this.#zombie.ingestUserMessage(`zombie ${text}`, this.#zombie.startTurn());
+    await expect(written).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  }
+
   /** Killed. The three ways back give the same list: the live one, with the interrupted calls closed. */
   async crash(step: Omit<Step & { readonly do: 'crash' }, 'do'>): Promise<void> {
     const live = this.memory;
@@ -196,7 +232,10 @@ export class Session {
       await this.#putCache(cache);
       const report = await this.#open(null, { readOnly: true });
       this.sources.add(report.source);
-      expect(report.damage).toStrictEqual([]);
+      // What a process that had lost the agent wrote behind the seal is told; nothing else may be damaged.
+      expect(report.damage.filter(({ reason }) => reason !== 'after-seal' || !this.#zombie)).toStrictEqual(
+        [],
+      );
       expect(checkHistory(this.memory.getWorkingContextMessages())).toStrictEqual([]);
       expectClosed(live, this.memory, report);
       texts.push(stateText(this.memory));
@@ -206,6 +245,7 @@ export class Session {
     expect(texts[1]).toBe(texts[2]);
     await this.#putCache(step.cache === 'last' ? last : step.cache === 'earlier' ? earlier : null);
     await this.#open(step.prompt, {});
+    this.#zombie = live;
     this.#turnId = live.lastTurn > 0 ? formatTurnId(live.lastTurn) : '';
     // A new prompt is written with the next trace or save: a crash before it gives the old one, by design.
     if (step.prompt === null) expect(stateText(this.memory)).toBe(texts[2]);

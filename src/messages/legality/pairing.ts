@@ -191,7 +191,8 @@ function openSlots(message: Message, index: number, pairing: Pairing, known: Map
     }),
   );
   pairing.blocks.set(index, slots);
-  for (const slot of slots) {
+  // Backward: of two calls of one id in one message, the first is answered first.
+  for (const slot of slots.toReversed()) {
     const ofId = known.get(slot.callId);
     if (ofId) {
       ofId.open.push(slot);

@@ -200,6 +200,21 @@ export async function findEnd(
   });
 }
 
+/** Sequence number before a segment: from its header, else by looking at the segment before it, in the archive too. */
+export async function seqBefore(
+  fs: FileSystem,
+  segments: readonly Segment[],
+  index: number,
+): Promise<number> {
+  const segment = segments[index];
+  if (segment?.header) return segment.header.prevSeq;
+  if (index > 0) {
+    return (await findEnd(fs, segments[index - 1]!, () => seqBefore(fs, segments, index - 1))).seq;
+  }
+  const archived = (await segment?.files.scanArchive(fs))?.at(-1);
+  return archived ? (await findEnd(fs, archived, async () => archived.header?.prevSeq ?? 0)).seq : 0;
+}
+
 async function endOf(
   file: OpenFile,
   segment: Segment,

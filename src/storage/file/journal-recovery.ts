@@ -1,6 +1,6 @@
 /** Takes a live file back into use after a failed sync: through a new descriptor, and only if what was acknowledged is there. */
 import { RekindleError } from '../../core/errors.js';
-import type { OpenFile } from '../file-system.js';
+import { errnoOf, type OpenFile } from '../file-system.js';
 import type { JournalHead } from '../ports.js';
 import { readRange } from './file-io.js';
 import { decodeLine } from './journal-line.js';
@@ -31,4 +31,18 @@ async function lastRecordIsThere(file: OpenFile, { segment, end, head }: Acknowl
   const line = await readRange(file, head.cursor.offset, end - head.cursor.offset);
   const decoded = decodeLine(line.at(-1) === 0x0a ? line.subarray(0, -1) : line);
   return decoded.kind === 'record' && decoded.crc === head.crc;
+}
+
+/** Whether the record is on disk cannot be known; the next append finds out first. */
+export function outcomeUnknown(journal: string, what: string, cause: unknown): RekindleError {
+  return new RekindleError('JOURNAL_OUTCOME_UNKNOWN', `${journal} ${what}.`, {
+    details: { journal, errno: errnoOf(cause) ?? 'UNKNOWN' },
+    cause,
+  });
+}
+
+export function continuedByAnother(journal: string): RekindleError {
+  return new RekindleError('LEASE_LOST', `${journal} was continued by another writer.`, {
+    details: { journal },
+  });
 }

@@ -1,7 +1,8 @@
 /** Steps of going from one segment to the next: the old one durable, strangers out of the way, the new one with its header. */
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
-import { readRange, withFile, writeFully } from './file-io.js';
+import { createDurably, readRange, withFile, writeFully } from './file-io.js';
 import { encodeHeader, type SegmentHeader } from './journal-line.js';
 import type { SegmentFiles } from './journal-segments.js';
 import { writeThenPlace } from './temporary-file.js';
@@ -69,4 +70,27 @@ export async function createSegment(
     await fs.unlink(files.livePath).catch(onLeftOver);
     throw thrown;
   }
+}
+
+/** A rename that may have happened already, in an attempt that was reported as failed. */
+export async function renameOnce(fs: FileSystem, from: string, to: string): Promise<void> {
+  try {
+    await fs.rename(from, to);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'ENOENT' || (await fs.stat(to)) === null) throw thrown;
+  }
+}
+
+/** Copies the bytes behind the last whole record to a file beside, durably, then cuts them off. Gives that file's name. */
+export async function cutTornTail(
+  fs: FileSystem,
+  files: SegmentFiles,
+  file: OpenFile,
+  end: { readonly end: number; readonly tornBytes: number },
+): Promise<string> {
+  const aside = files.tornPath(end.end, randomBytes(4).toString('hex'));
+  await createDurably(fs, aside, await readRange(file, end.end, end.tornBytes));
+  await file.truncate(end.end);
+  await file.datasync();
+  return path.basename(aside);
 }

@@ -8,15 +8,22 @@
  *   is read again through a new one before it is used: a second sync of the same descriptor would lie.
  * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
  */
-import { randomBytes } from 'node:crypto';
-import path from 'node:path';
-import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isRekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
-import { createDurably, readRange, withFile, writeFully } from './file-io.js';
-import { damage, findEnd, type SegmentEnd } from './journal-reader.js';
-import { restoreAcknowledged } from './journal-recovery.js';
-import { createSegment, replaceByCopy, setStrayAside, syncSegment } from './journal-sealing.js';
+import { withFile, writeFully } from './file-io.js';
+import type { SegmentHeader } from './journal-line.js';
+import { damage, findEnd, type SegmentEnd, seqBefore } from './journal-reader.js';
+import { continuedByAnother, outcomeUnknown, restoreAcknowledged } from './journal-recovery.js';
+import {
+  createSegment,
+  cutTornTail,
+  type NewSegment,
+  renameOnce,
+  replaceByCopy,
+  setStrayAside,
+  syncSegment,
+} from './journal-sealing.js';
 import type { Segment, SegmentFiles } from './journal-segments.js';
 
 export interface LiveEnd {
@@ -77,7 +84,7 @@ export class JournalWriter {
     const last = whole.at(-1) ?? (await this.#files.scanArchive(this.#fs)).at(-1);
     if (!last) return;
     await this.#assertNotFenced(last);
-    const end = await findEnd(this.#fs, last, () => this.#seqBefore(whole, whole.length - 1));
+    const end = await findEnd(this.#fs, last, () => seqBefore(this.#fs, whole, whole.length - 1));
     this.#adopt(last, end);
     // An owner who may still be alive can have it open: whoever made it, or whoever added to it since.
     const unsafe = this.#lease?.unsafeFence ?? 0;
@@ -109,37 +116,19 @@ export class JournalWriter {
     this.#head = { seq: end.seq, cursor: end.last?.cursor ?? null, crc: end.last?.crc ?? null };
   }
 
-  /** Sequence number before a segment: from its header, else by looking at the segment before it. */
-  async #seqBefore(segments: readonly Segment[], index: number): Promise<number> {
-    const header = segments[index]?.header;
-    if (header) return header.prevSeq;
-    if (index <= 0) return this.#archivedSeq();
-    const before = await findEnd(this.#fs, segments[index - 1]!, () => this.#seqBefore(segments, index - 1));
-    return before.seq;
-  }
-
-  /** The last number in the archive: only asked for when the first segment cannot say what came before it. */
-  async #archivedSeq(): Promise<number> {
-    const archived = await this.#files.scanArchive(this.#fs);
-    const last = archived.at(-1);
-    if (!last) return 0;
-    return (await findEnd(this.#fs, last, async () => last.header?.prevSeq ?? 0)).seq;
-  }
-
+  /** Reports it; with `mend` its bytes are set aside and cut off. */
   async #meetTornTail(segment: Segment, end: SegmentEnd, mend: boolean): Promise<void> {
     const found = damage('torn', segment, end.end, end.tornBytes);
-    if (!mend) {
-      this.openingDamage.push(found);
-      return;
-    }
-    const aside = this.#files.tornPath(end.end, randomBytes(4).toString('hex'));
-    await withFile(await this.#fs.open(segment.path, 'update'), async (file) => {
+    const setAside = mend ? await this.#setTornTailAside(segment, end) : null;
+    this.openingDamage.push(setAside === null ? found : { ...found, setAside });
+  }
+
+  async #setTornTailAside(segment: Segment, end: SegmentEnd): Promise<string> {
+    const file = await this.#fs.open(segment.path, 'update');
+    return withFile(file, async () => {
       await this.#lease?.check(); // after the opening: a new owner gives the name to another file
-      await createDurably(this.#fs, aside, await readRange(file, end.end, end.tornBytes));
-      await file.truncate(end.end);
-      await file.datasync();
+      return cutTornTail(this.#fs, this.#files, file, end);
     });
-    this.openingDamage.push({ ...found, setAside: path.basename(aside) });
   }
 
   /** Writes and syncs one commit. Errors leave the journal as it was before. */
@@ -180,7 +169,7 @@ export class JournalWriter {
       return thrown;
     } catch {
       await this.#distrust(file);
-      return this.#outcomeUnknown('could not be cut back after a failed write', thrown);
+      return outcomeUnknown(this.#files.base, 'could not be cut back after a failed write', thrown);
     }
   }
 
@@ -189,15 +178,8 @@ export class JournalWriter {
       await file.datasync();
     } catch (thrown) {
       await this.#distrust(file);
-      throw this.#outcomeUnknown('could not be synced', thrown);
+      throw outcomeUnknown(this.#files.base, 'could not be synced', thrown);
     }
-  }
-
-  #outcomeUnknown(what: string, cause: unknown): RekindleError {
-    return new RekindleError('JOURNAL_OUTCOME_UNKNOWN', `${this.#files.base} ${what}.`, {
-      details: { journal: this.#files.base, errno: errnoOf(cause) ?? 'UNKNOWN' },
-      cause,
-    });
   }
 
   async #distrust(file: OpenFile): Promise<void> {
@@ -253,9 +235,15 @@ export class JournalWriter {
 
   async #createFirst(): Promise<void> {
     await this.#setStrayAside();
-    this.#file = await this.#fs.open(this.#files.livePath, 'create').catch((thrown: unknown) => {
-      throw errnoOf(thrown) === 'EEXIST' ? this.#someoneElse() : thrown;
-    });
+    try {
+      this.#file = await this.#fs.open(this.#files.livePath, 'create');
+    } catch (thrown) {
+      if (errnoOf(thrown) !== 'EEXIST') throw thrown;
+      // Empty: what a failed attempt left behind. Else someone wrote what we have not read.
+      if ((await this.#fs.stat(this.#files.livePath))?.sizeBytes !== 0)
+        throw continuedByAnother(this.#files.base);
+      this.#file = await this.#openForUpdate();
+    }
   }
 
   /** Seals the live segment and goes on in a new one. The caller has no append under way. */
@@ -282,7 +270,7 @@ export class JournalWriter {
     const fence = this.#lease?.fence ?? 0;
     if (options.renameLive) {
       const sealed = this.#files.sealedPath(this.#segment, fence);
-      await this.#fs.rename(this.#files.livePath, sealed);
+      await renameOnce(this.#fs, this.#files.livePath, sealed);
       this.#path = sealed;
       this.#plan = 'follow-sealed';
     }
@@ -293,14 +281,26 @@ export class JournalWriter {
       prevSeq: this.#head.seq,
       fence: Math.max(fence, this.#highestFence),
     };
-    const made = await createSegment(this.#fs, this.#files, header, () => {
-      this.#strayPath = this.#files.livePath;
-    });
-    if (made.kind === 'taken') throw this.#someoneElse();
+    const made = await this.#createSegment(header);
     this.#file = made.file;
     this.#segment = header.segment;
     this.#end = made.headerBytes;
     this.#newlineMissing = false;
+  }
+
+  /** Where the name is taken although the lease is ours, a failed attempt or a fenced writer left that file behind. */
+  async #createSegment(header: SegmentHeader): Promise<NewSegment & { readonly kind: 'made' }> {
+    for (const last of [false, true]) {
+      const made = await createSegment(this.#fs, this.#files, header, () => {
+        this.#strayPath = this.#files.livePath;
+      });
+      if (made.kind === 'made') return made;
+      if (last) break;
+      await this.#lease?.check();
+      this.#strayPath = this.#files.livePath;
+      await this.#setStrayAside();
+    }
+    throw continuedByAnother(this.#files.base);
   }
 
   async #secureSealed(): Promise<void> {
@@ -317,12 +317,6 @@ export class JournalWriter {
     const place = { number: this.#segment + 1, fence: this.#lease?.fence ?? 0 };
     await setStrayAside(this.#fs, this.#files, this.#strayPath, place);
     this.#strayPath = null;
-  }
-
-  #someoneElse(): RekindleError {
-    return new RekindleError('LEASE_LOST', `${this.#files.base} was continued by another writer.`, {
-      details: { journal: this.#files.base },
-    });
   }
 
   /** Ready to be read by others: the file of an earlier owner is sealed. Nothing happens to a journal without records. */

@@ -198,6 +198,10 @@ const LEGAL: readonly { readonly name: string; readonly messages: readonly Messa
     name: 'one that says the same twice',
     messages: [user('go on'), assistant('1'), user('go on'), assistant('1')],
   },
+  {
+    name: 'one with two calls of one id in one message',
+    messages: [calls('a', 'b', 'a'), result('a', 1), result('b', 2), result('a', 3)],
+  },
   { name: 'one with an interrupted result', messages: [user('1'), calls('a'), syntheticResult('a')] },
 ];
 
