@@ -77,7 +77,7 @@ async function isCaught(bug: Bug): Promise<boolean> {
     await session.start();
     await session.play([...steps, CRASH]);
   });
-  const { failed } = await fc.check(property, { seed: 7, numRuns: 100, endOnFailure: true });
+  const { failed } = await fc.check(property, { seed: 7, numRuns: 60, endOnFailure: true });
   return failed;
 }
 

@@ -74,7 +74,7 @@ describe('the restored context', () => {
           expect(withoutTimes(await folderState(root))).toStrictEqual(withoutTimes(before));
         }),
       ),
-      runParameters('restore-equals-live, files', 25),
+      runParameters('restore-equals-live, files', 20),
     );
   }, 600_000);
 });

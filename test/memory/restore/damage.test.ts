@@ -257,7 +257,7 @@ describe('a torn cache write', () => {
     await close();
     const firstDifference = before.findIndex((byte, index) => byte !== after[index]);
     const sources = new Set<string>();
-    for (let written = firstDifference; written <= after.length; written += 3) {
+    for (let written = firstDifference; written <= after.length; written += 5) {
       const torn = Buffer.concat([after.subarray(0, written), before.subarray(written)]);
       await place.put(SNAPSHOT_FILE, torn);
       const opened = await openAgent(place, { readOnly: true });
