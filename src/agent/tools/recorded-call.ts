@@ -2,7 +2,7 @@
  * Runs one call so that it never runs twice: the ledger has it before the tool starts, the traces have the result before anyone
  * sees it. The only place where a tool is run, for our own loop and for a host's.
  */
-import { messageOf, RekindleError } from '../../core/errors.js';
+import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import type { ToolContext } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { type LedgerCall, type LedgerOutcome, outcomeOf } from '../../memory/store/tool-call-ledger.js';
@@ -25,12 +25,25 @@ export async function runRecordedCall(
   const outcome = options.signal.aborted // meanwhile
     ? { result: null, error: NOT_STARTED_TEXT }
     : await outcomeOf(() => withLimit(memory, call, options, execute));
-  const { error, result } = outcome;
-  await memory.ingestToolResults(
-    [{ callId: call.callId, toolName: call.toolName, result, error }],
-    call.turnId,
-  );
-  return outcome;
+  return record(memory, call, outcome);
+}
+
+/** A result that no journal takes (it is too large) becomes an error that says so: the call must not stay open. */
+async function record(
+  memory: MemoryManager,
+  call: LedgerCall,
+  outcome: LedgerOutcome,
+): Promise<LedgerOutcome> {
+  const result = { callId: call.callId, toolName: call.toolName, ...outcome };
+  try {
+    await memory.ingestToolResults([result], call.turnId);
+    return outcome;
+  } catch (thrown) {
+    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
+    const refused = { result: null, error: `The tool ran, but its result cannot be kept: ${thrown.message}` };
+    await memory.ingestToolResults([{ ...result, ...refused }], call.turnId);
+    return refused;
+  }
 }
 
 async function withLimit(
