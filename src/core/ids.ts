@@ -1,24 +1,9 @@
 /** Ids: unique across processes, sortable by eye, safe in file names. */
 import { randomBytes } from 'node:crypto';
 
-const POOL_IDS = 512;
-const RANDOM_BYTES = 5;
-let pool = '';
-let used = 0;
-
-/** Ten random hex digits. Drawn in batches: one call to the system's generator costs as much as the rest of a trace. */
-function randomDigits(): string {
-  if (used === pool.length) {
-    pool = randomBytes(POOL_IDS * RANDOM_BYTES).toString('hex');
-    used = 0;
-  }
-  used += RANDOM_BYTES * 2;
-  return pool.slice(used - RANDOM_BYTES * 2, used);
-}
-
 /** `<prefix>_<milliseconds>_<10 hex digits>`: the seed's shape, with a random part because milliseconds collide. */
 export function newId(prefix: string, nowMs: number): string {
-  return `${prefix}_${nowMs}_${randomDigits()}`;
+  return `${prefix}_${nowMs}_${randomBytes(5).toString('hex')}`;
 }
 
 /** `turn_0001`, `turn_0002`, ...; four digits at least, as the seed has them. */

@@ -136,23 +136,26 @@ describe('the heartbeat', () => {
   });
 });
 
+/** The owner's own name for its file. */
+const OWN_1: string = expect.stringMatching(/^000001-[0-9a-f]{16}\.json$/);
+
 describe('the files of a lease', () => {
   it('are one for the owner, and a mark when it let go', async () => {
     const { storage, files, folder } = await withLeaseFolder();
     const lease = await storage().leases.acquire(NAME);
-    expect(await files()).toEqual(['000001.json']);
+    expect(await files()).toEqual([OWN_1, '000001.json']);
     expect(JSON.parse(await fs.readFile(path.join(folder, '000001.json'), 'utf8'))).toMatchObject({
       owner: { pid: process.pid },
     });
     await lease.release();
-    expect(await files()).toEqual(['000001.json', '000001.released']);
+    expect(await files()).toEqual([OWN_1, '000001.json', '000001.released']);
   });
 
   it('of older owners are taken away by the next', async () => {
     const { storage, files } = await withLeaseFolder();
     for (let owner = 0; owner < 5; owner += 1) await (await storage().leases.acquire(NAME)).release();
     await storage().leases.acquire(NAME);
-    expect(await files()).toEqual(['000006.json']);
+    expect(await files()).toEqual([expect.stringMatching(/^000006-[0-9a-f]{16}\.json$/), '000006.json']);
   });
 
   it('that cannot be taken away leave their owner in power: the new claim is given up', async () => {
@@ -161,9 +164,9 @@ describe('the files of a lease', () => {
     const store = storage({ fileSystem: disk });
     const first = await store.leases.acquire(NAME, { ttlMs: TTL_MS });
     clock.advance(TTL_MS + 1);
-    disk.verdict = ({ call, name }) => (call === 'unlink' && name === '000001.json' ? 'EACCES' : null);
+    disk.verdict = ({ call, name }) => (call === 'unlink' && name.startsWith('000001-') ? 'EACCES' : null);
     expect(await codeOf(store.leases.acquire(NAME))).toBe('STORAGE_FAILED');
-    expect(await files()).toEqual(['000001.json']);
+    expect(await files()).toEqual([OWN_1, '000001.json']);
     await first.check();
     disk.verdict = () => null;
     expect(await store.leases.acquire(NAME)).toMatchObject({ fence: 2, takenOver: true });
