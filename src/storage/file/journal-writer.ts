@@ -31,6 +31,8 @@ export interface LiveEnd {
   readonly offset: number;
 }
 
+const LOOKS_MAX = 4;
+
 export class JournalWriter {
   readonly #fs: FileSystem;
   readonly #files: SegmentFiles;
@@ -221,10 +223,31 @@ export class JournalWriter {
   async #prepare(): Promise<void> {
     await this.#lease?.check();
     await this.#syncAncestors();
-    if (this.#file === null) await this.#openLive();
+    for (let tries = 1; this.#file === null; tries += 1) {
+      await this.#openLive().catch((thrown: unknown) => this.#lookAgain(thrown, tries));
+    }
     this.#plan = 'append';
     await this.#fs.syncFolder(this.#files.folder);
     this.#ready = true;
+  }
+
+  /**
+   * An owner that had been fenced off can wake and rename or make the live file once more. Whoever has the lease then looks
+   * where the journal is now and goes on, unless more is in it than was known.
+   */
+  async #lookAgain(thrown: unknown, tries: number): Promise<void> {
+    const moved = errnoOf(thrown) === 'ENOENT' || isRekindleError(thrown, 'LEASE_LOST');
+    if (!moved || !this.#lease || tries === LOOKS_MAX) throw thrown;
+    await this.#lease.check();
+    const known = this.#head;
+    await this.refresh();
+    const { seq } = this.#head;
+    if (seq !== known.seq) {
+      throw new RekindleError('JOURNAL_CONFLICT', `${this.#files.base} was continued by another writer.`, {
+        details: { journal: this.#files.base, expectedSeq: known.seq, seq },
+      });
+    }
+    this.#head = known;
   }
 
   async #openLive(): Promise<void> {
