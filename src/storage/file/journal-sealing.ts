@@ -4,6 +4,7 @@ import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { createDurably, readRange, withFile, writeFully } from './file-io.js';
 import { encodeHeader, type SegmentHeader } from './journal-line.js';
+import { continuedByAnother } from './journal-recovery.js';
 import type { SegmentFiles } from './journal-segments.js';
 import { writeThenPlace } from './temporary-file.js';
 
@@ -38,36 +39,52 @@ export async function setStrayAside(
   await fs.syncFolder(files.folder);
 }
 
-export type NewSegment =
-  | { readonly kind: 'made'; readonly file: OpenFile; readonly headerBytes: number }
-  /** Of two writers the other one was first. */
-  | { readonly kind: 'taken' };
+export interface NewSegment {
+  readonly file: OpenFile;
+  readonly headerBytes: number;
+}
 
 /**
- * Makes the live file of a segment, exclusively, with its header durable.
- * @param onLeftOver called when it failed and the file, with at most a part of our own header, could not be taken away
+ * Makes the live file of a segment, exclusively, with its header durable. Where the name is taken although the lease is held, a
+ * failed attempt or a fenced writer left that file behind: it is set aside, once.
+ * @param assertHeld rejects when the lease is lost
  */
 export async function createSegment(
   fs: FileSystem,
   files: SegmentFiles,
   header: SegmentHeader,
-  onLeftOver: () => void,
+  assertHeld: () => Promise<void>,
 ): Promise<NewSegment> {
+  const first = await tryCreateSegment(fs, files, header);
+  if (first) return first;
+  await assertHeld();
+  await setStrayAside(fs, files, files.livePath, { number: header.segment, fence: header.fence });
+  const second = await tryCreateSegment(fs, files, header);
+  if (second) return second;
+  throw continuedByAnother(files.base);
+}
+
+/** Null when the name is taken. */
+async function tryCreateSegment(
+  fs: FileSystem,
+  files: SegmentFiles,
+  header: SegmentHeader,
+): Promise<NewSegment | null> {
   const bytes = encodeHeader(header);
   let file: OpenFile;
   try {
     file = await fs.open(files.livePath, 'create');
   } catch (thrown) {
-    if (errnoOf(thrown) === 'EEXIST') return { kind: 'taken' };
+    if (errnoOf(thrown) === 'EEXIST') return null;
     throw thrown;
   }
   try {
     await writeFully(file, bytes, 0);
     await file.datasync();
-    return { kind: 'made', file, headerBytes: bytes.length };
+    return { file, headerBytes: bytes.length };
   } catch (thrown) {
     await file.close().catch(() => {});
-    await fs.unlink(files.livePath).catch(onLeftOver);
+    await fs.unlink(files.livePath).catch(() => {}); // else it is set aside by the next attempt
     throw thrown;
   }
 }

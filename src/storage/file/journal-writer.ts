@@ -8,17 +8,15 @@
  *   is read again through a new one before it is used: a second sync of the same descriptor would lie.
  * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
  */
-import { isRekindleError } from '../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
 import { withFile, writeFully } from './file-io.js';
-import type { SegmentHeader } from './journal-line.js';
 import { damage, findEnd, type SegmentEnd, seqBefore } from './journal-reader.js';
 import { continuedByAnother, outcomeUnknown, restoreAcknowledged } from './journal-recovery.js';
 import {
   createSegment,
   cutTornTail,
-  type NewSegment,
   renameOnce,
   replaceByCopy,
   setStrayAside,
@@ -30,8 +28,6 @@ export interface LiveEnd {
   readonly segment: number;
   readonly offset: number;
 }
-
-const LOOKS_MAX = 4;
 
 export class JournalWriter {
   readonly #fs: FileSystem;
@@ -223,31 +219,10 @@ export class JournalWriter {
   async #prepare(): Promise<void> {
     await this.#lease?.check();
     await this.#syncAncestors();
-    for (let tries = 1; this.#file === null; tries += 1) {
-      await this.#openLive().catch((thrown: unknown) => this.#lookAgain(thrown, tries));
-    }
+    if (this.#file === null) await this.#openLive();
     this.#plan = 'append';
     await this.#fs.syncFolder(this.#files.folder);
     this.#ready = true;
-  }
-
-  /**
-   * An owner that had been fenced off can wake and rename or make the live file once more. Whoever has the lease then looks
-   * where the journal is now and goes on, unless more is in it than was known.
-   */
-  async #lookAgain(thrown: unknown, tries: number): Promise<void> {
-    const moved = errnoOf(thrown) === 'ENOENT' || isRekindleError(thrown, 'LEASE_LOST');
-    if (!moved || !this.#lease || tries === LOOKS_MAX) throw thrown;
-    await this.#lease.check();
-    const known = this.#head;
-    await this.refresh();
-    const { seq } = this.#head;
-    if (seq !== known.seq) {
-      throw new RekindleError('JOURNAL_CONFLICT', `${this.#files.base} was continued by another writer.`, {
-        details: { journal: this.#files.base, expectedSeq: known.seq, seq },
-      });
-    }
-    this.#head = known;
   }
 
   async #openLive(): Promise<void> {
@@ -304,26 +279,12 @@ export class JournalWriter {
       prevSeq: this.#head.seq,
       fence: Math.max(fence, this.#highestFence),
     };
-    const made = await this.#createSegment(header);
+    const assertHeld = async () => this.#lease?.check();
+    const made = await createSegment(this.#fs, this.#files, header, assertHeld);
     this.#file = made.file;
     this.#segment = header.segment;
     this.#end = made.headerBytes;
     this.#newlineMissing = false;
-  }
-
-  /** Where the name is taken although the lease is ours, a failed attempt or a fenced writer left that file behind. */
-  async #createSegment(header: SegmentHeader): Promise<NewSegment & { readonly kind: 'made' }> {
-    for (const last of [false, true]) {
-      const made = await createSegment(this.#fs, this.#files, header, () => {
-        this.#strayPath = this.#files.livePath;
-      });
-      if (made.kind === 'made') return made;
-      if (last) break;
-      await this.#lease?.check();
-      this.#strayPath = this.#files.livePath;
-      await this.#setStrayAside();
-    }
-    throw continuedByAnother(this.#files.base);
   }
 
   async #secureSealed(): Promise<void> {
