@@ -8,7 +8,7 @@
  *   is read again through a new one before it is used: a second sync of the same descriptor would lie.
  * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
  */
-import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isRekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
 import { withFile, writeFully } from './file-io.js';
