@@ -109,7 +109,8 @@ class MemorySession implements Session {
 
   async #step(kind: string, run: () => Promise<unknown>): Promise<void> {
     const ack = this.#process.history.begin({ kind });
-    await run();
+    // Nothing to compact: nothing was written, so nothing is acknowledged (what a killed process left may still be volatile).
+    if ((await run()) === null) return;
     ack({ epochId: this.#memory.epochId, context: contextOf(this.#memory) });
   }
 
