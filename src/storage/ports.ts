@@ -100,8 +100,8 @@ export interface Journal<R extends JsonObject> {
    * Durable when it resolves, as far as the store's durability mode says.
    * @throws JOURNAL_CONFLICT, LEASE_LOST (nothing acknowledged), STORAGE_FULL and STORAGE_FAILED (nothing
    * kept, the journal stays usable), JOURNAL_OUTCOME_UNKNOWN (a sync failed), JOURNAL_CLOSED,
-   * INVALID_ARGUMENT (a record that is no plain JSON object, too large, or has a key that starts with `_seq`,
-   * `_crc` or `_segment`).
+   * INVALID_ARGUMENT (a record that is no plain JSON object, too large, or has one of the keys `_seq`,
+   * `_crc`, `_segment`, `_lost`).
    */
   append(records: readonly R[], options?: AppendOptions): Promise<AppendResult>;
   /** Forward from the start, or from a place. Sees what was durable when it was called, perhaps more. */

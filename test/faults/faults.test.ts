@@ -5,13 +5,14 @@ import { diskErrors } from './disk-errors.js';
 import { type FaultSuite, seedFromEnvironment } from './fault-suite.js';
 import { fullDisk } from './full-disk.js';
 import { kills } from './kills.js';
-import { pauses } from './pauses.js';
+import { pauses, pausesWhileSealing } from './pauses.js';
 
 const seed = seedFromEnvironment();
 
 const SUITES: readonly [FaultSuite, number][] = [
   [kills, 12],
   [pauses, 8],
+  [pausesWhileSealing, 12],
   [diskErrors, 100],
   [bitFlips, 1_000],
   [fullDisk, 32],

@@ -25,7 +25,7 @@ export const pauses: FaultSuite = {
 };
 
 export const pausesWhileSealing: FaultSuite = {
-  title: 'the same, and most records begin a new segment, so that it is often stopped while it seals one',
+  title: 'its owner is stopped likewise, and most records begin a new segment',
   defaultCount: 100,
   run: (options) => run(options, 8 << 10),
 };

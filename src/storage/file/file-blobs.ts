@@ -1,4 +1,5 @@
 /** Blobs as files: `<scope>/<first two digits>/<digest>`. Whole before the name exists, so a name means good bytes. */
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
 import { assertDigest, digestOf, isDigest } from '../blob-digest.js';
@@ -34,7 +35,7 @@ export class FileBlobs implements Blobs {
       const folder = path.join(scope, digest.slice(0, 2));
       await ensureFolder(this.#fs, folder);
       const target = path.join(folder, digest);
-      if (!(await this.#fs.stat(target))) {
+      if (!(await this.#isStored(target, digest))) {
         const place = (made: string) => this.#fs.rename(made, target);
         await writeThenPlace(this.#fs, scope, bytes, { sync: true, place }); // in the scope: one look finds leftovers
       }
@@ -43,6 +44,15 @@ export class FileBlobs implements Blobs {
       await this.#fs.syncFolder(folder);
       return { digest, size: bytes.length };
     });
+  }
+
+  /** A name alone proves nothing: damaged bytes are moved aside, and a link is refused. */
+  async #isStored(target: string, digest: string): Promise<boolean> {
+    const bytes = await readWhole(this.#fs, target);
+    if (bytes === null) return false;
+    if (digestOf(bytes) === digest) return true;
+    await this.#fs.rename(target, `${target}.damaged-${randomBytes(4).toString('hex')}`);
+    return false;
   }
 
   get(digest: string): Promise<Uint8Array | null> {

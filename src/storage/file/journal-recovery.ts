@@ -1,7 +1,7 @@
 /** Takes a live file back into use after a failed sync: through a new descriptor, and only if what was acknowledged is there. */
 import { RekindleError } from '../../core/errors.js';
-import { errnoOf, type OpenFile } from '../file-system.js';
-import type { JournalHead } from '../ports.js';
+import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+import type { JournalHead, Lease } from '../ports.js';
 import { readRange } from './file-io.js';
 import { decodeLine } from './journal-line.js';
 
@@ -45,4 +45,22 @@ export function continuedByAnother(journal: string): RekindleError {
   return new RekindleError('LEASE_LOST', `${journal} was continued by another writer.`, {
     details: { journal },
   });
+}
+
+/**
+ * Opens a live file to go on in it. Only a check of the lease that follows the opening tells that it is the file that was read: a
+ * new owner gives the name to another one, but not before it has the lease.
+ */
+export async function openWhileHeld(fs: FileSystem, target: string, lease: Lease | null): Promise<OpenFile> {
+  const file = await fs.open(target, 'update').catch(async (thrown: unknown) => {
+    await lease?.check(); // is it a new owner that moved it?
+    throw thrown;
+  });
+  try {
+    await lease?.check();
+    return file;
+  } catch (thrown) {
+    await file.close().catch(() => {});
+    throw thrown;
+  }
 }

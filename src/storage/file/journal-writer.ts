@@ -13,7 +13,12 @@ import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
 import { withFile, writeFully } from './file-io.js';
 import { damage, findEnd, type SegmentEnd, seqBefore } from './journal-reader.js';
-import { continuedByAnother, outcomeUnknown, restoreAcknowledged } from './journal-recovery.js';
+import {
+  continuedByAnother,
+  openWhileHeld,
+  outcomeUnknown,
+  restoreAcknowledged,
+} from './journal-recovery.js';
 import {
   createSegment,
   cutTornTail,
@@ -28,6 +33,9 @@ export interface LiveEnd {
   readonly segment: number;
   readonly offset: number;
 }
+
+/** How often a fenced owner may get in the way of one preparation. */
+const LOOKS_MAX = 4;
 
 export class JournalWriter {
   readonly #fs: FileSystem;
@@ -50,6 +58,7 @@ export class JournalWriter {
   /** A live file that is no part of the journal: a header that is not whole, or one of an owner that had been fenced off. */
   #strayPath: string | null = null;
   #highestFence = 0;
+  #stale = false;
   /** A sync of the file to be sealed failed: its bytes are sealed as a copy. */
   #sealByCopy = false;
 
@@ -122,16 +131,14 @@ export class JournalWriter {
   }
 
   async #setTornTailAside(segment: Segment, end: SegmentEnd): Promise<string> {
-    const file = await this.#fs.open(segment.path, 'update');
-    return withFile(file, async () => {
-      await this.#lease?.check(); // after the opening: a new owner gives the name to another file
-      return cutTornTail(this.#fs, this.#files, file, end);
-    });
+    const file = await openWhileHeld(this.#fs, segment.path, this.#lease);
+    return withFile(file, () => cutTornTail(this.#fs, this.#files, file, end));
   }
 
   /** Writes and syncs one commit. Errors leave the journal as it was before. */
   async commit(bytes: Buffer, options: { readonly sync: boolean }): Promise<void> {
     if (this.#lease?.held === false) await this.#lease.check();
+    if (this.#stale) throw continuedByAnother(this.#files.base);
     if (this.#suspect) await this.#recover();
     if (!this.#ready) await this.#prepare();
     const file = this.#file!;
@@ -188,7 +195,7 @@ export class JournalWriter {
 
   /** Reads the file anew: the last acknowledged record must be there; what lies behind it is cut off. */
   async #recover(): Promise<void> {
-    const file = await this.#openForUpdate();
+    const file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
     try {
       const known = { segment: this.#segment, end: this.#end, head: this.#head };
       await restoreAcknowledged(file, { ...known, journal: this.#files.base });
@@ -200,33 +207,42 @@ export class JournalWriter {
     this.#suspect = false;
   }
 
-  /**
-   * Opens the live file to go on in it. Only a check of the lease that follows the opening tells that it is the file that was
-   * read: a new owner gives the name to another one, but not before it has the lease.
-   */
-  async #openForUpdate(): Promise<OpenFile> {
-    const file = await this.#fs.open(this.#files.livePath, 'update');
-    try {
-      await this.#lease?.check();
-      return file;
-    } catch (thrown) {
-      await file.close().catch(() => {});
-      throw thrown;
-    }
-  }
-
   /** Does what the plan says, so that the live file is ours and its name is durable. */
   async #prepare(): Promise<void> {
     await this.#lease?.check();
     await this.#syncAncestors();
-    if (this.#file === null) await this.#openLive();
+    for (let tries = 1; this.#file === null; tries += 1) {
+      await this.#openLive().catch((thrown: unknown) => this.#lookAgain(thrown, tries));
+    }
     this.#plan = 'append';
     await this.#fs.syncFolder(this.#files.folder);
     this.#ready = true;
   }
 
+  /**
+   * An owner that had been fenced off can wake and rename or make the live file once more. Whoever has the lease then looks
+   * where the journal is now. What that owner added to the segment that was read lies behind the end that was read, and the seal
+   * goes there. Where the journal holds something else than was known, this writer is of no more use.
+   */
+  async #lookAgain(thrown: unknown, tries: number): Promise<void> {
+    const moved = errnoOf(thrown) === 'ENOENT' || isRekindleError(thrown, 'LEASE_LOST');
+    if (this.#stale || !moved || !this.#lease || tries === LOOKS_MAX) throw thrown;
+    await this.#lease.check();
+    const known = { segment: this.#segment, end: this.#end, head: this.#head, newline: this.#newlineMissing };
+    await this.refresh();
+    if (this.#segment === known.segment) {
+      this.#end = known.end;
+      this.#newlineMissing = known.newline;
+    } else if (this.#head.seq !== known.head.seq) {
+      this.#stale = true;
+      throw continuedByAnother(this.#files.base);
+    }
+    this.#head = known.head;
+  }
+
   async #openLive(): Promise<void> {
-    if (this.#plan === 'append') this.#file = await this.#openForUpdate();
+    if (this.#plan === 'append')
+      this.#file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
     else if (this.#plan === 'create') await this.#createFirst();
     else await this.#startSegment({ renameLive: this.#plan === 'seal-live' });
   }
@@ -240,7 +256,7 @@ export class JournalWriter {
       // Empty: what a failed attempt left behind. Else someone wrote what we have not read.
       if ((await this.#fs.stat(this.#files.livePath))?.sizeBytes !== 0)
         throw continuedByAnother(this.#files.base);
-      this.#file = await this.#openForUpdate();
+      this.#file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
     }
   }
 

@@ -145,4 +145,28 @@ describe('an artifact', () => {
     await expect(blobs.get(digest)).rejects.toMatchObject({ code: 'BLOB_DAMAGED', details: { digest } });
     expect(await fs.readFile(place, 'utf8')).toBe('evil');
   });
+
+  it('that is stored again where damaged bytes have its name is whole afterwards, and the damaged ones are kept', async () => {
+    const { storage, file } = await fileFixture();
+    const blobs = storage().blobs(['artifacts']);
+    const { digest } = await blobs.put(Buffer.from('good'));
+    const folder = path.join(file('artifacts'), digest.slice(0, 2));
+    await fs.writeFile(path.join(folder, digest), 'go');
+    await blobs.put(Buffer.from('good'));
+    expect(Buffer.from((await blobs.get(digest))!).toString()).toBe('good');
+    const kept = (await fs.readdir(folder)).filter((name) => name.startsWith(`${digest}.damaged-`));
+    expect(await Promise.all(kept.map((name) => fs.readFile(path.join(folder, name), 'utf8')))).toEqual([
+      'go',
+    ]);
+  });
+
+  it('is not acknowledged where a link has its name', async () => {
+    const { storage, file } = await fileFixture();
+    const blobs = storage().blobs(['artifacts']);
+    const { digest } = await blobs.put(Buffer.from('good'));
+    const place = path.join(file('artifacts'), digest.slice(0, 2), digest);
+    await fs.rename(place, `${place}.elsewhere`);
+    await fs.symlink(`${place}.elsewhere`, place);
+    await expect(blobs.put(Buffer.from('good'))).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+  });
 });

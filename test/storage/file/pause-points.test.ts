@@ -102,6 +102,28 @@ async function takeOverAndAppend(agent: Agent, store: FileStorage, name: string)
   await agent.append(owner, `${name}2`);
 }
 
+/** An owner that fails although it has the lease is a problem. */
+async function takeOverWhileHeld(agent: Agent, store: FileStorage, name: string): Promise<void> {
+  let owner: Owner | null = null;
+  try {
+    owner = await agent.own(store);
+    await agent.append(owner, `${name}1`);
+    await agent.append(owner, `${name}2`);
+  } catch (thrown) {
+    if (isRekindleError(thrown, 'LEASE_HELD') || isRekindleError(thrown, 'LEASE_LOST')) {
+      if (!owner || !(await isHeld(owner.lease))) return;
+    }
+    agent.problems.push(`the rightful owner failed: ${String(thrown)}`);
+  }
+}
+
+async function isHeld(lease: Lease): Promise<boolean> {
+  return lease.check().then(
+    () => true,
+    () => false,
+  );
+}
+
 async function twoRecords(agent: Agent): Promise<void> {
   const first = await agent.own(agent.store());
   await agent.append(first, 'a1');
@@ -204,6 +226,25 @@ async function suspendedTwice(scene: Scene, one: number, two: number, swapped: b
   });
 }
 
+/** An owner wakes while the next one is in the middle of its first appends: as long as that one has the lease, these succeed. */
+async function wokenMidway(scene: Scene, one: number, two: number): Promise<string[]> {
+  return inFolder(async (agent) => {
+    await scene.before(agent);
+    const disks = [new PausedFileSystem(), new PausedFileSystem()];
+    const pauses = [disks[0]!.pauseAfterCalls(one), disks[1]!.pauseAfterCalls(two)];
+    const old = agent.settle(scene.act(agent, agent.store(disks[0], scene.segmentBytesMax), 'b'));
+    await first(pauses[0]!, old);
+    const rightful = takeOverWhileHeld(agent, agent.store(disks[1], scene.segmentBytesMax), 'c');
+    await first(pauses[1]!, rightful);
+    pauses[0]!.goOn();
+    await old;
+    pauses[1]!.goOn();
+    await rightful;
+    await takeOverAndAppend(agent, agent.store(), 'd');
+    return agent.verify();
+  });
+}
+
 async function first(pause: Pause, acting: Promise<unknown>): Promise<boolean> {
   return Promise.race([pause.reached.then(() => true), acting.then(() => false)]);
 }
@@ -240,6 +281,21 @@ describe('two owners that are suspended before any of their file operations harm
         const [one, two, swapped] = [random.below(60), random.below(70), random.below(2) === 1];
         const problems = await suspendedTwice(scene, one, two, swapped);
         if (problems.length > 0) failed.push(`${one}, ${two}, ${swapped}: ${problems.join('; ')}`);
+      }
+      expect(failed, `REKINDLE_SEED=${seed}`).toEqual([]);
+    });
+  }
+});
+
+describe('an owner that wakes while the next one takes over does not stop it', () => {
+  for (const scene of SCENES) {
+    it(`when ${scene.title}`, { timeout: 10_000 + 1_000 * pairs }, async () => {
+      const random = new SeededRandom(seed);
+      const failed: string[] = [];
+      for (let round = 0; round < pairs; round += 1) {
+        const [one, two] = [random.below(60), random.below(70)];
+        const problems = await wokenMidway(scene, one, two);
+        if (problems.length > 0) failed.push(`${one}, ${two}: ${problems.join('; ')}`);
       }
       expect(failed, `REKINDLE_SEED=${seed}`).toEqual([]);
     });
