@@ -31,14 +31,14 @@ export interface Media {
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** Signed by the provider of the message (Gemini); goes back on this very part, or not at all. */
+  readonly signature?: string;
 }
 
 export interface MediaPart {
   readonly type: 'media';
   readonly media: Media;
 }
-
-export type ContentPart = TextPart | MediaPart;
 
 /** One block of the model's reasoning. A signature belongs to its text and goes back unchanged, or not at all. */
 export interface ReasoningItem {
@@ -49,6 +49,14 @@ export interface ReasoningItem {
   readonly id?: string;
   readonly origin?: Origin;
 }
+
+/** A block of reasoning whose place between the texts matters: what is signed is signed with its place. */
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly reasoning: ReasoningItem;
+}
+
+export type ContentPart = TextPart | MediaPart | ReasoningPart;
 
 /** An item that only its provider understands, kept byte for byte. */
 export interface ProviderItem {
@@ -63,6 +71,8 @@ export interface ToolCallSpec {
   readonly arguments: JsonValue;
   /** The model's own text, where it says more than `arguments` (large integers, spacing, what did not parse). */
   readonly argumentsText?: string;
+  /** Signed by the provider of the message (Gemini); goes back on this very call, or not at all. */
+  readonly signature?: string;
   /** Fields of other tools and providers, kept. */
   readonly extra?: JsonObject;
 }
@@ -91,6 +101,7 @@ export interface Message {
   readonly toolPayload?: ToolCallPayload | ToolResultPayload;
   /** Several parts in order; then `content` is null. */
   readonly parts?: readonly ContentPart[];
+  /** Blocks that come before the text. Where they stand between texts, they are `parts` instead. */
   readonly reasoning?: readonly ReasoningItem[];
   readonly providerItems?: readonly ProviderItem[];
   readonly origin?: Origin;

@@ -118,6 +118,7 @@ function userContent(
     ...media.map((item) => ({ type: 'media' as const, media: item })),
   ];
   return parts
+    .filter((part) => part.type !== 'reasoning')
     .filter((part) => part.type !== 'text' || part.text.trim() !== '') // no provider takes a blank part
     .map((part) =>
       part.type === 'text' ? { type: 'text', text: part.text } : mediaPart(part.media, target),

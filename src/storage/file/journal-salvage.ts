@@ -5,6 +5,7 @@
  * A record without a checksum is taken only where it starts the line or follows a taken record directly, or
  * reaches to the end of the line: elsewhere it could be an object nested inside a damaged record.
  */
+import { endOfObject } from '../../core/json-scan.js';
 import { type DecodedLine, decodeLine } from './journal-line.js';
 
 export interface LinePart {
@@ -55,22 +56,6 @@ function isTrusted(decoded: DecodedLine, adjacent: boolean, reachesEnd: boolean)
     decoded.kind === 'header' ||
     (decoded.kind === 'record' && (decoded.crc !== null || adjacent || reachesEnd))
   );
-}
-
-/** The index after the object that starts at `from`, or -1 when it does not end. Knows strings and escapes. */
-function endOfObject(line: Buffer, from: number): number {
-  let depth = 0;
-  let inString = false;
-  for (let index = from; index < line.length; index += 1) {
-    const byte = line[index];
-    if (inString) {
-      if (byte === 0x5c) index += 1;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b) depth += 1;
-    else if (byte === 0x7d && --depth === 0) return index + 1;
-  }
-  return -1;
 }
 
 /** Only white space as editors leave it. */

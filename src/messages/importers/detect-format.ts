@@ -1,0 +1,169 @@
+/** Says which format a transcript has, from its content. Its name does not matter. */
+import { RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+import { parseJsonKeepingDigits } from '../../core/json-digits.js';
+import { readJsonLines } from './json-lines.js';
+import { type JsonPath, type SliceChoice, sliceJson } from './json-slices.js';
+import { LossAccount } from './loss-account.js';
+import { sourceOf } from './source.js';
+import type { TranscriptHead, TranscriptImporter, TranscriptSource } from './transcript.js';
+
+const LINES_MAX = 50;
+const MEMBERS_MAX = 10;
+const OUTLINE_DEPTH = 3;
+const FILES_MAX = 50;
+/** Of one line, for detection. */
+const HEAD_BYTES = 4 * 1024 * 1024;
+/** A document inside a JSON string is decoded in memory up to this size. */
+const DOUBLE_ENCODED_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface DetectedTranscript {
+  readonly importer: TranscriptImporter;
+  /** What to read: the source, or the document that it held as one JSON string. */
+  readonly source: TranscriptSource;
+}
+
+/** @throws TRANSCRIPT_UNKNOWN, listing what was looked for */
+export async function detectTranscript(
+  given: TranscriptSource,
+  importers: readonly TranscriptImporter[],
+): Promise<DetectedTranscript> {
+  const source = await decodeDoubleEncoded(given);
+  const head = await headOf(source);
+  const importer = head && importers.find((candidate) => candidate.recognises(head));
+  if (importer) return { importer, source };
+  throw new RekindleError(
+    'TRANSCRIPT_UNKNOWN',
+    `${JSON.stringify(given.name)} is of no known transcript format${head ? '' : ': it is no JSON'}.`,
+    {
+      details: {
+        name: given.name,
+        shape: head?.shape ?? null,
+        keys: head ? [...head.keys].slice(0, 20) : [],
+        lookedFor: importers.map(({ format, lookedFor }) => ({ format, lookedFor })),
+      },
+    },
+  );
+}
+
+/** Null for what is no JSON. */
+export async function headOf(source: TranscriptSource): Promise<TranscriptHead | null> {
+  if (source.files) return folderHead(source.files);
+  const lines = await headLines(source);
+  if (lines) return { shape: 'lines', items: lines, fields: {}, keys: new Set() };
+  try {
+    return await documentHead(source);
+  } catch {
+    return null;
+  }
+}
+
+/** The first lines, when each of the first two is a JSON object of its own; one line alone counts when it is the whole source. */
+async function headLines(source: TranscriptSource): Promise<JsonObject[] | null> {
+  const bytes = await source.slice(0, HEAD_BYTES);
+  const whole = bytes.length === source.size;
+  const losses = new LossAccount();
+  const lines: JsonObject[] = [];
+  for await (const { value } of readJsonLines(sourceOf(bytes).chunks(), losses)) {
+    lines.push(value);
+    if (lines.length === LINES_MAX) break;
+  }
+  if (lines.length === 0) return null;
+  const broken = losses.report().dropped.reduce((sum, item) => sum + item.count, 0);
+  const torn = whole ? 0 : 1; // the last line of the head may be cut
+  if (lines.length === 1) return broken === 0 && isOneRecord(lines[0]!) ? lines : null;
+  return broken - torn <= lines.length ? lines : null;
+}
+
+/** A file of one line is a transcript of one record when the line says what it is; else it is a document. */
+function isOneRecord(record: JsonObject): boolean {
+  return (
+    typeof record['type'] === 'string' &&
+    !Object.values(record).some((value) => Array.isArray(value) && value.length > 0)
+  );
+}
+
+async function documentHead(source: TranscriptSource): Promise<TranscriptHead | null> {
+  const keys = new Set<string>();
+  const fields: JsonObject = {};
+  const items: JsonValue[] = [];
+  let shape: 'object' | 'array' | null = null;
+  const slices = sliceJson(source.chunks(), (path) => {
+    if (path.length === 0) return 'enter';
+    shape ??= typeof path[0] === 'number' ? 'array' : 'object';
+    if (path.length === 1 && typeof path[0] === 'string') keys.add(path[0]);
+    return outlineChoice(path);
+  });
+  for await (const { path, value } of slices) {
+    if (path.length === 0) return null; // a scalar
+    if (shape === 'array') items.push(value);
+    else note(fields, path, value);
+    if (items.length === MEMBERS_MAX) break;
+  }
+  return shape === null ? null : { shape, items, fields, keys };
+}
+
+/** Scalars down to the third level, and the first member of each list there. */
+function outlineChoice(path: JsonPath): SliceChoice {
+  const last = path[path.length - 1];
+  if (typeof last === 'number') return last < (path.length === 1 ? MEMBERS_MAX : 1) ? 'take' : 'skip';
+  return path.length <= OUTLINE_DEPTH ? 'enter' : 'skip';
+}
+
+function note(fields: JsonObject, path: JsonPath, value: JsonValue): void {
+  let at = fields;
+  for (const key of path.slice(0, -1).filter((step) => typeof step === 'string')) {
+    const inner = at[key];
+    if (isJsonObject(inner)) at = inner;
+    else if (typeof path[path.length - 1] === 'number' && key === path[path.length - 2]) break;
+    else {
+      const made: JsonObject = {};
+      setOwn(at, key, made);
+      at = made;
+    }
+  }
+  const last = path[path.length - 1]!;
+  if (typeof last === 'string') setOwn(at, last, value);
+  else setOwn(at, String(path[path.length - 2]), [value]);
+}
+
+async function folderHead(files: readonly TranscriptSource[]): Promise<TranscriptHead> {
+  const items: JsonValue[] = [];
+  for (const file of files.slice(0, FILES_MAX)) {
+    const bytes = await file.slice(0, HEAD_BYTES);
+    try {
+      items.push(parseJsonKeepingDigits(Buffer.from(bytes).toString('utf8')));
+    } catch {
+      // A folder may hold other files beside the transcript's.
+    }
+  }
+  return { shape: 'folder', items, fields: {}, keys: new Set() };
+}
+
+/** Some tools write the document as one JSON string that holds the JSON. */
+async function decodeDoubleEncoded(source: TranscriptSource): Promise<TranscriptSource> {
+  if (source.files) return source;
+  const start = Buffer.from(await source.slice(0, 64))
+    .toString('utf8')
+    .trimStart();
+  if (!/^\uFEFF?\s*"/.test(start)) return source;
+  if (source.size > DOUBLE_ENCODED_BYTES_MAX) {
+    throw new RekindleError(
+      'TRANSCRIPT_INVALID',
+      'A document inside one JSON string is too large to decode.',
+      {
+        details: { bytes: source.size, bytesMax: DOUBLE_ENCODED_BYTES_MAX },
+      },
+    );
+  }
+  const text = Buffer.from(await source.slice(0, source.size)).toString('utf8');
+  try {
+    const inner: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return typeof inner === 'string' ? sourceOf(inner, source.name) : source;
+  } catch (thrown) {
+    throw new RekindleError('TRANSCRIPT_INVALID', 'The document begins as a JSON string and is none.', {
+      details: { problem: 'double encoded' },
+      cause: thrown,
+    });
+  }
+}

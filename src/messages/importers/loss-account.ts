@@ -1,0 +1,71 @@
+/** What became of a transcript's records: kept, approximated or dropped, with counts and places. */
+
+export interface LossItem {
+  /** In words, stable: `thinking without a signature`. */
+  readonly what: string;
+  readonly count: number;
+  /** The first few: `line 12`, `messages/3`. */
+  readonly places: readonly string[];
+}
+
+export interface LossReport {
+  /** Records of the source that were looked at. */
+  readonly records: number;
+  /** What was carried over whole, by kind: `user message`, `tool call`, ... */
+  readonly kept: Readonly<Record<string, number>>;
+  readonly approximated: readonly LossItem[];
+  readonly dropped: readonly LossItem[];
+}
+
+const PLACES_MAX = 5;
+
+interface Tally {
+  count: number;
+  readonly places: string[];
+}
+
+export class LossAccount {
+  #records = 0;
+  readonly #kept = new Map<string, number>();
+  readonly #approximated = new Map<string, Tally>();
+  readonly #dropped = new Map<string, Tally>();
+
+  record(count = 1): void {
+    this.#records += count;
+  }
+
+  keep(kind: string, count = 1): void {
+    this.#kept.set(kind, (this.#kept.get(kind) ?? 0) + count);
+  }
+
+  /** Carried over in another form: the meaning is there, something of the form is not. */
+  approximate(what: string, place: string): void {
+    tally(this.#approximated, what, place);
+  }
+
+  drop(what: string, place: string): void {
+    tally(this.#dropped, what, place);
+  }
+
+  report(): LossReport {
+    return {
+      records: this.#records,
+      kept: Object.fromEntries(this.#kept),
+      approximated: itemsOf(this.#approximated),
+      dropped: itemsOf(this.#dropped),
+    };
+  }
+}
+
+function tally(tallies: Map<string, Tally>, what: string, place: string): void {
+  const known = tallies.get(what);
+  if (!known) tallies.set(what, { count: 1, places: [place] });
+  else {
+    known.count += 1;
+    if (known.places.length < PLACES_MAX) known.places.push(place);
+  }
+}
+
+function itemsOf(tallies: ReadonlyMap<string, Tally>): LossItem[] {
+  return [...tallies].map(([what, { count, places }]) => ({ what, count, places }));
+}
