@@ -179,9 +179,8 @@ class Window {
       } else if (depth === 0 && (byte <= 0x20 || byte === COMMA || byte === COLON)) break;
       at += 1;
     }
-    const length = this.#base + at - this.offset;
-    if (length <= 0) throw invalid('a value was expected', start);
-    return length;
+    if (this.#base + at <= start) throw invalid('a value was expected', start);
+    return this.#base + at - this.offset;
   }
 
   /** Position after the closing quote of the string that begins at `at`. */
