@@ -1,8 +1,11 @@
 /** What memory tells its host while it works. Failures of the cache are events, because they are no failures of a turn. */
 import type { RekindleError } from '../core/errors.js';
+import type { RepairCode } from '../messages/legality/repairs.js';
 import type { ResultPlacement } from './working-context-snapshot.js';
 
 export type MemoryEvents = {
+  /** Something that came in was not legal (blank, lone surrogates, arguments that are no object): the context has it mended. */
+  history_mended: { readonly code: RepairCode; readonly reason: string; readonly callId?: string };
   /** A result that has no place in the context: a second one for its call, or one without a call. The trace is kept. */
   result_ignored: { readonly callId: string; readonly placement: ResultPlacement };
   snapshot_saved: {

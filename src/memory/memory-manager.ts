@@ -9,7 +9,8 @@ import { type Clock, systemClock } from '../core/clock.js';
 import { isRekindleError, messageOf, RekindleError } from '../core/errors.js';
 import { TypedEvents } from '../core/events.js';
 import { formatTurnId, newId } from '../core/ids.js';
-import type { Message, ToolCallSpec } from '../messages/message.js';
+import { repairHistory } from '../messages/legality/history.js';
+import { isBlankMessage, type Message, type ToolCallSpec, toolCallsOf } from '../messages/message.js';
 import { CompactionRunner } from './compaction/compaction-runner.js';
 import type { CompactionPlan, Compactor } from './compaction/compactor.js';
 import type { MemoryEvents } from './memory-events.js';
@@ -67,8 +68,12 @@ export class MemoryManager {
       () => store.journal('pending_calls'),
       () => this.#clock.nowMs(),
     );
-    this.#log = new TraceLog(store, this.#clock, (callId, placement) =>
-      this.events.emit('result_ignored', { callId, placement }),
+    this.#log = new TraceLog(
+      store,
+      this.#clock,
+      (callId, placement) => this.events.emit('result_ignored', { callId, placement }),
+      (code, reason, callId) =>
+        this.events.emit('history_mended', { code, reason, ...(callId === undefined ? {} : { callId }) }),
     );
     this.#compaction = new CompactionRunner({
       log: this.#log,
@@ -164,7 +169,10 @@ export class MemoryManager {
     const messageId = response.messageId ?? newId('msg', this.#clock.nowMs());
     const message = answerMessageFrom(response, messageId);
     const said: TraceBody[] = message ? [{ type: 'assistant', message, sourceEvent }] : [];
-    await this.#log.append(turnId, [...said, ...callBodies(calls, messageId)]);
+    const called = callBodies(calls, messageId);
+    // Reasoning alone is no message: it joins its calls, which therefore come first.
+    const rows = message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
+    await this.#log.append(turnId, rows);
     if (response.final ?? calls.length === 0) await this.endTurn();
   }
 
@@ -200,13 +208,21 @@ export class MemoryManager {
     const boundary: Boundary = {
       kind: 'base',
       reason,
-      messages: [...messages],
+      messages: this.#legal([...messages]),
       epochId: snapshot.epochId + 1,
       lastCompactionTs: this.#clock.nowMs() / 1000,
       lastTurn: this.#log.state.lastTurn,
     };
     await this.#log.append('', [boundaryBody(boundary, 'ContextReset')]);
     await this.persistWorkingContextSnapshot();
+  }
+
+  /** Calls without a result are the host's to answer: they stay open. */
+  #legal(given: readonly Message[]): readonly Message[] {
+    const keepOpen = new Set(given.flatMap(toolCallsOf).map((call) => call.id));
+    const { messages, repairs } = repairHistory(given, { keepOpen });
+    for (const { messageIndex: _, ...repair } of repairs) this.events.emit('history_mended', repair);
+    return messages;
   }
 
   /** Takes over what a restore made. Writes nothing. */

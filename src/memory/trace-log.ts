@@ -9,6 +9,7 @@ import type { Clock } from '../core/clock.js';
 import { newId } from '../core/ids.js';
 import type { JsonObject } from '../core/json.js';
 import { toJsonValue } from '../core/to-json-value.js';
+import type { Note } from '../messages/legality/rule.js';
 import type { JournalHead } from '../storage/ports.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { traceFromJson, traceToJson } from './models/trace-serializer.js';
@@ -31,21 +32,27 @@ export class TraceLog {
   readonly #store: MemoryStore;
   readonly #clock: Clock;
   readonly #onIgnored: (callId: string, placement: ResultPlacement) => void;
+  readonly #onMended: Note;
   readonly #sequence = new TurnSequence();
   #state: MemoryState = emptyMemoryState();
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
   #pending: JsonObject[] = [];
   #flushing: Promise<void> | null = null;
 
-  /** @param onIgnored told of results that have no place in the context */
+  /**
+   * @param onIgnored told of results that have no place in the context
+   * @param onMended told of what came in and was not legal: the trace has it as it was, the context has it mended
+   */
   constructor(
     store: MemoryStore,
     clock: Clock,
     onIgnored: (callId: string, placement: ResultPlacement) => void,
+    onMended: Note,
   ) {
     this.#store = store;
     this.#clock = clock;
     this.#onIgnored = onIgnored;
+    this.#onMended = onMended;
   }
 
   get state(): MemoryState {
@@ -105,7 +112,7 @@ export class TraceLog {
 
   #apply(row: JsonObject): void {
     const trace = traceFromJson(row);
-    const placement = applyTrace(this.#state, trace);
+    const placement = applyTrace(this.#state, trace, this.#onMended);
     if ((placement === 'duplicate' || placement === 'orphan') && trace.type === 'tool_result') {
       this.#onIgnored(trace.result.toolCallId, placement);
     }

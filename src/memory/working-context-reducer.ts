@@ -1,8 +1,14 @@
 /**
  * The reducer: one trace changes the state. Live agents and restored ones go through this function and no other, so their
  * states cannot differ. Pure in the sense that matters: no I/O, no clock, no randomness.
+ *
+ * What enters the list is legal by itself (`mendMessage`); the trace keeps it as it was. So the list of a live agent is the one
+ * that a restore gives, and no request carries what a provider would refuse.
  */
 import { turnNumber } from '../core/ids.js';
+import { OPENING_USER } from '../messages/legality/h3-opens-with-user.js';
+import { mendMessage } from '../messages/legality/history.js';
+import type { Note } from '../messages/legality/rule.js';
 import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../messages/message.js';
 import type {
   Boundary,
@@ -35,8 +41,13 @@ export function emptyMemoryState(): MemoryState {
   };
 }
 
-/** What became of a result; null for every other trace. */
-export function applyTrace(state: MemoryState, trace: Trace): ResultPlacement | null {
+const QUIET: Note = () => {};
+
+/**
+ * What became of a result; null for every other trace.
+ * @param note told of what had to be mended
+ */
+export function applyTrace(state: MemoryState, trace: Trace, note: Note = QUIET): ResultPlacement | null {
   if (trace.turnId !== '') {
     state.lastTurn = Math.max(state.lastTurn, turnNumber(trace.turnId));
     state.turnSeq = trace.turnId === state.turnId ? Math.max(state.turnSeq, trace.seq) : trace.seq;
@@ -44,16 +55,16 @@ export function applyTrace(state: MemoryState, trace: Trace): ResultPlacement | 
   }
   switch (trace.type) {
     case 'user':
-      state.snapshot.appendMessage(trace.message);
+      append(state.snapshot, trace.message, note);
       return null;
     case 'assistant':
-      applyAnswer(state.snapshot, trace);
+      applyAnswer(state.snapshot, trace, note);
       return null;
     case 'tool_call':
-      applyCall(state.snapshot, trace);
+      applyCall(state.snapshot, trace, note);
       return null;
     case 'tool_result':
-      return state.snapshot.placeToolResult(resultMessage(trace));
+      return state.snapshot.placeToolResult(mendMessage(resultMessage(trace), note)!);
     case 'compaction':
       applyCompaction(state, trace);
       return null;
@@ -88,26 +99,47 @@ function responseIndex(
   return -1;
 }
 
+/** A conversation that a model opens gets a user message before it: providers want one. */
+function append(snapshot: WorkingContextSnapshot, message: Message, note: Note): void {
+  const mended = mendMessage(message, note);
+  if (!mended) return;
+  const opens = snapshot.length === systemOf(snapshot).length;
+  if (opens && mended.role === 'assistant') snapshot.appendMessage(OPENING_USER);
+  snapshot.appendMessage(withFreeId(snapshot, mended, note));
+}
+
+/** An id that another message has already (a host that sends again) is left out. */
+function withFreeId(snapshot: WorkingContextSnapshot, message: Message, note: Note): Message {
+  const { messageId, ...rest } = message;
+  if (messageId === undefined || !snapshot.hasMessageId(messageId)) return message;
+  note('drop-repeated-message-id', `the message id ${JSON.stringify(messageId)} is there already`);
+  return rest;
+}
+
 /**
  * A blank answer makes no message: no provider would take it back. An answer that comes after its own calls, as the original
- * project writes it, gives them its text.
+ * project writes it, gives them its text and its reasoning.
  */
-function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace): void {
+function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace, note: Note): void {
   const { message } = trace;
   const own = responseIndex(snapshot, message.messageId, trace.turnId);
   if (own >= 0) {
-    const { toolPayload } = snapshot.messages[own]!;
-    snapshot.amendMessage(own, { ...message, ...(toolPayload ? { toolPayload } : {}) });
+    amend(snapshot, own, message, note);
     return;
   }
   const index = lastAnswerIndex(snapshot);
   const previous = snapshot.messages[index];
   if (previous && belongsToCalls(snapshot, previous, index, message)) {
-    if (!isBlankMessage(message))
-      snapshot.amendMessage(index, { ...message, toolPayload: previous.toolPayload! });
+    if (!isBlankMessage(message)) amend(snapshot, index, message, note);
     return;
   }
-  if (!isBlankMessage(message) || hasReasoning(message)) snapshot.appendMessage(message);
+  if (!isBlankMessage(message)) append(snapshot, message, note);
+}
+
+function amend(snapshot: WorkingContextSnapshot, index: number, message: Message, note: Note): void {
+  const { toolPayload } = snapshot.messages[index]!;
+  const mended = mendMessage({ ...message, ...(toolPayload ? { toolPayload } : {}) }, note);
+  if (mended) snapshot.amendMessage(index, mended);
 }
 
 function belongsToCalls(
@@ -122,17 +154,8 @@ function belongsToCalls(
   return unnamed && bare && !answered && previous.turnId === message.turnId;
 }
 
-function hasReasoning(message: Message): boolean {
-  return (
-    message.messageId !== undefined &&
-    ((message.reasoning?.length ?? 0) > 0 ||
-      (message.providerItems?.length ?? 0) > 0 ||
-      message.reasoningContent !== undefined)
-  );
-}
-
 /** Calls of one response are one message. Without a response id, calls in a row of one turn are. */
-function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace): void {
+function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace, note: Note): void {
   const index = lastAnswerIndex(snapshot);
   const previous = snapshot.messages[index];
   const own = responseIndex(snapshot, trace.messageId, trace.turnId);
@@ -143,17 +166,18 @@ function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace): void
     previous.turnId === trace.turnId &&
     toolCallsOf(previous).length > 0 &&
     index === snapshot.length - 1;
-  if (own >= 0 || inARow) {
-    snapshot.addToolCall(own >= 0 ? own : index, trace.call);
-    return;
-  }
-  snapshot.appendMessage({
+  const message: Message = {
     role: 'assistant',
     content: null,
     toolPayload: { toolCalls: [trace.call] },
     ...(trace.messageId === undefined ? {} : { messageId: trace.messageId }),
     turnId: trace.turnId,
-  });
+  };
+  if (own < 0 && !inARow) append(snapshot, message, note);
+  else {
+    const [call] = toolCallsOf(mendMessage(message, note)!);
+    snapshot.addToolCall(own >= 0 ? own : index, call!);
+  }
 }
 
 function resultMessage(trace: ToolResultTrace): Message {

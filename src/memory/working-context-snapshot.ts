@@ -23,6 +23,7 @@ export class WorkingContextSnapshot {
   #messages: Message[] = [];
   /** Calls without a result: id → indexes of their messages, oldest first. */
   #open = new Map<string, number[]>();
+  #messageIds = new Set<string>();
   #firstChanged = 0;
 
   constructor(initialMessages: Iterable<Message> = []) {
@@ -51,7 +52,12 @@ export class WorkingContextSnapshot {
       return;
     }
     this.#messages.push(message);
+    this.#noteId(message);
     for (const call of toolCallsOf(message)) this.#addOpen(call.id, this.#messages.length - 1);
+  }
+
+  hasMessageId(messageId: string): boolean {
+    return this.#messageIds.has(messageId);
   }
 
   appendUser(content: string): void {
@@ -109,7 +115,7 @@ export class WorkingContextSnapshot {
       return 'placed';
     }
     if (own >= 0) {
-      this.#setAt(own, message);
+      this.#setAt(own, withName(message, toolResultOf(this.#messages[own]!)!.toolName));
       return 'replaced';
     }
     return this.#messages.some((other) => toolResultOf(other)?.toolCallId === toolCallId)
@@ -175,7 +181,9 @@ export class WorkingContextSnapshot {
   #load(messages: Message[]): void {
     this.#messages = messages;
     this.#open = new Map();
+    this.#messageIds = new Set();
     for (const [index, message] of messages.entries()) {
+      this.#noteId(message);
       for (const call of toolCallsOf(message)) this.#addOpen(call.id, index);
       const result = toolResultOf(message);
       if (result) this.#closeOpen(result.toolCallId);
@@ -187,12 +195,14 @@ export class WorkingContextSnapshot {
     const wanted = indexes.findLast((index) => this.#messages[index]!.turnId === message.turnId);
     const callIndex = wanted ?? indexes[indexes.length - 1]!;
     const position = this.#positionInBlock(callIndex, toolCallId);
+    const call = toolCallsOf(this.#messages[callIndex]!).find(({ id }) => id === toolCallId);
+    const named = withName(message, call?.name);
     this.#closeOpen(toolCallId, callIndex);
     if (position === this.#messages.length) {
-      this.#messages.push(message);
+      this.#messages.push(named);
       return;
     }
-    this.#messages.splice(position, 0, message);
+    this.#messages.splice(position, 0, named);
     this.#firstChanged = Math.min(this.#firstChanged, position);
     for (const list of this.#open.values()) {
       for (const [at, index] of list.entries()) if (index >= position) list[at] = index + 1;
@@ -211,7 +221,12 @@ export class WorkingContextSnapshot {
     return position;
   }
 
+  #noteId({ messageId }: Message): void {
+    if (messageId !== undefined) this.#messageIds.add(messageId);
+  }
+
   #setAt(index: number, message: Message): void {
+    this.#noteId(message);
     this.#messages[index] = message;
     this.#firstChanged = Math.min(this.#firstChanged, index);
   }
@@ -234,4 +249,12 @@ export class WorkingContextSnapshot {
 /** True for a message that a later call or text of the same response belongs to. */
 export function isResponse(message: Message | undefined, messageId: string | undefined): boolean {
   return message?.role === 'assistant' && messageId !== undefined && message.messageId === messageId;
+}
+
+/** A result carries the name of its call (H11), whatever its sender calls the tool. */
+function withName(message: Message, name: string | undefined): Message {
+  const result = toolResultOf(message)!;
+  return name === undefined || result.toolName === name
+    ? message
+    : { ...message, toolPayload: { ...result, toolName: name } };
 }

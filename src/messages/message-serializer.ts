@@ -37,7 +37,7 @@ const KNOWN = new Set([
     'status',
   ],
 ]);
-const KNOWN_CALL = new Set(['id', 'name', 'arguments', 'arguments_text']);
+const KNOWN_CALL = new Set(['id', 'name', 'arguments', 'arguments_text', 'signature']);
 const KNOWN_RESULT = new Set(['tool_call_id', 'tool_name', 'tool_result', 'tool_error']);
 
 export function messageToJson(message: Message): JsonObject {
@@ -64,13 +64,14 @@ export function messageToJson(message: Message): JsonObject {
 export function callToJson(call: ToolCallSpec): JsonObject {
   const json: JsonObject = { id: call.id, name: call.name, arguments: call.arguments };
   if (call.argumentsText !== undefined) json['arguments_text'] = call.argumentsText;
+  if (call.signature !== undefined) json['signature'] = call.signature;
   return call.extra ? { ...json, ...call.extra } : json;
 }
 
 export function resultToJson(result: ToolResultPayload): JsonObject {
   const json: JsonObject = { tool_call_id: result.toolCallId, tool_name: result.toolName };
-  if (result.toolError === null) json['tool_result'] = result.toolResult;
-  else json['tool_error'] = result.toolError;
+  if (result.toolError === null || result.toolResult !== null) json['tool_result'] = result.toolResult;
+  if (result.toolError !== null) json['tool_error'] = result.toolError;
   return result.extra ? { ...json, ...result.extra } : json;
 }
 
@@ -142,7 +143,8 @@ function textOfPart(part: ContentPart): string {
 }
 
 function isContentPart(part: ContentPart): boolean {
-  if (part.type === 'text') return typeof part.text === 'string';
+  if (part.type === 'text') return typeof part.text === 'string' && isOptionalText(part.signature);
+  if (part.type === 'reasoning') return isJsonObject(part.reasoning) && isReasoningItem(part.reasoning);
   if (part.type !== 'media') return false;
   const media: unknown = part.media;
   return isJsonObject(media) && MEDIA_KINDS.has(media['kind']) && typeof media['ref'] === 'string';
@@ -154,10 +156,14 @@ function isReasoningItem(item: ReasoningItem): boolean {
   const { text, signature, encrypted, origin } = item;
   return (
     (text === null || typeof text === 'string') &&
-    (signature === undefined || typeof signature === 'string') &&
-    (encrypted === undefined || typeof encrypted === 'string') &&
+    isOptionalText(signature) &&
+    isOptionalText(encrypted) &&
     (origin === undefined || isOrigin(origin))
   );
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
 }
 
 function isOrigin(value: unknown): value is Origin {
@@ -204,6 +210,8 @@ export function callFromJson(json: JsonValue): ToolCallSpec {
   };
   const text = optionalText(json, 'arguments_text');
   if (text !== undefined) call.argumentsText = text;
+  const signature = optionalText(json, 'signature');
+  if (signature !== undefined) call.signature = signature;
   const extra = unknownFields(json, KNOWN_CALL);
   if (extra) call.extra = extra;
   return call;
@@ -213,10 +221,9 @@ export function resultFromJson(json: JsonObject): ToolResultPayload {
   const result: Writable<ToolResultPayload> = {
     toolCallId: requiredText(json, 'tool_call_id'),
     toolName: optionalText(json, 'tool_name') ?? '',
-    toolResult: null,
+    toolResult: json['tool_result'] ?? null,
     toolError: optionalText(json, 'tool_error') ?? null,
   };
-  if (result.toolError === null) result.toolResult = json['tool_result'] ?? null;
   const extra = unknownFields(json, KNOWN_RESULT);
   if (extra) result.extra = extra;
   return result;

@@ -150,7 +150,16 @@ export function hasMedia(message: Message): boolean {
   return urls > 0 || (message.parts ?? []).some((part) => part.type === 'media');
 }
 
-/** No text, no calls, no media, no result: nothing that a provider would accept as a message. */
+/** White space and invisible characters only: what no provider takes as text. */
+export function isBlankText(text: string): boolean {
+  return BLANK.test(text);
+}
+
+const BLANK = /^[\s\u200b-\u200f\u2060\ufeff]*$/;
+
+/** No text, no calls, no media, no result, nothing of a provider's own: nothing that could be sent as a message. */
 export function isBlankMessage(message: Message): boolean {
-  return message.toolPayload === undefined && textOf(message).trim() === '' && !hasMedia(message);
+  const { toolPayload, providerItems } = message;
+  if (toolPayload && !(isToolCallPayload(toolPayload) && toolPayload.toolCalls.length === 0)) return false;
+  return (providerItems?.length ?? 0) === 0 && isBlankText(textOf(message)) && !hasMedia(message);
 }

@@ -213,13 +213,32 @@ describe('rows of the original project, which name no response', () => {
 });
 
 describe('an answer', () => {
-  it('that holds only reasoning is kept', () => {
+  it('that holds only reasoning makes no message', () => {
     const rows = new Rows().user(1, 'Go').row(1, 'assistant', {
       content: '',
       message_id: 'm1',
       reasoning: [{ text: 'Hm.', signature: 'c2ln' }],
     });
-    expect(rows.state.snapshot.length).toBe(2);
+    expect(rows.sketch).toStrictEqual(['user: Go']);
+  });
+
+  it('that holds only reasoning joins the calls of its response', () => {
+    const rows = new Rows().user(1, 'Go');
+    rows.row(1, 'tool_call', { tool_call_id: 'a', tool_name: 'ls', tool_args: {}, message_id: 'm1' });
+    rows.row(1, 'assistant', {
+      content: '',
+      message_id: 'm1',
+      reasoning: [{ text: 'Hm.', signature: 'c2ln' }],
+    });
+    expect(rows.state.snapshot.messages[1]).toMatchObject({
+      reasoning: [{ text: 'Hm.', signature: 'c2ln' }],
+      toolPayload: { toolCalls: [{ id: 'a' }] },
+    });
+  });
+
+  it('that opens the conversation gets a user message before it', () => {
+    const rows = new Rows().answer(1, 'Welcome!', 'm1');
+    expect(rows.state.snapshot.messages[0]).toMatchObject({ role: 'user', synthetic: true });
   });
 
   it('is amended when it is written again under its id', () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WorkingContextSnapshot } from '../../src/memory/working-context-snapshot.js';
-import { checkHistory } from '../../src/messages/legality/history.js';
 import type { Message } from '../../src/messages/message.js';
 import { assistant, calls, result, syntheticResult, user } from '../messages/arbitraries.js';
+import { checkPairing } from '../messages/legality/pairing-only.js';
 import { runParameters } from '../property/seed.js';
 import { sketch } from './memory-kit.js';
 
@@ -87,7 +87,7 @@ describe('a result', () => {
         const snapshot = new WorkingContextSnapshot([calls('a', 'b', 'c', 'd'), user('hm')]);
         for (const id of order) snapshot.placeToolResult(result(id));
         expect(snapshot.messages.slice(1, 5)).toStrictEqual(['a', 'b', 'c', 'd'].map((id) => result(id)));
-        expect(checkHistory(snapshot.messages)).toStrictEqual([]);
+        expect(checkPairing(snapshot.messages)).toStrictEqual([]);
       }),
       runParameters('working-context-snapshot', 50),
     );
@@ -186,7 +186,7 @@ describe('open calls', () => {
     snapshot.placeToolResult(result('a'));
     expect(snapshot.openCalls()).toMatchObject([{ call: { id: 'b' }, messageIndex: 3 }]);
     snapshot.placeToolResult(result('b'));
-    expect(checkHistory(snapshot.messages)).toStrictEqual([]);
+    expect(checkPairing(snapshot.messages)).toStrictEqual([]);
   });
 
   it('include one that was added to its message later', () => {

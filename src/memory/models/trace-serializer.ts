@@ -77,12 +77,13 @@ function messageBody(message: Message): JsonObject {
 }
 
 function callBody(call: Parameters<typeof callToJson>[0]): JsonObject {
-  const { id, name, arguments: args, arguments_text: text, ...extra } = callToJson(call);
+  const { id, name, arguments: args, arguments_text: text, signature, ...extra } = callToJson(call);
   return {
     tool_call_id: id!,
     tool_name: name!,
     tool_args: args!,
     ...(text === undefined ? {} : { tool_args_text: text }),
+    ...(signature === undefined ? {} : { signature }),
     ...(Object.keys(extra).length === 0 ? {} : { tool_extra: extra }),
   };
 }
@@ -208,6 +209,7 @@ function callOf(row: JsonObject): ReturnType<typeof callFromJson> {
     name: row['tool_name'] ?? null,
     arguments: row['tool_args'] ?? {},
     arguments_text: row['tool_args_text'] ?? null,
+    signature: row['signature'] ?? null,
     ...((row['tool_extra'] as JsonObject | undefined) ?? {}),
   });
 }

@@ -5,7 +5,7 @@
  * started, and nobody recorded its end; the text tells the model to verify. The texts hold no time and no random part, so
  * that two restores of the same folder give the same bytes.
  */
-import { OUTCOME_UNKNOWN_TEXT } from '../../messages/legality/pairing.js';
+import { OUTCOME_UNKNOWN_TEXT } from '../../messages/legality/pairing-rule.js';
 import type { ToolResultInput } from '../memory-input.js';
 import type { CallVerdict, LedgerCall, ToolCallLedger } from '../store/tool-call-ledger.js';
 import type { OpenCall } from '../working-context-snapshot.js';

@@ -73,7 +73,7 @@ export class WorkingContextSnapshotBootstrapper {
     await redoMemoryItems(memory, loaded);
     const closed = await this.#closeCalls(memory, options);
     const callsAt = performance.now();
-    const repairs = await this.#repair(memory, closed);
+    const repairs = await this.#repair(memory, closed, systemPrompt);
     assertNotBlank(memory, loaded);
     const end = performance.now();
     return {
@@ -117,10 +117,17 @@ export class WorkingContextSnapshotBootstrapper {
   }
 
   /** The one place where the whole list is made legal. A repair is one record: these messages give way to those. */
-  async #repair(memory: MemoryManager, closed: readonly InterruptedCall[]): Promise<readonly Repair[]> {
+  async #repair(
+    memory: MemoryManager,
+    closed: readonly InterruptedCall[],
+    systemPrompt: string | null,
+  ): Promise<readonly Repair[]> {
     const before = memory.getWorkingContextMessages();
     const keepOpen = new Set(closed.filter((call) => call.leftOpen).map((call) => call.callId));
-    const { messages, repairs } = repairHistory(before, { keepOpen });
+    const { messages, repairs } = repairHistory(before, {
+      keepOpen,
+      ...(systemPrompt === null ? {} : { systemPrompt }),
+    });
     if (repairs.length > 0) await memory.repairList(difference(before, messages, repairs));
     return repairs;
   }

@@ -1,19 +1,66 @@
 /** The one place where a whole history is checked and repaired. Each rule is a file of its own beside this one. */
 import type { Message } from '../message.js';
-import { checkPairing, repairPairing } from './pairing.js';
+import { abortedTurns } from './aborted-turns.js';
+import { knownRoles } from './h1-known-roles.js';
+import { systemAtTheHead } from './h2-system-at-the-head.js';
+import { opensWithUser } from './h3-opens-with-user.js';
+import { distinctCallIds } from './h7-distinct-call-ids.js';
+import { argumentsAreObjects } from './h8-arguments-are-objects.js';
+import { nothingBlank } from './h9-nothing-blank.js';
+import { wellFormedText } from './h10-well-formed-text.js';
+import { namedResults, oneOutcome } from './h11-one-outcome.js';
+import { noEmptyCalls } from './h12-no-empty-calls.js';
+import { signedText } from './h13-signed-text.js';
+import { distinctMessageIds } from './h14-distinct-message-ids.js';
+import { pairing } from './pairing-rule.js';
 import type { HistoryFacts, Repair, RepairedHistory, Violation } from './repairs.js';
-
-interface HistoryRule {
-  check(messages: readonly Message[]): Violation[];
-  repair(messages: readonly Message[], facts: HistoryFacts): RepairedHistory<Message>;
-}
+import {
+  DraftBuilder,
+  type DraftHistory,
+  type ListRule,
+  type MessageRule,
+  type Note,
+  originOf,
+} from './rule.js';
 
 /** In this order: a rule may rely on what the ones before it made true. */
-const RULES: readonly HistoryRule[] = [{ check: checkPairing, repair: repairPairing }];
+const MESSAGE_RULES: readonly MessageRule[] = [
+  knownRoles,
+  noEmptyCalls,
+  argumentsAreObjects,
+  signedText,
+  oneOutcome,
+  nothingBlank,
+  wellFormedText,
+];
 
-/** Every violation, in list order per rule; empty for a legal history. Pure, O(n). */
+/** What was cut off goes before anything else is judged; pairs are made before the list gets its opening. */
+const LIST_RULES_BEFORE: readonly ListRule[] = [distinctMessageIds, abortedTurns];
+const LIST_RULES_AFTER: readonly ListRule[] = [
+  systemAtTheHead,
+  distinctCallIds,
+  pairing,
+  namedResults,
+  opensWithUser,
+];
+
+/** Every violation, in list order; empty for a legal history. Pure, O(n). */
 export function checkHistory(messages: readonly Message[]): Violation[] {
-  return RULES.flatMap((rule) => rule.check(messages));
+  const violations: Violation[] = [];
+  for (const [messageIndex, message] of messages.entries()) {
+    for (const rule of MESSAGE_RULES) {
+      rule.mend(message, (_code, reason, callId) =>
+        violations.push({
+          rule: rule.rule,
+          messageIndex,
+          reason,
+          ...(callId === undefined ? {} : { callId }),
+        }),
+      );
+    }
+  }
+  for (const rule of [...LIST_RULES_BEFORE, ...LIST_RULES_AFTER]) violations.push(...rule.check(messages));
+  return violations.sort((a, b) => a.messageIndex - b.messageIndex);
 }
 
 /** Deterministic, idempotent, copy on write: a legal list comes back as the same object, with no repairs. Runs no tool. */
@@ -21,12 +68,39 @@ export function repairHistory(
   messages: readonly Message[],
   facts: HistoryFacts = {},
 ): RepairedHistory<Message> {
-  let current = messages;
   const repairs: Repair[] = [];
-  for (const rule of RULES) {
-    const result = rule.repair(current, facts);
-    current = result.messages;
-    repairs.push(...result.repairs);
+  let draft: DraftHistory = { messages, origins: null };
+  for (const rule of LIST_RULES_BEFORE) draft = rule.repair(draft, facts, repairs);
+  draft = mendMessages(draft, repairs);
+  for (const rule of LIST_RULES_AFTER) draft = rule.repair(draft, facts, repairs);
+  return { messages: draft.messages, repairs };
+}
+
+/** One message by itself, as the list must have it; null when nothing of it is left. */
+export function mendMessage(message: Message, note: Note = () => {}): Message | null {
+  let mended: Message | null = message;
+  for (const rule of MESSAGE_RULES) {
+    mended = rule.mend(mended, note);
+    if (!mended) return null;
   }
-  return { messages: current, repairs };
+  return mended;
+}
+
+function mendMessages(draft: DraftHistory, repairs: Repair[]): DraftHistory {
+  let builder: DraftBuilder | null = null;
+  let index = 0;
+  const note: Note = (code, reason, callId) => {
+    const messageIndex = originOf(draft, index);
+    repairs.push({ code, messageIndex, reason, ...(callId === undefined ? {} : { callId }) });
+  };
+  for (; index < draft.messages.length; index += 1) {
+    const message = draft.messages[index]!;
+    const mended = mendMessage(message, note);
+    if (mended !== message && !builder) {
+      builder = new DraftBuilder(draft);
+      for (let before = 0; before < index; before += 1) builder.add(draft.messages[before]!, before);
+    }
+    if (mended) builder?.add(mended, index);
+  }
+  return builder?.build() ?? draft;
 }

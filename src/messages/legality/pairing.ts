@@ -1,19 +1,12 @@
 /**
- * H4, H5, H6: a message with calls is followed at once by one result per call, in call order, and no result stands anywhere
- * else or twice.
+ * Which result answers which call.
  *
- * A result belongs to the nearest call of its id before it that is not answered yet; ids are used again in other turns.
- * A result that came late, or after other messages, is put into its call's block. A call without any result gets one that
- * says that the outcome is unknown. A result without a call is dropped and reported: the trace still has it.
+ * A result belongs to the nearest call of its id before it that is not answered yet; ids are used again in other turns. One map
+ * over the whole list would pair the wrong ones.
  */
 import { type Message, toolCallsOf, toolResultOf } from '../message.js';
-import type { HistoryFacts, Repair, RepairedHistory, Violation } from './repairs.js';
 
-export const OUTCOME_UNKNOWN_TEXT =
-  'Interrupted: the process stopped while this call was running, so its outcome is unknown. ' +
-  'It may have taken effect. Check its effects before you repeat it.';
-
-interface Slot {
+export interface Slot {
   readonly callId: string;
   readonly toolName: string;
   /** Index of the message with the call. */
@@ -23,139 +16,11 @@ interface Slot {
   standing: 'missing' | 'in-place' | 'out-of-order' | 'outside';
 }
 
-interface Pairing {
+export interface Pairing {
   /** Slots by the index of their message, in call order. */
   readonly blocks: Map<number, Slot[]>;
   readonly orphans: number[];
   readonly duplicates: number[];
-}
-
-export function checkPairing(messages: readonly Message[]): Violation[] {
-  const pairing = pair(messages);
-  const violations: Violation[] = [];
-  for (const slots of pairing.blocks.values()) {
-    for (const slot of slots) {
-      const violation = violationOf(slot);
-      if (violation) violations.push(violation);
-    }
-  }
-  for (const index of pairing.orphans) {
-    violations.push({
-      rule: 'H5',
-      messageIndex: index,
-      reason: 'a result without its call',
-      ...idOf(messages[index]!),
-    });
-  }
-  for (const index of pairing.duplicates) {
-    violations.push({
-      rule: 'H5',
-      messageIndex: index,
-      reason: 'a second result of one call',
-      ...idOf(messages[index]!),
-    });
-  }
-  return violations.sort((a, b) => a.messageIndex - b.messageIndex);
-}
-
-function violationOf(slot: Slot): Violation | null {
-  const { callId, callIndex, resultIndex } = slot;
-  switch (slot.standing) {
-    case 'in-place':
-      return null;
-    case 'missing':
-      return { rule: 'H4', messageIndex: callIndex, callId, reason: 'a call without its result' };
-    case 'outside':
-      return {
-        rule: 'H4',
-        messageIndex: resultIndex,
-        callId,
-        reason: 'a result outside the block of its call',
-      };
-    case 'out-of-order':
-      return { rule: 'H6', messageIndex: resultIndex, callId, reason: 'results out of call order' };
-  }
-}
-
-/** Copy on write: a list that needs no repair comes back as it is. */
-export function repairPairing(
-  messages: readonly Message[],
-  facts: HistoryFacts = {},
-): RepairedHistory<Message> {
-  const pairing = pair(messages);
-  const repairs = repairsOf(messages, pairing, facts);
-  if (repairs.length === 0) return { messages, repairs };
-  const repaired: Message[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role === 'tool') continue; // placed with its call, or dropped
-    repaired.push(message);
-    for (const slot of pairing.blocks.get(index) ?? []) {
-      const result = slot.resultIndex >= 0 ? messages[slot.resultIndex]! : interrupted(slot, message, facts);
-      if (result) repaired.push(result);
-    }
-  }
-  return { messages: repaired, repairs };
-}
-
-function repairsOf(messages: readonly Message[], pairing: Pairing, facts: HistoryFacts): Repair[] {
-  const repairs: Repair[] = [];
-  for (const slots of pairing.blocks.values()) {
-    for (const slot of slots) {
-      const repair = repairOf(slot, facts);
-      if (repair) repairs.push(repair);
-    }
-  }
-  for (const index of pairing.orphans) repairs.push(dropped('drop-orphan-result', messages, index));
-  for (const index of pairing.duplicates) repairs.push(dropped('drop-duplicate-result', messages, index));
-  return repairs.sort((a, b) => a.messageIndex - b.messageIndex);
-}
-
-function repairOf(slot: Slot, facts: HistoryFacts): Repair | null {
-  const { callId, callIndex, resultIndex } = slot;
-  switch (slot.standing) {
-    case 'in-place':
-      return null;
-    case 'missing':
-      if (facts.keepOpen?.has(callId)) return null;
-      return {
-        code: 'add-interrupted-result',
-        messageIndex: callIndex,
-        callId,
-        reason: 'the call has no result',
-      };
-    case 'outside':
-      return {
-        code: 'hoist-result',
-        messageIndex: resultIndex,
-        callId,
-        reason: 'the result came after other messages',
-      };
-    case 'out-of-order':
-      return {
-        code: 'reorder-results',
-        messageIndex: resultIndex,
-        callId,
-        reason: 'results out of call order',
-      };
-  }
-}
-
-function dropped(code: Repair['code'], messages: readonly Message[], index: number): Repair {
-  const reason =
-    code === 'drop-orphan-result' ? 'no call before it has this id' : 'its call is answered already';
-  return { code, messageIndex: index, reason, ...idOf(messages[index]!) };
-}
-
-function interrupted(slot: Slot, call: Message, facts: HistoryFacts): Message | null {
-  if (facts.keepOpen?.has(slot.callId)) return null;
-  const toolError = facts.interruptedText?.(slot.callId, slot.callIndex) ?? OUTCOME_UNKNOWN_TEXT;
-  return {
-    role: 'tool',
-    content: null,
-    toolPayload: { toolCallId: slot.callId, toolName: slot.toolName, toolResult: null, toolError },
-    ...(call.turnId === undefined ? {} : { turnId: call.turnId }),
-    synthetic: true,
-  };
 }
 
 /** The slots of one id: those without a result (the nearest call last), those with a synthetic one, the newest. */
@@ -166,7 +31,7 @@ interface SlotsOfId {
 }
 
 /** One pass: each result takes the nearest open slot of its id. A synthetic result gives way to a real one. */
-function pair(messages: readonly Message[]): Pairing {
+export function pair(messages: readonly Message[]): Pairing {
   const pairing: Pairing = { blocks: new Map(), orphans: [], duplicates: [] };
   const known = new Map<string, SlotsOfId>();
   for (const [index, message] of messages.entries()) {
@@ -246,9 +111,4 @@ function noteStandings(messages: readonly Message[], callIndex: number, slots: r
     if (!inBlock.has(slot.resultIndex)) slot.standing = 'outside';
     else slot.standing = block[position++] === slot.resultIndex ? 'in-place' : 'out-of-order';
   }
-}
-
-function idOf(message: Message): { callId?: string } {
-  const id = toolResultOf(message)?.toolCallId;
-  return id === undefined ? {} : { callId: id };
 }

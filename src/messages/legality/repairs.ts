@@ -1,11 +1,41 @@
-/** What a check finds and what a repair does, as data. Codes are part of the API. */
+/** What a check finds and what a repair does, as data. Codes are part of the API; `docs/legality.md` has a line for each. */
+
+export const RULE_IDS = [
+  ...(['H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'H7'] as const),
+  ...(['H8', 'H9', 'H10', 'H11', 'H12', 'H13', 'H14'] as const),
+] as const;
+export type RuleId = (typeof RULE_IDS)[number];
 
 export type RepairCode =
+  | 'replace-unknown-role'
+  | 'replace-system'
+  | 'merge-system'
+  | 'move-system'
+  | 'drop-repeated-system'
+  | 'demote-system'
+  | 'add-opening-user'
   | 'add-interrupted-result'
   | 'hoist-result'
+  | 'merge-assistant'
+  | 'relink-result'
   | 'reorder-results'
   | 'drop-orphan-result'
-  | 'drop-duplicate-result';
+  | 'note-late-result'
+  | 'drop-duplicate-result'
+  | 'rename-call-id'
+  | 'normalise-arguments'
+  | 'wrap-raw-arguments'
+  | 'drop-unfinished-call'
+  | 'drop-partial-reasoning'
+  | 'drop-empty-message'
+  | 'fill-empty-result'
+  | 'fix-unicode'
+  | 'merge-result-and-error'
+  | 'name-result'
+  | 'omit-empty-tool-calls'
+  | 'drop-hollow-reasoning'
+  | 'drop-replayed-duplicate'
+  | 'drop-repeated-message-id';
 
 export interface Repair {
   readonly code: RepairCode;
@@ -16,8 +46,7 @@ export interface Repair {
 }
 
 export interface Violation {
-  /** `H4`: every call is answered at once; `H5`: no result elsewhere, none twice; `H6`: results in call order. */
-  readonly rule: 'H4' | 'H5' | 'H6';
+  readonly rule: RuleId;
   readonly messageIndex: number;
   readonly reason: string;
   readonly callId?: string;
@@ -29,6 +58,8 @@ export interface HistoryFacts {
   readonly interruptedText?: (callId: string, messageIndex: number) => string;
   /** Calls that stay open on purpose (a host waits for an approval). */
   readonly keepOpen?: ReadonlySet<string>;
+  /** The current system prompt: what other system messages say is superseded. */
+  readonly systemPrompt?: string;
 }
 
 export interface RepairedHistory<M> {

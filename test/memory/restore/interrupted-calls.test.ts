@@ -1,6 +1,6 @@
 /** Calls that a crash interrupted: their verdicts, their results, and what stays unknown. */
 import { describe, expect, it } from 'vitest';
-import { OUTCOME_UNKNOWN_TEXT } from '../../../src/messages/legality/pairing.js';
+import { OUTCOME_UNKNOWN_TEXT } from '../../../src/messages/legality/pairing-rule.js';
 import { answer, ask, contextText, openAgent, PLACES, type Place, sketchOf, talk } from '../memory-kit.js';
 
 const inTurn = (turnId: string, id = 'a') => ({ callId: id, turnId, toolName: `tool_${id}` });

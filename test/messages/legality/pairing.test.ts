@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkHistory, repairHistory } from '../../../src/messages/legality/history.js';
-import { OUTCOME_UNKNOWN_TEXT } from '../../../src/messages/legality/pairing.js';
+import { OUTCOME_UNKNOWN_TEXT } from '../../../src/messages/legality/pairing-rule.js';
 import type { HistoryFacts } from '../../../src/messages/legality/repairs.js';
-import { type Message, toolResultOf } from '../../../src/messages/message.js';
+import { type Message, toolCallsOf, toolResultOf } from '../../../src/messages/message.js';
 import { assistant, calls, result, syntheticResult, user } from '../arbitraries.js';
+import { checkPairing, repairPairing } from './pairing-only.js';
 
 /** `call -> result` in one line a message, so that a table shows where each one stands. */
 function sketch(messages: readonly Message[]): string[] {
@@ -61,16 +61,16 @@ const CASES: readonly Case[] = [
   {
     name: 'text between a call and its result',
     messages: [user('Search.'), calls('a'), assistant('A note.'), result('a', 1), user('ok')],
-    breaks: ['H4@3 a'],
+    breaks: ['H4@1 a', 'H5@3 a'],
     repairs: ['hoist-result@3 a'],
     repaired: ['user: Search.', 'call a', 'a = 1', 'assistant: A note.', 'user: ok'],
   },
   {
     name: 'calls in two messages with the results after both',
     messages: [user('Both.'), calls('a'), calls('b'), result('a', 1), result('b', 2)],
-    breaks: ['H4@3 a'],
-    repairs: ['hoist-result@3 a'],
-    repaired: ['user: Both.', 'call a', 'a = 1', 'call b', 'b = 2'],
+    breaks: ['H4@1 a', 'H5@3 a'],
+    repairs: ['merge-assistant@2'],
+    repaired: ['user: Both.', 'call a b', 'a = 1', 'b = 2'],
   },
   {
     name: 'two results of one call',
@@ -89,14 +89,14 @@ const CASES: readonly Case[] = [
       assistant('One runs.'),
       result('b', 2),
     ],
-    breaks: ['H4@5 b'],
+    breaks: ['H4@1 b', 'H5@5 b'],
     repairs: ['hoist-result@5 b'],
     repaired: ['user: Ask.', 'call a b', 'a = 1', 'b = 2', 'user: status?', 'assistant: One runs.'],
   },
   {
     name: 'the first of two results after the next message',
     messages: [calls('a', 'b'), result('b', 2), user('hm'), result('a', 1)],
-    breaks: ['H4@3 a'],
+    breaks: ['H4@0 a', 'H5@3 a'],
     repairs: ['hoist-result@3 a'],
     repaired: ['call a b', 'a = 1', 'b = 2', 'user: hm'],
   },
@@ -110,7 +110,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a late result of a call that got an interrupted result before',
     messages: [user('Go.'), calls('a'), syntheticResult('a'), user('And?'), result('a', 'done')],
-    breaks: ['H4@4 a', 'H5@2 a'],
+    breaks: ['H4@1 a', 'H5@2 a', 'H5@4 a'],
     repairs: ['drop-duplicate-result@2 a', 'hoist-result@4 a'],
     repaired: ['user: Go.', 'call a', 'a = "done"', 'user: And?'],
   },
@@ -131,14 +131,14 @@ const CASES: readonly Case[] = [
   {
     name: 'an id used again, both results at the end',
     messages: [calls('a'), calls('a'), result('a', 'x'), result('a', 'y')],
-    breaks: ['H4@3 a'],
+    breaks: ['H4@0 a', 'H5@3 a'],
     repairs: ['hoist-result@3 a'],
     repaired: ['call a', 'a = "y"', 'call a', 'a = "x"'],
   },
   {
     name: 'a late result of an interrupted call whose id was used again since',
     messages: [calls('a'), syntheticResult('a'), user('2'), calls('a'), result('a', 2), result('a', 'late')],
-    breaks: ['H4@5 a', 'H5@1 a'],
+    breaks: ['H4@0 a', 'H5@1 a', 'H5@5 a'],
     repairs: ['drop-duplicate-result@1 a', 'hoist-result@5 a'],
     repaired: ['call a', 'a = "late"', 'user: 2', 'call a', 'a = 2'],
   },
@@ -174,7 +174,7 @@ const CASES: readonly Case[] = [
       result('a', 1),
       user('end'),
     ],
-    breaks: ['H5@0 z', 'H4@3 b', 'H5@4 b', 'H4@5 c', 'H4@6 a'],
+    breaks: ['H5@0 z', 'H4@1 a', 'H4@1 b', 'H5@3 b', 'H5@4 b', 'H4@5 c', 'H5@6 a'],
     repairs: [
       'drop-orphan-result@0 z',
       'hoist-result@3 b',
@@ -211,44 +211,47 @@ const labels = (list: readonly { messageIndex: number; callId?: string }[], key:
     return `${(item as unknown as Record<string, string>)[key]}@${item.messageIndex}${id}`;
   });
 
-describe('checkHistory', () => {
+describe('checkPairing', () => {
   it.each(CASES)('names each violation of $name', ({ messages, breaks }) => {
-    expect(labels(checkHistory(messages), 'rule').sort()).toStrictEqual([...breaks].sort());
+    expect(labels(checkPairing(messages), 'rule').sort()).toStrictEqual([...breaks].sort());
   });
 
   it.each(LEGAL)('finds nothing in a legal history: $name', ({ messages }) => {
-    expect(checkHistory(messages)).toStrictEqual([]);
+    expect(checkPairing(messages)).toStrictEqual([]);
   });
 });
 
-describe('repairHistory', () => {
+describe('repairPairing', () => {
   it.each(CASES)('makes a history legal: $name', ({ messages, repairs, repaired }) => {
-    const outcome = repairHistory(messages);
+    const outcome = repairPairing(messages);
     expect(sketch(outcome.messages)).toStrictEqual(repaired);
     expect(labels(outcome.repairs, 'code')).toStrictEqual(repairs);
-    expect(checkHistory(outcome.messages)).toStrictEqual([]);
+    expect(checkPairing(outcome.messages)).toStrictEqual([]);
   });
 
   it.each(CASES)('leaves the list that it was given as it was: $name', ({ messages }) => {
     const before = structuredClone(messages);
-    repairHistory(messages);
+    repairPairing(messages);
     expect(messages).toStrictEqual(before);
   });
 
-  it.each(CASES)('gives each message that it keeps as the same object: $name', ({ messages }) => {
-    const own = new Set(messages);
-    const added = repairHistory(messages).messages.filter((message) => !own.has(message));
-    expect(added.every((message) => message.synthetic)).toBe(true);
-  });
+  it.each(CASES)(
+    'gives each message that it keeps as the same object, merged ones aside: $name',
+    ({ messages }) => {
+      const own = new Set(messages);
+      const added = repairPairing(messages).messages.filter((message) => !own.has(message));
+      expect(added.every((message) => message.synthetic || toolCallsOf(message).length > 1)).toBe(true);
+    },
+  );
 
   it.each(LEGAL)('gives a legal history back as the same list: $name', ({ messages }) => {
-    const outcome = repairHistory(messages);
+    const outcome = repairPairing(messages);
     expect(outcome.messages).toBe(messages);
     expect(outcome.repairs).toStrictEqual([]);
   });
 
   it('says in an interrupted result that the outcome is unknown, without a time or a random part', () => {
-    const { messages } = repairHistory([calls('a')]);
+    const { messages } = repairPairing([calls('a')]);
     expect(toolResultOf(messages[1]!)).toStrictEqual({
       toolCallId: 'a',
       toolName: 'tool_a',
@@ -260,24 +263,24 @@ describe('repairHistory', () => {
   });
 
   it('puts an interrupted result into the turn of its call', () => {
-    const { messages } = repairHistory([{ ...calls('a'), turnId: 'turn_0007' }]);
+    const { messages } = repairPairing([{ ...calls('a'), turnId: 'turn_0007' }]);
     expect(messages[1]?.turnId).toBe('turn_0007');
   });
 
   it('takes the text of an interrupted result from the host', () => {
     const facts: HistoryFacts = { interruptedText: (callId, index) => `${callId} at ${index} never ran` };
-    const { messages } = repairHistory([user('go'), calls('a')], facts);
+    const { messages } = repairPairing([user('go'), calls('a')], facts);
     expect(toolResultOf(messages[2]!)?.toolError).toBe('a at 1 never ran');
   });
 
   it('leaves a call open that the host keeps open, and closes the others of its message', () => {
-    const outcome = repairHistory([calls('a', 'b', 'c'), result('c', 3)], { keepOpen: new Set(['b']) });
+    const outcome = repairPairing([calls('a', 'b', 'c'), result('c', 3)], { keepOpen: new Set(['b']) });
     expect(sketch(outcome.messages)).toStrictEqual(['call a b c', 'a = ?', 'c = 3']);
     expect(labels(outcome.repairs, 'code')).toStrictEqual(['add-interrupted-result@0 a']);
   });
 
   it('gives back the same list when the only open call is kept open', () => {
     const messages = [calls('a', 'b'), result('b')];
-    expect(repairHistory(messages, { keepOpen: new Set(['a']) }).messages).toBe(messages);
+    expect(repairPairing(messages, { keepOpen: new Set(['a']) }).messages).toBe(messages);
   });
 });

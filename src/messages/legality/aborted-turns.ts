@@ -1,0 +1,69 @@
+/**
+ * An answer that was cut off in the middle of a call's arguments: that call was never dispatched, so it goes, and with it the
+ * reasoning that led to it and was not finished (H4 and H8 would otherwise have to invent an outcome). The text that was
+ * shown stays. A call with a result ran, whatever its arguments look like, and stays.
+ */
+import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
+import type { Repair } from './repairs.js';
+import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
+
+export const abortedTurns: ListRule = {
+  /** H4 and H8 report it. */
+  check: () => [],
+
+  repair(draft, _facts, repairs) {
+    if (!draft.messages.some((message) => unfinishedCalls(message).length > 0)) return draft;
+    return dropUnfinished(draft, repairs);
+  },
+};
+
+function dropUnfinished(draft: DraftHistory, repairs: Repair[]): DraftHistory {
+  const answered = new Set(draft.messages.map((message) => toolResultOf(message)?.toolCallId));
+  const builder = new DraftBuilder(draft);
+  for (const [index, message] of draft.messages.entries()) {
+    const dropped = unfinishedCalls(message).filter((call) => !answered.has(call.id));
+    builder.add(dropped.length === 0 ? message : without(message, dropped), index);
+    const messageIndex = originOf(draft, index);
+    for (const call of dropped) {
+      const reason = `the answer was cut off while it wrote the arguments of ${call.name}`;
+      repairs.push({ code: 'drop-unfinished-call', messageIndex, callId: call.id, reason });
+    }
+    if (dropped.length > 0 && hasPartialReasoning(message)) {
+      const reason = 'the answer was cut off before its reasoning was finished';
+      repairs.push({ code: 'drop-partial-reasoning', messageIndex, reason });
+    }
+  }
+  return builder.build();
+}
+
+function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
+  if (message.status !== 'aborted' && message.status !== 'failed') return NONE;
+  return toolCallsOf(message).filter((call) => isCut(call.arguments));
+}
+
+const NONE: readonly ToolCallSpec[] = [];
+
+function isCut(given: JsonValue): boolean {
+  return typeof given === 'string' && given.trim() !== '' && !isJsonObject(tryParseJson(given));
+}
+
+function without(message: Message, dropped: readonly ToolCallSpec[]): Message {
+  const { toolPayload: _, reasoning, reasoningContent: __, ...rest } = message;
+  const toolCalls = toolCallsOf(message).filter((call) => !dropped.includes(call));
+  const finished = (reasoning ?? []).filter((item) => !isPartial(item));
+  return {
+    ...rest,
+    ...(finished.length > 0 ? { reasoning: finished } : {}),
+    ...(toolCalls.length > 0 ? { toolPayload: { toolCalls } } : {}),
+  };
+}
+
+function hasPartialReasoning(message: Message): boolean {
+  return message.reasoningContent !== undefined || (message.reasoning ?? []).some(isPartial);
+}
+
+/** A block is finished when its provider signed it. */
+function isPartial(item: NonNullable<Message['reasoning']>[number]): boolean {
+  return item.signature === undefined && item.encrypted === undefined;
+}

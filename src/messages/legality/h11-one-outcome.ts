@@ -1,0 +1,68 @@
+/**
+ * H11: a result is a result or an error, not both, and carries the name of its call. Where both are given nothing is thrown away:
+ * the call failed, and what it had put out follows the error's text.
+ */
+import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
+import type { Violation } from './repairs.js';
+import { DraftBuilder, type ListRule, type MessageRule, originOf } from './rule.js';
+
+export const oneOutcome: MessageRule = {
+  rule: 'H11',
+  mend(message, note) {
+    const result = toolResultOf(message);
+    if (!result || result.toolError === null || result.toolResult === null) return message;
+    note('merge-result-and-error', 'it is a result and an error at once', result.toolCallId);
+    const { toolResult, toolError } = result;
+    const output = typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
+    const merged = [toolError, output].filter((text) => text.trim() !== '').join('\n');
+    return { ...message, toolPayload: { ...result, toolResult: null, toolError: merged } };
+  },
+};
+
+export const namedResults: ListRule = {
+  check(messages) {
+    return wrongNames(messages).map(
+      ({ index, call }): Violation => ({
+        rule: 'H11',
+        messageIndex: index,
+        callId: call.id,
+        reason: `the result does not carry the name of its call, ${call.name}`,
+      }),
+    );
+  },
+
+  repair(draft, _facts, repairs) {
+    const wrong = new Map(wrongNames(draft.messages).map(({ index, call }) => [index, call]));
+    if (wrong.size === 0) return draft;
+    const builder = new DraftBuilder(draft);
+    for (const [index, message] of draft.messages.entries()) {
+      const call = wrong.get(index);
+      builder.add(call ? named(message, call) : message, index);
+      if (!call) continue;
+      const reason = `the result did not carry the name of its call, ${call.name}`;
+      repairs.push({ code: 'name-result', messageIndex: originOf(draft, index), callId: call.id, reason });
+    }
+    return builder.build();
+  },
+};
+
+function named(message: Message, call: ToolCallSpec): Message {
+  return { ...message, toolPayload: { ...toolResultOf(message)!, toolName: call.name } };
+}
+
+/** Results in the block of their call only: elsewhere it is not known which call they answer. */
+function wrongNames(messages: readonly Message[]): { index: number; call: ToolCallSpec }[] {
+  const wrong: { index: number; call: ToolCallSpec }[] = [];
+  let calls: readonly ToolCallSpec[] = [];
+  for (const [index, message] of messages.entries()) {
+    const result = toolResultOf(message);
+    if (!result) {
+      calls = toolCallsOf(message);
+      continue;
+    }
+    const call =
+      calls.length === 1 ? calls[0] : calls.find((candidate) => candidate.id === result.toolCallId);
+    if (call && call.id === result.toolCallId && call.name !== result.toolName) wrong.push({ index, call });
+  }
+  return wrong;
+}

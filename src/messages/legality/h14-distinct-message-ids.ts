@@ -1,0 +1,65 @@
+/**
+ * H14: no message id twice. A message that is there again under its id was replayed and goes; a different one that has taken
+ * the id keeps its content and loses the id. The same text under another id is no duplicate: people say `continue` twice.
+ */
+import { canonicalJson } from '../../core/canonical-json.js';
+import type { Message } from '../message.js';
+import type { Violation } from './repairs.js';
+import { DraftBuilder, type ListRule, originOf } from './rule.js';
+
+export const distinctMessageIds: ListRule = {
+  check(messages) {
+    return repeated(messages).map(
+      ({ index }): Violation => ({
+        rule: 'H14',
+        messageIndex: index,
+        reason: `the message id ${JSON.stringify(messages[index]!.messageId)} is there already`,
+      }),
+    );
+  },
+
+  repair(draft, _facts, repairs) {
+    const found = new Map(repeated(draft.messages).map(({ index, first }) => [index, first]));
+    if (found.size === 0) return draft;
+    const builder = new DraftBuilder(draft);
+    for (const [index, message] of draft.messages.entries()) {
+      const first = found.get(index);
+      if (first === undefined) {
+        builder.add(message, index);
+        continue;
+      }
+      const replayed = isReplay(draft.messages[first]!, message);
+      if (!replayed) builder.add(withoutId(message), index);
+      repairs.push({
+        code: replayed ? 'drop-replayed-duplicate' : 'drop-repeated-message-id',
+        messageIndex: originOf(draft, index),
+        reason: `the id of message ${originOf(draft, first)} again, with ${replayed ? 'the same' : 'other'} content`,
+      });
+    }
+    return builder.build();
+  },
+};
+
+function repeated(messages: readonly Message[]): { index: number; first: number }[] {
+  const seen = new Map<string, number>();
+  const found: { index: number; first: number }[] = [];
+  for (const [index, { messageId }] of messages.entries()) {
+    if (messageId === undefined) continue;
+    const first = seen.get(messageId);
+    if (first === undefined) seen.set(messageId, index);
+    else found.push({ index, first });
+  }
+  return found;
+}
+
+/** The same message, whichever turn it was written down in. */
+function isReplay(first: Message, again: Message): boolean {
+  const { turnId: _, ...a } = first;
+  const { turnId: __, ...b } = again;
+  return canonicalJson(a as never) === canonicalJson(b as never);
+}
+
+function withoutId(message: Message): Message {
+  const { messageId: _, ...rest } = message;
+  return rest;
+}

@@ -1,0 +1,91 @@
+/**
+ * H7: the calls of a message have ids, each its own. The same id in another message is no fault: calls and results are paired
+ * batch by batch. Results follow in the order of the calls: the first result of a repeated id answers the first call.
+ */
+import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
+import type { Repair, Violation } from './repairs.js';
+import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
+
+export const distinctCallIds: ListRule = {
+  check(messages) {
+    const violations: Violation[] = [];
+    for (const [messageIndex, message] of messages.entries()) {
+      for (const { id, reason } of faultsOf(toolCallsOf(message))) {
+        violations.push({ rule: 'H7', messageIndex, callId: id, reason });
+      }
+    }
+    return violations;
+  },
+
+  repair(draft, _facts, repairs) {
+    if (!draft.messages.some((message) => faultsOf(toolCallsOf(message)).length > 0)) return draft;
+    return rename(draft, repairs);
+  },
+};
+
+function faultsOf(calls: readonly ToolCallSpec[]): { id: string; reason: string }[] {
+  if (calls.length === 0 || (calls.length === 1 && calls[0]!.id !== '')) return NONE;
+  const seen = new Set<string>();
+  const faults: { id: string; reason: string }[] = [];
+  for (const { id } of calls) {
+    if (id === '') faults.push({ id, reason: 'a call without an id' });
+    else if (seen.has(id)) faults.push({ id, reason: 'two calls of one message have the same id' });
+    seen.add(id);
+  }
+  return faults;
+}
+
+const NONE: { id: string; reason: string }[] = [];
+
+function rename(draft: DraftHistory, repairs: Repair[]): DraftHistory {
+  const builder = new DraftBuilder(draft);
+  /** New ids by the old one, for results that are still to come; the first goes to the first result. */
+  let waiting = new Map<string, string[]>();
+  for (const [index, message] of draft.messages.entries()) {
+    const calls = toolCallsOf(message);
+    const faults = faultsOf(calls);
+    if (faults.length > 0) {
+      for (const { id, reason } of faults) {
+        repairs.push({ code: 'rename-call-id', messageIndex: originOf(draft, index), callId: id, reason });
+      }
+      const renamed = renamedCalls(calls);
+      waiting = waitingFor(calls, renamed);
+      builder.add({ ...message, toolPayload: { toolCalls: renamed } }, index);
+    } else {
+      for (const call of calls) waiting.delete(call.id);
+      builder.add(withNewId(message, waiting), index);
+    }
+  }
+  return builder.build();
+}
+
+function renamedCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
+  const taken = new Set(calls.map((call) => call.id));
+  const used = new Set<string>();
+  return calls.map((call) => {
+    if (call.id !== '' && !used.has(call.id)) {
+      used.add(call.id);
+      return call;
+    }
+    let number = 2;
+    const base = call.id === '' ? 'call' : call.id;
+    while (taken.has(`${base}_${number}`)) number += 1;
+    const id = `${base}_${number}`;
+    taken.add(id);
+    return { ...call, id };
+  });
+}
+
+function waitingFor(before: readonly ToolCallSpec[], after: readonly ToolCallSpec[]): Map<string, string[]> {
+  const waiting = new Map<string, string[]>();
+  for (const [index, { id }] of before.entries())
+    waiting.set(id, [...(waiting.get(id) ?? []), after[index]!.id]);
+  return waiting;
+}
+
+function withNewId(message: Message, waiting: Map<string, string[]>): Message {
+  const result = toolResultOf(message);
+  const next = result ? waiting.get(result.toolCallId)?.shift() : undefined;
+  if (!result || next === undefined || next === result.toolCallId) return message;
+  return { ...message, toolPayload: { ...result, toolCallId: next } };
+}

@@ -1,0 +1,57 @@
+/**
+ * H8: the arguments of a call are an object. What is empty becomes an empty one; text that holds an object becomes that object;
+ * anything else is kept whole inside an object, never turned into arguments that the tool did not run with.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { quoteLargeIntegers } from '../../core/json-digits.js';
+import { isToolCallPayload, type ToolCallSpec } from '../message.js';
+import type { MessageRule, Note } from './rule.js';
+
+/** Holds what the model wrote where it is no object. */
+export const UNPARSED_ARGUMENTS = '_unparsed_arguments';
+
+export const argumentsAreObjects: MessageRule = {
+  rule: 'H8',
+  mend(message, note) {
+    if (!isToolCallPayload(message.toolPayload)) return message;
+    const { toolCalls } = message.toolPayload;
+    if (toolCalls.every((call) => isJsonObject(call.arguments))) return message;
+    return { ...message, toolPayload: { toolCalls: toolCalls.map((call) => mendArguments(call, note)) } };
+  },
+};
+
+function mendArguments(call: ToolCallSpec, note: Note): ToolCallSpec {
+  if (isJsonObject(call.arguments)) return call;
+  const { argumentsText, ...rest } = call;
+  const given: JsonValue | undefined = call.arguments;
+  const found = objectIn(given);
+  if (found) {
+    note('normalise-arguments', `the arguments of ${call.name} are no object`, call.id);
+    return typeof given === 'string' && given.trim() !== '' && isExact(given, found)
+      ? { ...rest, arguments: found, argumentsText: given }
+      : { ...rest, arguments: found };
+  }
+  note('wrap-raw-arguments', `the arguments of ${call.name} do not parse to an object`, call.id);
+  return { ...rest, arguments: { [UNPARSED_ARGUMENTS]: argumentsText ?? given ?? null } };
+}
+
+/** The object that the value stands for; null when it stands for none. */
+function objectIn(given: JsonValue | undefined): JsonObject | null {
+  if (given === null || given === undefined) return {};
+  if (Array.isArray(given)) return given.length === 0 ? {} : null;
+  if (typeof given !== 'string') return null;
+  if (given.trim() === '') return {};
+  const once = parse(given);
+  const value = typeof once === 'string' ? parse(once) : once; // encoded twice
+  if (isJsonObject(value)) return value;
+  return value === null || (Array.isArray(value) && value.length === 0) ? {} : null;
+}
+
+function parse(text: string): JsonValue | undefined {
+  return tryParseJson(quoteLargeIntegers(text));
+}
+
+/** The text is the model's own and says more than the parsed form (large integers, spacing). */
+function isExact(text: string, found: JsonObject): boolean {
+  return text.trimStart().startsWith('{') && text !== JSON.stringify(found);
+}
