@@ -1,6 +1,14 @@
 export { fromAiSdkMessages } from './importers/ai-sdk.js';
 export { checkHistory, repairHistory } from './legality/history.js';
-export type { HistoryFacts, Repair, RepairCode, RepairedHistory, Violation } from './legality/repairs.js';
+export {
+  type HistoryFacts,
+  type Repair,
+  type RepairCode,
+  type RepairedHistory,
+  RULE_IDS,
+  type RuleId,
+  type Violation,
+} from './legality/repairs.js';
 export {
   type ContentPart,
   hasMedia,
@@ -13,6 +21,7 @@ export {
   type Origin,
   type ProviderItem,
   type ReasoningItem,
+  type ReasoningPart,
   type TextPart,
   type ToolCallPayload,
   type ToolCallSpec,
@@ -22,4 +31,13 @@ export {
   toolResultOf,
 } from './message.js';
 export { messageFromJson, messageToJson } from './message-serializer.js';
-export { type AiSdkMessage, type AiSdkTarget, toAiSdkMessages } from './projections/ai-sdk.js';
+export type { AiSdkMessage, AiSdkRequest } from './projections/ai-sdk.js';
+export type { AnthropicRequest } from './projections/anthropic.js';
+export type { RequestViolation } from './projections/checks/request-check.js';
+export type { GeminiRequest } from './projections/gemini.js';
+export type { OpenAiChatRequest } from './projections/openai-chat.js';
+export type { OpenAiResponsesRequest } from './projections/openai-responses.js';
+export { checkRequest, project, type RequestOf } from './projections/project.js';
+export type { NoteCode, Projection, ProjectionNote, ProjectionTarget } from './projections/projection.js';
+export type { TargetLimits } from './projections/target-limits.js';
+export { TARGETS, type TargetName } from './projections/targets.js';

@@ -150,6 +150,31 @@ export function hasMedia(message: Message): boolean {
   return urls > 0 || (message.parts ?? []).some((part) => part.type === 'media');
 }
 
+/** The content in order, whichever field it stands in: text, parts, then the lists of URLs. */
+export function partsOf(message: Message): ContentPart[] {
+  const text: ContentPart[] = message.content === null ? [] : [{ type: 'text', text: message.content }];
+  return [...text, ...(message.parts ?? []), ...urlMedia(message).map(mediaPart)];
+}
+
+export function mediaOf(message: Message): Media[] {
+  if (!hasMedia(message)) return [];
+  return partsOf(message).flatMap((part) => (part.type === 'media' ? [part.media] : []));
+}
+
+function mediaPart(media: Media): MediaPart {
+  return { type: 'media', media };
+}
+
+function urlMedia(message: Message): Media[] {
+  const listed = (kind: Media['kind'], urls: readonly string[] = []): Media[] =>
+    urls.map((ref) => ({ kind, ref }));
+  return [
+    ...listed('image', message.imageUrls),
+    ...listed('audio', message.audioUrls),
+    ...listed('video', message.videoUrls),
+  ];
+}
+
 /** White space and invisible characters only: what no provider takes as text. */
 export function isBlankText(text: string): boolean {
   return BLANK.test(text);

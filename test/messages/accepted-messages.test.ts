@@ -9,7 +9,8 @@ import { WorkingContextSnapshot } from '../../src/memory/working-context-snapsho
 import { checkHistory, repairHistory } from '../../src/messages/legality/history.js';
 import type { Message } from '../../src/messages/message.js';
 import { messageFromJson, messageToJson } from '../../src/messages/message-serializer.js';
-import { toAiSdkMessages } from '../../src/messages/projections/ai-sdk.js';
+import { checkRequest, project } from '../../src/messages/projections/project.js';
+import { TARGETS } from '../../src/messages/projections/targets.js';
 import { runParameters } from '../property/seed.js';
 import { jsonValue } from './arbitraries.js';
 
@@ -105,7 +106,11 @@ describe('a message that was accepted, however odd', () => {
         if (checkHistory(repaired).length > 0) throw new Error('not legal after the repair');
         new WorkingContextSnapshot(messages).openCalls();
         await new ExtractiveSummarizer().summarize(repaired, { maxItemChars: 200 });
-        toAiSdkMessages(repaired, { provider: 'p' });
+        for (const target of TARGETS) {
+          const { request } = project(target, messages, { provider: 'p' });
+          const [refused] = checkRequest(target, request);
+          if (refused) throw new Error(`${target} would refuse it: ${refused.rule} at ${refused.path}`);
+        }
       }),
       runParameters('accepted-messages', 1_500),
     );

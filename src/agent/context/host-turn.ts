@@ -71,7 +71,8 @@ export class HostTurn implements GuardedTurn {
     const known = this.#recordedCalls();
     const messageId = toolCalls.map((call) => known.get(call.id)).find((id) => id !== undefined);
     const unrecorded = toolCalls.filter((call) => !known.has(call.id));
-    const silent = said.content === null && said.reasoning.length === 0 && said.providerItems.length === 0;
+    const { content, parts, reasoning, providerItems } = said;
+    const silent = content === null && !parts && !reasoning && providerItems.length === 0;
     if (silent && unrecorded.length === 0) return;
     await this.#memory.ingestAssistantResponse(
       {

@@ -20,7 +20,10 @@ import {
   WorkingContextSnapshotBootstrapper,
 } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import type { Message, Origin } from '../../messages/message.js';
-import { type AiSdkMessage, toAiSdkMessages } from '../../messages/projections/ai-sdk.js';
+import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
+import { project, type RequestOf } from '../../messages/projections/project.js';
+import type { Projection, ProjectionTarget } from '../../messages/projections/projection.js';
+import type { TargetName } from '../../messages/projections/targets.js';
 import { FileStorage } from '../../storage/file/file-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { artifactsOf } from '../model/artifacts.js';
@@ -113,8 +116,17 @@ export class WorkingContext {
   }
 
   /** The request's messages. Call it anew for each request: it is cheap. */
-  messagesFor(_target: 'ai-sdk'): AiSdkMessage[] {
-    return toAiSdkMessages(this.messages, { provider: this.#origin.provider, artifacts: this.#artifacts });
+  messagesFor(target: 'ai-sdk'): AiSdkMessage[] {
+    return this.requestFor(target, { ending: 'as-is' }).request.messages;
+  }
+
+  /** The whole request as a provider's own API takes it, with notes on what could not go as it is. Nothing is written. */
+  requestFor<Name extends TargetName>(
+    name: Name,
+    target: ProjectionTarget = {},
+  ): Projection<RequestOf<Name>> {
+    const own = name === 'ai-sdk' ? this.#origin : {};
+    return project(name, this.messages, { ...own, artifacts: this.#artifacts, ...target });
   }
 
   /** The same tools, each call in the ledger before it starts and its result in the traces before the model sees it. */

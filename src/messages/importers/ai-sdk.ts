@@ -2,13 +2,14 @@
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
-import { callItemFrom, reasoningItemFrom } from '../ai-sdk-metadata.js';
-import type { Origin, ProviderItem, ReasoningItem, ToolCallSpec } from '../message.js';
+import { callItemFrom } from '../ai-sdk-metadata.js';
+import { reasoningFrom, thoughtSignatureFrom } from '../ai-sdk-signatures.js';
+import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '../message.js';
+import { assistantContentOf } from './content-parts.js';
 
-export interface ImportedResponse {
+/** Reasoning that stands between texts keeps its place in `parts`. */
+export interface ImportedResponse extends Pick<Message, 'content' | 'parts' | 'reasoning'> {
   readonly kind: 'assistant';
-  readonly content: string | null;
-  readonly reasoning: readonly ReasoningItem[];
   readonly toolCalls: readonly ToolCallSpec[];
   readonly providerItems: readonly ProviderItem[];
 }
@@ -41,14 +42,15 @@ export function fromAiSdkMessages(
 }
 
 function fromAssistant(json: JsonObject, origin: Origin): (ImportedResponse | ImportedResult)[] {
-  const texts: string[] = [];
-  const reasoning: ReasoningItem[] = [];
+  const parts: ContentPart[] = [];
   const toolCalls: ToolCallSpec[] = [];
   const providerItems: ProviderItem[] = [];
   for (const part of partsOf(json)) {
-    if (part['type'] === 'text') texts.push(String(part['text'] ?? ''));
+    const text = String(part['text'] ?? '');
+    if (part['type'] === 'text')
+      parts.push({ type: 'text', text, ...thoughtSignatureFrom(part['providerOptions']) });
     else if (part['type'] === 'reasoning')
-      reasoning.push(reasoningItemFrom(String(part['text'] ?? ''), part['providerOptions'], origin));
+      parts.push({ type: 'reasoning', reasoning: reasoningFrom(text, part['providerOptions'], origin) });
     else if (part['type'] === 'tool-call') {
       const call = callOf(part);
       const item = callItemFrom(call.id, part['providerOptions'], origin);
@@ -56,11 +58,22 @@ function fromAssistant(json: JsonObject, origin: Origin): (ImportedResponse | Im
       if (item) providerItems.push(item);
     } else if (!isResult(part)) providerItems.push({ origin, item: part });
   }
-  const content = texts.length === 0 ? null : texts.join('');
   return [
-    { kind: 'assistant', content, reasoning, toolCalls, providerItems },
+    { kind: 'assistant', ...assistantContentOf(joinTexts(parts)), toolCalls, providerItems },
     ...partsOf(json).filter(isResult).map(fromResult), // run by the provider itself
   ];
+}
+
+/** Texts in a row are one text, as they were streamed, unless one of them is signed. */
+function joinTexts(parts: readonly ContentPart[]): ContentPart[] {
+  const joined: ContentPart[] = [];
+  for (const part of parts) {
+    const last = joined[joined.length - 1];
+    const isPlain = last?.type === 'text' && part.type === 'text' && !last.signature && !part.signature;
+    if (isPlain) joined[joined.length - 1] = { type: 'text', text: last.text + part.text };
+    else joined.push(part);
+  }
+  return joined;
 }
 
 function partsOf(json: JsonObject): JsonObject[] {

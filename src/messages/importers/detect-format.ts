@@ -61,6 +61,7 @@ export async function headOf(source: TranscriptSource): Promise<TranscriptHead |
 /** The first lines, when each of the first two is a JSON object of its own; one line alone counts when it is the whole source. */
 async function headLines(source: TranscriptSource): Promise<JsonObject[] | null> {
   const bytes = await source.slice(0, HEAD_BYTES);
+  if (!/^\uFEFF?\s*\{/.test(Buffer.from(bytes.subarray(0, 256)).toString('utf8'))) return null; // a list with one member a line
   const whole = bytes.length === source.size;
   const losses = new LossAccount();
   const lines: JsonObject[] = [];
@@ -103,10 +104,10 @@ async function documentHead(source: TranscriptSource): Promise<TranscriptHead | 
   return shape === null ? null : { shape, items, fields, keys };
 }
 
-/** Scalars down to the third level, and the first member of each list there. */
+/** Scalars down to the third level, and the first members of each list there. */
 function outlineChoice(path: JsonPath): SliceChoice {
   const last = path[path.length - 1];
-  if (typeof last === 'number') return last < (path.length === 1 ? MEMBERS_MAX : 1) ? 'take' : 'skip';
+  if (typeof last === 'number') return last < (path.length <= 2 ? MEMBERS_MAX : 1) ? 'take' : 'skip';
   return path.length <= OUTLINE_DEPTH ? 'enter' : 'skip';
 }
 
@@ -124,7 +125,12 @@ function note(fields: JsonObject, path: JsonPath, value: JsonValue): void {
   }
   const last = path[path.length - 1]!;
   if (typeof last === 'string') setOwn(at, last, value);
-  else setOwn(at, String(path[path.length - 2]), [value]);
+  else {
+    const key = String(path[path.length - 2]);
+    const known = at[key];
+    if (Array.isArray(known)) known.push(value);
+    else setOwn(at, key, [value]);
+  }
 }
 
 async function folderHead(files: readonly TranscriptSource[]): Promise<TranscriptHead> {

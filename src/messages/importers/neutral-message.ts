@@ -66,12 +66,13 @@ function onlyOf(json: JsonObject, keys: readonly string[]): JsonObject {
 
 function contentFrom(json: JsonObject): NeutralFields {
   const { content, reasoning } = json;
-  const list = Array.isArray(content) ? content : Array.isArray(json['parts']) ? json['parts'] : undefined;
+  const list = [content, json['parts']].find((given) => Array.isArray(given) && given.length > 0);
   const media = Array.isArray(json['media']) ? json['media'].flatMap(mediaPartFrom) : [];
   const items = reasoningFrom(reasoning);
   const fields: NeutralFields = items.length > 0 ? { reasoning: items } : {};
-  if (list) return { ...fields, content: null, parts: [...list.map(partFrom), ...media] };
-  const text = isAbsent(content) ? null : typeof content === 'string' ? content : JSON.stringify(content);
+  const isEmpty = isAbsent(content) || Array.isArray(content);
+  const text = isEmpty ? null : typeof content === 'string' ? content : JSON.stringify(content);
+  if (Array.isArray(list)) return { ...fields, content: text, parts: [...list.map(partFrom), ...media] };
   if (media.length === 0) return { ...fields, content: text };
   const texts: ContentPart[] = text === null ? [] : [{ type: 'text', text }];
   return { ...fields, content: null, parts: [...texts, ...media] };

@@ -26,7 +26,7 @@ export interface TranscriptHead {
   readonly shape: 'lines' | 'object' | 'array' | 'folder';
   /** The first lines (up to 50), the first members of the array (up to 10), or the small files (up to 50). */
   readonly items: readonly JsonValue[];
-  /** Of a document that is an object: its scalars down to the third level, and the first member of each list there. */
+  /** Of a document that is an object: its scalars down to the third level, and the first member of each list there (of lists at the top: up to 10). */
   readonly fields: JsonObject;
   /** Of a document that is an object: all its keys. */
   readonly keys: ReadonlySet<string>;

@@ -4,22 +4,28 @@
  * The types here are structural, so that this file needs no package; a type test holds them against the SDK's own. Results of one
  * block share one `tool` message. Signed reasoning goes back only to the provider it came from.
  */
-import { isJsonObject, type JsonValue } from '../../core/json.js';
-import { type AiSdkProviderOptions, callOptionsOf, reasoningOptionsOf } from '../ai-sdk-metadata.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import type { AiSdkProviderOptions } from '../ai-sdk-metadata.js';
+import { callMetadataOf, reasoningMetadataOf, textMetadataOf } from '../ai-sdk-signatures.js';
 import {
-  type ContentPart,
-  isBlankMessage,
-  type Media,
+  isBlankText,
   type Message,
-  type ToolCallSpec,
-  textOf,
+  type Origin,
+  partsOf,
+  type ReasoningItem,
   toolCallsOf,
   toolResultOf,
 } from '../message.js';
+import { argumentsObjectOf } from './call-arguments.js';
+import type { SentMedia } from './media-plan.js';
+import { Preparation } from './preparation.js';
+import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import { isOwn, replayedParts } from './reasoning-origin.js';
 
 export interface AiSdkTextPart {
   type: 'text';
   text: string;
+  providerOptions?: AiSdkProviderOptions;
 }
 
 export interface AiSdkReasoningPart {
@@ -30,14 +36,14 @@ export interface AiSdkReasoningPart {
 
 export interface AiSdkFilePart {
   type: 'file';
-  data: Uint8Array | URL;
+  data: string | URL;
   mediaType: string;
   filename?: string;
 }
 
 export interface AiSdkImagePart {
   type: 'image';
-  image: Uint8Array | URL;
+  image: string | URL;
   mediaType?: string;
 }
 
@@ -52,7 +58,13 @@ export interface AiSdkToolCallPart {
 export type AiSdkToolOutput =
   | { type: 'text'; value: string }
   | { type: 'json'; value: JsonValue }
+  | { type: 'content'; value: ({ type: 'text'; text: string } | AiSdkMediaOutput)[] }
   | { type: 'error-text'; value: string };
+
+/** A medium that a tool returned. */
+export type AiSdkMediaOutput =
+  | { type: 'image-data' | 'file-data'; data: string; mediaType: string }
+  | { type: 'image-url' | 'file-url'; url: string };
 
 export interface AiSdkToolResultPart {
   type: 'tool-result';
@@ -67,133 +79,143 @@ export type AiSdkMessage =
   | { role: 'assistant'; content: string | (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] }
   | { role: 'tool'; content: AiSdkToolResultPart[] };
 
-export interface AiSdkTarget {
-  /** Gets its own signed reasoning back; that of others is left out. */
-  readonly provider?: string;
-  /** Bytes of artifacts by their `sha256:` reference; a medium without them becomes a line of text. */
-  readonly artifacts?: ReadonlyMap<string, Uint8Array>;
+export interface AiSdkRequest {
+  messages: AiSdkMessage[];
+  /** Of the target, by name: hosts have the executable ones. */
+  tools?: { name: string; description: string; inputSchema: JsonObject }[];
 }
 
-export function toAiSdkMessages(messages: readonly Message[], target: AiSdkTarget = {}): AiSdkMessage[] {
-  const out: AiSdkMessage[] = [];
-  for (const message of messages) {
-    const result = toolResultPart(message);
+/** @param target its `provider` gets its own signed reasoning back; without one, none is sent */
+export function projectAiSdk(
+  messages: readonly Message[],
+  target: ProjectionTarget = {},
+): Projection<AiSdkRequest> {
+  const preparation = new Preparation('ai-sdk', messages, target, () => true);
+  const system = preparation.systemText;
+  const out: AiSdkMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
+  for (const { message } of preparation.conversation()) {
     const last = out[out.length - 1];
-    if (result) {
-      if (last?.role === 'tool') last.content.push(result);
-      else out.push({ role: 'tool', content: [result] });
-      continue;
-    }
-    const projected = projectOne(message, target);
-    if (projected) out.push(projected);
+    if (message.role === 'tool') {
+      const part = resultPart(message, preparation);
+      if (last?.role === 'tool') last.content.push(part);
+      else out.push({ role: 'tool', content: [part] });
+    } else if (message.role === 'assistant') addAssistant(message, preparation, out);
+    else out.push({ role: 'user', content: userContent(message, preparation) });
   }
-  return out;
-}
-
-function projectOne(message: Message, target: AiSdkTarget): AiSdkMessage | null {
-  if (message.role === 'system') return { role: 'system', content: textOf(message) };
-  if (isBlankMessage(message)) return null;
-  if (message.role === 'user') return { role: 'user', content: userContent(message, target) };
-  return message.role === 'assistant'
-    ? { role: 'assistant', content: assistantContent(message, target) }
-    : null;
+  if (preparation.needsUserTurn()) out.push({ role: 'user', content: CONTINUE_TEXT });
+  const tools = preparation
+    .tools(false)
+    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  return preparation.finish({ messages: out, ...(tools.length === 0 ? {} : { tools }) });
 }
 
 function userContent(
   message: Message,
-  target: AiSdkTarget,
+  preparation: Preparation,
 ): string | (AiSdkTextPart | AiSdkImagePart | AiSdkFilePart)[] {
-  const urls = (kind: Media['kind'], list: readonly string[] | undefined): Media[] =>
-    (list ?? []).map((ref) => ({ kind, ref }));
-  const media = [
-    ...urls('image', message.imageUrls),
-    ...urls('audio', message.audioUrls),
-    ...urls('video', message.videoUrls),
-  ];
-  if (!message.parts && media.length === 0) return message.content ?? '';
-  const text: ContentPart[] = message.content === null ? [] : [{ type: 'text', text: message.content }];
-  const parts = [
-    ...text,
-    ...(message.parts ?? []),
-    ...media.map((item) => ({ type: 'media' as const, media: item })),
-  ];
-  return parts
-    .filter((part) => part.type !== 'reasoning')
-    .filter((part) => part.type !== 'text' || part.text.trim() !== '') // no provider takes a blank part
-    .map((part) =>
-      part.type === 'text' ? { type: 'text', text: part.text } : mediaPart(part.media, target),
-    );
+  if (message.content !== null && partsOf(message).length === 1) return message.content;
+  return partsOf(message).flatMap((part): (AiSdkTextPart | AiSdkImagePart | AiSdkFilePart)[] => {
+    if (part.type === 'reasoning') return [];
+    if (part.type === 'text') return isBlankText(part.text) ? [] : [{ type: 'text', text: part.text }];
+    const planned = preparation.media(part.media);
+    return [typeof planned === 'string' ? { type: 'text', text: planned } : mediaPart(planned)];
+  });
 }
 
-function mediaPart(media: Media, target: AiSdkTarget): AiSdkTextPart | AiSdkImagePart | AiSdkFilePart {
-  const data = media.ref.startsWith('sha256:') ? target.artifacts?.get(media.ref) : urlOf(media.ref);
-  if (!data) return { type: 'text', text: `[${media.kind} not available: ${media.name ?? media.ref}]` };
+function mediaPart({ media, data }: SentMedia): AiSdkImagePart | AiSdkFilePart {
+  const content = data.kind === 'url' ? new URL(data.url) : data.data;
+  const mime = data.kind === 'url' ? media.mime : data.mime;
   if (media.kind === 'image')
-    return { type: 'image', image: data, ...(media.mime === undefined ? {} : { mediaType: media.mime }) };
-  const mediaType = media.mime ?? 'application/octet-stream';
-  return { type: 'file', data, mediaType, ...(media.name === undefined ? {} : { filename: media.name }) };
-}
-
-function urlOf(ref: string): URL | undefined {
-  return URL.canParse(ref) ? new URL(ref) : undefined;
-}
-
-function assistantContent(
-  message: Message,
-  target: AiSdkTarget,
-): string | (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] {
-  const calls = toolCallsOf(message);
-  const reasoning = reasoningParts(message, target);
-  const text = textOf(message);
-  if (calls.length === 0 && reasoning.length === 0) return text;
-  return [
-    ...reasoning,
-    ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
-    ...calls.map((call) => callPart(call, message, target)),
-  ];
-}
-
-/** Providers take an object only: what else the model wrote is shown in one. */
-function callPart(call: ToolCallSpec, message: Message, target: AiSdkTarget): AiSdkToolCallPart {
-  const input = isJsonObject(call.arguments)
-    ? call.arguments
-    : { _unparsed_arguments: call.argumentsText ?? call.arguments };
-  const foreign = message.origin !== undefined && message.origin.provider !== target.provider;
-  const options = foreign ? undefined : callOptionsOf(call, message);
+    return { type: 'image', image: content, ...(mime === undefined ? {} : { mediaType: mime }) };
   return {
-    type: 'tool-call',
-    toolCallId: call.id,
-    toolName: call.name,
-    input,
-    ...(options ? { providerOptions: options } : {}),
+    type: 'file',
+    data: content,
+    mediaType: mime ?? 'application/octet-stream',
+    ...(media.name === undefined ? {} : { filename: media.name }),
   };
 }
 
-function reasoningParts(message: Message, target: AiSdkTarget): AiSdkReasoningPart[] {
-  const { provider } = target;
-  if (provider === undefined) return [];
-  return (message.reasoning ?? [])
-    .filter((item) => [item.origin?.provider, message.origin?.provider].includes(provider))
-    .filter((item) => item.text !== null || item.redacted)
-    .map((item) => {
-      const options = reasoningOptionsOf(item, provider);
-      return { type: 'reasoning', text: item.text ?? '', ...(options ? { providerOptions: options } : {}) };
-    });
+function addAssistant(message: Message, preparation: Preparation, out: AiSdkMessage[]): void {
+  const { target } = preparation;
+  const isOurs = (origin: Origin | undefined) =>
+    target.provider !== undefined && isOwn(origin, target.provider, target);
+  const own = isOurs(message.origin);
+  // Who answered through the SDK gets its own back, under whichever key the SDK keeps it.
+  const { parts, omitted } = replayedParts(
+    message,
+    target,
+    (item) => (own || isOurs(item.origin)) && isUsable(item),
+  );
+  preparation.omitReasoning(omitted);
+  const content: (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] = parts.map((part) => {
+    if (part.type === 'text')
+      return withOptions({ type: 'text', text: part.text }, own && textMetadataOf(part, message.origin));
+    const { reasoning } = part;
+    const signer = reasoning.origin ?? message.origin ?? { provider: target.provider ?? '' };
+    return withOptions(
+      { type: 'reasoning', text: reasoning.text ?? '' },
+      reasoningMetadataOf(reasoning, signer),
+    );
+  });
+  const ids = preparation.callIds(message);
+  for (const [index, call] of toolCallsOf(message).entries()) {
+    const { value, hasLargeInteger } = argumentsObjectOf(call);
+    if (hasLargeInteger) preparation.note('large-integer-as-text', `in the arguments of ${call.name}`);
+    const toolName = preparation.toolName(call.name);
+    const part: AiSdkToolCallPart = { type: 'tool-call', toolCallId: ids[index]!, toolName, input: value };
+    content.push(withOptions(part, (own || message.origin === undefined) && callMetadataOf(call, message)));
+  }
+  const [only] = content;
+  const isPlain = content.length === 1 && only?.type === 'text' && only.providerOptions === undefined;
+  if (content.some((part) => part.type !== 'reasoning'))
+    out.push({ role: 'assistant', content: isPlain ? only.text : content });
+  else preparation.note('message-omitted', 'nothing of it can be sent here');
 }
 
-function toolResultPart(message: Message): AiSdkToolResultPart | null {
-  const result = toolResultOf(message);
-  if (!result) return null;
+/** Reasoning of a provider that does not sign goes back as it is: some want it beside its calls. */
+function isUsable(item: ReasoningItem): boolean {
+  return item.text !== null || item.redacted === true || item.encrypted !== undefined;
+}
+
+function withOptions<Part extends object>(
+  part: Part,
+  providerOptions: AiSdkProviderOptions | undefined | false,
+): Part & { providerOptions?: AiSdkProviderOptions } {
+  return providerOptions ? { ...part, providerOptions } : part;
+}
+
+function resultPart(message: Message, preparation: Preparation): AiSdkToolResultPart {
+  const result = toolResultOf(message)!;
   return {
     type: 'tool-result',
-    toolCallId: result.toolCallId,
-    toolName: result.toolName,
-    output: outputOf(result),
+    toolCallId: preparation.ids.ofResult(result.toolCallId),
+    toolName: preparation.toolName(result.toolName),
+    output: outputOf(message, preparation),
   };
 }
 
-function outputOf(result: NonNullable<ReturnType<typeof toolResultOf>>): AiSdkToolOutput {
-  if (result.toolError !== null) return { type: 'error-text', value: result.toolError };
-  if (typeof result.toolResult === 'string') return { type: 'text', value: result.toolResult };
-  return { type: 'json', value: result.toolResult };
+function outputOf(message: Message, preparation: Preparation): AiSdkToolOutput {
+  const { toolError, toolResult } = toolResultOf(message)!;
+  if (toolError !== null) return { type: 'error-text', value: toolError };
+  const shown = partsOf(message).flatMap((part): ({ type: 'text'; text: string } | AiSdkMediaOutput)[] => {
+    if (part.type === 'reasoning') return [];
+    if (part.type === 'text') return isBlankText(part.text) ? [] : [{ type: 'text', text: part.text }];
+    const planned = preparation.media(part.media);
+    return [typeof planned === 'string' ? { type: 'text', text: planned } : mediaOutput(planned)];
+  });
+  if (shown.length === 0)
+    return typeof toolResult === 'string'
+      ? { type: 'text', value: toolResult }
+      : { type: 'json', value: toolResult };
+  const text = typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
+  return {
+    type: 'content',
+    value: [...(isBlankText(text) ? [] : [{ type: 'text' as const, text }]), ...shown],
+  };
+}
+
+function mediaOutput({ media, data }: SentMedia): AiSdkMediaOutput {
+  const kind = media.kind === 'image' ? 'image' : 'file';
+  if (data.kind === 'url') return { type: `${kind}-url`, url: data.url };
+  return { type: `${kind}-data`, data: data.data, mediaType: data.mime };
 }

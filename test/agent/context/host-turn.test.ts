@@ -313,7 +313,7 @@ describe('media', () => {
       role: 'user',
       content: [
         { type: 'text', text: 'What is this?' },
-        { type: 'file', mediaType: 'image/png', data: PNG },
+        { type: 'file', mediaType: 'image/png', data: PNG.toString('base64') },
       ],
     });
   });

@@ -214,7 +214,7 @@ describe('a request of the AI SDK', () => {
   });
 
   it('gives signed reasoning back to its provider, and not to another', async () => {
-    const origin = { provider: 'anthropic', model: 'a' };
+    const origin = { provider: 'anthropic' };
     const answer: Message = {
       role: 'assistant',
       content: 'Hello.',
@@ -269,8 +269,8 @@ describe('a request of the AI SDK', () => {
       }),
     );
     expect(model.doStreamCalls[0]!.prompt[0]!.content).toMatchObject([
-      { type: 'file', data: new Uint8Array([1, 2, 3]), mediaType: 'image/png' },
-      { type: 'text', text: '[image not available: sha256:gone]' },
+      { type: 'file', data: 'AQID', mediaType: 'image/png' },
+      { type: 'text', text: '[image omitted: not available (sha256:gone)]' },
     ]);
   });
 });

@@ -11,7 +11,7 @@ describe('the import of AI SDK response messages', () => {
     ];
     for (const content of ['Hello', parts]) {
       expect(fromAiSdkMessages([{ role: 'assistant', content }], origin)).toStrictEqual([
-        { kind: 'assistant', content: 'Hello', reasoning: [], toolCalls: [], providerItems: [] },
+        { kind: 'assistant', content: 'Hello', toolCalls: [], providerItems: [] },
       ]);
     }
   });

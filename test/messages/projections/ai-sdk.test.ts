@@ -4,9 +4,19 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/core/canonical-json.js';
 import type { Message } from '../../../src/messages/message.js';
 import { messageToJson } from '../../../src/messages/message-serializer.js';
-import { toAiSdkMessages } from '../../../src/messages/projections/ai-sdk.js';
+import { type AiSdkMessage, projectAiSdk } from '../../../src/messages/projections/ai-sdk.js';
+import type { ProjectionTarget } from '../../../src/messages/projections/projection.js';
 import { runParameters } from '../../property/seed.js';
 import { assistant, calls, legalHistory, message, result, syntheticResult, user } from '../arbitraries.js';
+
+/** What becomes of the messages between a first and a last word of the user. */
+function toAiSdkMessages(messages: readonly Message[], target: ProjectionTarget = {}): AiSdkMessage[] {
+  const [system, ...rest] = messages;
+  const head = system?.role === 'system' ? [system] : [];
+  const list = [...head, user('first'), ...(head.length > 0 ? rest : messages), user('last')];
+  const projected = projectAiSdk(list, target).request.messages;
+  return [...projected.slice(0, head.length), ...projected.slice(head.length + 1, -1)];
+}
 
 const png = `sha256:${'a'.repeat(64)}`;
 
@@ -77,7 +87,7 @@ describe('the projection to the AI SDK', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'See' },
-          { type: 'image', image: bytes, mediaType: 'image/png' },
+          { type: 'image', image: 'AQI=', mediaType: 'image/png' },
           {
             type: 'file',
             data: new URL('https://example.com/a.txt'),
@@ -97,7 +107,12 @@ describe('the projection to the AI SDK', () => {
       parts: [{ type: 'media', media: { kind: 'audio', ref: png, name: 'note.mp3' } }],
     };
     expect(toAiSdkMessages([message])).toStrictEqual([
-      { role: 'user', content: [{ type: 'text', text: '[audio not available: note.mp3]' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: expect.stringMatching(/^\[audio omitted: note\.mp3, not available/) },
+        ],
+      },
     ]);
   });
 

@@ -3,9 +3,10 @@ import type { LanguageModel as AiSdkLanguageModel, ModelMessage, ToolSet } from 
 import { isRekindleError, RekindleError } from '../../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import type { ToolDescription } from '../../../core/tool-definition.js';
-import { callExtraFrom, reasoningItemFrom } from '../../../messages/ai-sdk-metadata.js';
+import { callExtraFrom } from '../../../messages/ai-sdk-metadata.js';
+import { isSigned, reasoningFrom } from '../../../messages/ai-sdk-signatures.js';
 import type { Message, Origin, ToolCallSpec } from '../../../messages/message.js';
-import { toAiSdkMessages } from '../../../messages/projections/ai-sdk.js';
+import { projectAiSdk } from '../../../messages/projections/ai-sdk.js';
 import { artifactsOf } from '../artifacts.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../language-model.js';
 
@@ -115,9 +116,8 @@ class ReasoningBlocks {
     block.metadata = providerMetadata ?? block.metadata;
     if (part.type !== 'reasoning-end') return null;
     this.#blocks.delete(id); // ids are used again
-    const item = reasoningItemFrom(block.text, block.metadata, this.#origin);
-    const signed = item.signature !== undefined || item.redacted === true;
-    return signed ? { type: 'reasoning_item', item } : null;
+    const item = reasoningFrom(block.text, block.metadata, this.#origin);
+    return isSigned(item) ? { type: 'reasoning_item', item } : null;
   }
 }
 
@@ -135,11 +135,8 @@ async function project(
   const artifacts = await artifactsOf(request.messages, request.loadArtifact);
   const all: readonly Message[] = request.messages;
   const system = all[0]?.role === 'system' ? all[0].content : null;
-  const messages = toAiSdkMessages(system === null ? all : all.slice(1), {
-    provider: origin.provider,
-    artifacts,
-  });
-  return { system, messages: messages as ModelMessage[] };
+  const { request: projected } = projectAiSdk(system === null ? all : all.slice(1), { ...origin, artifacts });
+  return { system, messages: projected.messages as ModelMessage[] };
 }
 
 function toolSet(ai: typeof import('ai'), tools: readonly ToolDescription[]): ToolSet {

@@ -1,0 +1,100 @@
+/**
+ * What a provider signed, between stored AI SDK parts and our items, for every provider family: Anthropic's signatures, OpenAI's
+ * item ids and encrypted reasoning, Gemini's thought signatures. The key it was found under is the key it goes back under.
+ */
+
+import { isJsonObject, type JsonObject } from '../core/json.js';
+import {
+  type AiSdkProviderOptions,
+  callOptionsOf,
+  reasoningItemFrom,
+  reasoningOptionsOf,
+} from './ai-sdk-metadata.js';
+import type { Message, Origin, ReasoningItem, TextPart, ToolCallSpec } from './message.js';
+
+/** Keys of services that route to other providers; they sign nothing. */
+const ROUTERS = new Set(['gateway', 'openrouter']);
+const GEMINI = /^(google|vertex|gemini)/;
+
+/** In a live response: what nobody signed is of whoever answered. */
+export function reasoningFrom(text: string, metadata: unknown, origin: Origin): ReasoningItem {
+  const item = signedReasoningFrom(text, metadata);
+  return { ...item, origin: { ...origin, ...item.origin } };
+}
+
+export function isSigned(item: ReasoningItem): boolean {
+  return item.signature !== undefined || item.encrypted !== undefined;
+}
+
+/** Without an origin where nothing says whose reasoning it is. */
+export function signedReasoningFrom(text: string, metadata: unknown): ReasoningItem {
+  for (const [provider, fields] of providersIn(metadata)) {
+    const origin = { provider };
+    const { thoughtSignature, itemId, reasoningEncryptedContent } = fields;
+    if (typeof thoughtSignature === 'string') return { text, signature: thoughtSignature, origin };
+    if (typeof itemId === 'string' || typeof reasoningEncryptedContent === 'string') {
+      return {
+        text: text === '' ? null : text,
+        ...(typeof reasoningEncryptedContent === 'string' ? { encrypted: reasoningEncryptedContent } : {}),
+        ...(typeof itemId === 'string' ? { id: itemId } : {}),
+        origin,
+      };
+    }
+    const item = reasoningItemFrom(text, { [provider]: fields }, origin);
+    if (item.signature !== undefined || item.encrypted !== undefined) return item;
+  }
+  const origin = originFrom(metadata);
+  return origin ? { text, origin } : { text };
+}
+
+/** Undefined where nothing was signed, or nobody knows by whom. */
+export function reasoningMetadataOf(
+  item: ReasoningItem,
+  origin: Origin | undefined,
+): AiSdkProviderOptions | undefined {
+  const provider = item.origin?.provider ?? origin?.provider;
+  if (provider === undefined) return undefined;
+  if (item.signature !== undefined && GEMINI.test(provider))
+    return { [provider]: { thoughtSignature: item.signature } };
+  if (item.redacted || item.signature !== undefined) return reasoningOptionsOf(item, provider);
+  if (item.encrypted === undefined && item.id === undefined) return undefined;
+  return {
+    [provider]: {
+      ...(item.id === undefined ? {} : { itemId: item.id }),
+      ...(item.encrypted === undefined ? {} : { reasoningEncryptedContent: item.encrypted }),
+    },
+  };
+}
+
+/** Gemini signs texts and calls, too. */
+export function thoughtSignatureFrom(metadata: unknown): { readonly signature?: string } {
+  for (const [, fields] of providersIn(metadata)) {
+    const { thoughtSignature } = fields;
+    if (typeof thoughtSignature === 'string') return { signature: thoughtSignature };
+  }
+  return {};
+}
+
+export function textMetadataOf(part: TextPart, origin: Origin | undefined): AiSdkProviderOptions | undefined {
+  if (part.signature === undefined || origin === undefined) return undefined;
+  return { [origin.provider]: { thoughtSignature: part.signature } };
+}
+
+export function callMetadataOf(call: ToolCallSpec, message: Message): AiSdkProviderOptions | undefined {
+  const known = callOptionsOf(call, message);
+  if (known || call.signature === undefined || message.origin === undefined) return known;
+  return { [message.origin.provider]: { thoughtSignature: call.signature } };
+}
+
+/** The provider that a part's metadata is of. */
+export function originFrom(metadata: unknown): Origin | undefined {
+  for (const [provider] of providersIn(metadata)) return { provider };
+  return undefined;
+}
+
+function providersIn(metadata: unknown): [string, JsonObject][] {
+  if (!isJsonObject(metadata)) return [];
+  return Object.entries(metadata).filter(
+    (entry): entry is [string, JsonObject] => isJsonObject(entry[1]) && !ROUTERS.has(entry[0]),
+  );
+}

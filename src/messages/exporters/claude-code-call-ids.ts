@@ -1,0 +1,23 @@
+/** Ids of calls as Claude Code needs them: in the API's alphabet, and used once in a session, since it finds results by them. */
+import { digestOf } from './transcript-exporter.js';
+
+const ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
+
+export class CallIds {
+  readonly #used = new Set<string>();
+  /** What the newest call with an id is named in the session. */
+  readonly #newest = new Map<string, string>();
+
+  /** An id that is fine already stays. */
+  called(id: string): string {
+    const isFine = ID_PATTERN.test(id) && !this.#used.has(id);
+    const made = isFine ? id : `toolu_${digestOf(id, String(this.#used.size)).slice(0, 24)}`;
+    this.#used.add(made);
+    this.#newest.set(id, made);
+    return made;
+  }
+
+  answered(id: string): string {
+    return this.#newest.get(id) ?? (ID_PATTERN.test(id) ? id : `toolu_${digestOf(id).slice(0, 24)}`);
+  }
+}

@@ -1,0 +1,44 @@
+/** Media of messages for a file that stands alone: the bytes of artifacts are put into it, what is missing is said in words. */
+import { Buffer } from 'node:buffer';
+import type { ContentPart, Media, Message } from '../message.js';
+import type { ExportOptions } from './transcript-exporter.js';
+
+/** Where a part names no type; the kind is known at least. */
+const TYPE_OF_KIND = {
+  image: 'image/png',
+  audio: 'audio/wav',
+  video: 'video/mp4',
+  file: 'application/octet-stream',
+};
+
+export interface EmbeddedMedia {
+  readonly url: string;
+  readonly mime: string;
+}
+
+/** Null for an artifact whose bytes are not there. */
+export function embed(media: Media, options: ExportOptions): EmbeddedMedia | null {
+  const mime = media.mime ?? /^data:([^;,]+)/.exec(media.ref.slice(0, 200))?.[1] ?? TYPE_OF_KIND[media.kind];
+  if (!media.ref.startsWith('sha256:')) return { url: media.ref, mime };
+  const bytes = options.artifacts?.get(media.ref);
+  return bytes ? { url: `data:${mime};base64,${Buffer.from(bytes).toString('base64')}`, mime } : null;
+}
+
+export function missingText(media: Media): string {
+  const name = media.name ?? (media.ref.startsWith('data:') ? media.mime : media.ref);
+  return `[${media.kind} not available${name === undefined ? '' : `: ${name}`}]`;
+}
+
+/** The content of a message as parts: its text or parts, then what older messages keep in lists of URLs. */
+export function contentPartsOf(message: Message): ContentPart[] {
+  const listed = (kind: Media['kind'], refs: readonly string[] | undefined): ContentPart[] =>
+    (refs ?? []).map((ref) => ({ type: 'media', media: { kind, ref } }));
+  return [
+    ...(message.reasoning ?? []).map((reasoning): ContentPart => ({ type: 'reasoning', reasoning })),
+    ...(message.content === null ? [] : [{ type: 'text' as const, text: message.content }]),
+    ...(message.parts ?? []),
+    ...listed('image', message.imageUrls),
+    ...listed('audio', message.audioUrls),
+    ...listed('video', message.videoUrls),
+  ];
+}

@@ -1,0 +1,149 @@
+/**
+ * Which records are read, and in which order. The path decides; beside it, the results of its calls belong to the conversation
+ * wherever the tree has put them: parallel calls and progress events fork the chain.
+ */
+import { type AnswerLines, gatherAnswers } from './claude-code-answers.js';
+import type { SessionIndex } from './claude-code-index.js';
+import { RECORD_KIND } from './claude-code-record.js';
+
+export interface ReadingPlan {
+  /** Entries in the order of reading; an answer of many lines has the first of them here. */
+  order(): Iterable<number>;
+  /** All lines of an answer, in the order of the file. */
+  linesOf(first: number): readonly number[];
+  /** Whether the entry is read at all. */
+  has(entry: number): boolean;
+}
+
+type IsMain = (entry: number) => boolean;
+
+export function planReading(index: SessionIndex, path: Int32Array, isMain: IsMain): ReadingPlan {
+  const answers = gatherAnswers(index, path, isMain);
+  const trail = new PathTrail(index, path, answers);
+  const wanted = new Uint8Array(index.size);
+  for (const entry of path) wanted[entry] = 1;
+  for (const entry of strayResults(index, path, answers, isMain)) {
+    trail.insertResult(entry);
+    wanted[entry] = 1;
+  }
+  for (const entry of queuedPrompts(index)) {
+    trail.insertPrompt(entry);
+    wanted[entry] = 1;
+  }
+  return {
+    order: () => trail.order(),
+    linesOf: (first) => answers.linesOf(first),
+    has: (entry) => wanted[entry] === 1 || answers.firstOf(entry) >= 0,
+  };
+}
+
+/** Results beside the path that answer a call of the conversation which nothing on the path answers; the first of each. */
+function* strayResults(
+  index: SessionIndex,
+  path: Int32Array,
+  answers: AnswerLines,
+  isMain: IsMain,
+): Generator<number> {
+  const open = new Uint8Array(index.calls.size);
+  const onPath = new Uint8Array(index.size);
+  for (let entry = 0; entry < index.size; entry += 1) {
+    if (answers.firstOf(entry) >= 0) for (const call of index.callsOf(entry)) open[call] = 1;
+  }
+  for (const entry of path) {
+    onPath[entry] = 1;
+    if (index.kindOf(entry) !== RECORD_KIND.answer) for (const call of index.callsOf(entry)) open[call] = 0;
+  }
+  for (let entry = 0; entry < index.size; entry += 1) {
+    if (index.kindOf(entry) !== RECORD_KIND.results || onPath[entry] === 1 || !isMain(entry)) continue;
+    const calls = index.callsOf(entry);
+    if (!calls.some((call) => open[call] === 1)) continue;
+    for (const call of calls) open[call] = 0;
+    yield entry;
+  }
+}
+
+function* queuedPrompts(index: SessionIndex): Generator<number> {
+  for (let entry = 0; entry < index.size; entry += 1) {
+    if (index.kindOf(entry) === RECORD_KIND.queueOperation) yield entry;
+  }
+}
+
+/** The path, and what is inserted before its positions. */
+class PathTrail {
+  readonly #index: SessionIndex;
+  readonly #path: Int32Array;
+  readonly #answers: AnswerLines;
+  /** Highest entry up to each position: never falls, so that it can be searched. */
+  readonly #reached: Int32Array;
+  /** Position of the answer with each call. */
+  readonly #calledAt: Int32Array;
+  /** Where the next prompt or answer begins, from each position. */
+  #nextStep: Int32Array | undefined;
+  readonly #inserted = new Map<number, number[]>();
+
+  constructor(index: SessionIndex, path: Int32Array, answers: AnswerLines) {
+    this.#index = index;
+    this.#path = path;
+    this.#answers = answers;
+    this.#reached = path.slice();
+    this.#calledAt = new Int32Array(index.calls.size).fill(-1);
+    for (const [position, entry] of path.entries()) {
+      if (position > 0) this.#reached[position] = Math.max(entry, this.#reached[position - 1]!);
+      if (answers.firstOf(entry) !== entry) continue;
+      for (const line of answers.linesOf(entry))
+        for (const call of index.callsOf(line)) this.#calledAt[call] = position;
+    }
+  }
+
+  /** Where the file has it, but after the answer with its call. */
+  insertResult(entry: number): void {
+    const called = Math.max(-1, ...this.#index.callsOf(entry).map((call) => this.#calledAt[call]!));
+    this.#insert(Math.max(called + 1, this.#positionAfter(entry)), entry);
+  }
+
+  /** Before the first answer that could have known it: calls and their results stay together. */
+  insertPrompt(entry: number): void {
+    this.#nextStep ??= this.#nextSteps();
+    this.#insert(this.#nextStep[this.#positionAfter(entry)]!, entry);
+  }
+
+  *order(): Generator<number> {
+    for (const [position, entry] of this.#path.entries()) {
+      yield* this.#inserted.get(position) ?? [];
+      const first = this.#answers.firstOf(entry);
+      if (first < 0 || first === entry) yield entry;
+    }
+    yield* this.#inserted.get(this.#path.length) ?? [];
+  }
+
+  #nextSteps(): Int32Array {
+    const path = this.#path;
+    const steps = new Int32Array(path.length + 1).fill(path.length);
+    for (let at = path.length - 1; at >= 0; at -= 1)
+      steps[at] = this.#beginsStep(path[at]!) ? at : steps[at + 1]!;
+    return steps;
+  }
+
+  #beginsStep(entry: number): boolean {
+    const kind = this.#index.kindOf(entry);
+    return kind === RECORD_KIND.prompt || this.#answers.firstOf(entry) === entry;
+  }
+
+  #insert(position: number, entry: number): void {
+    const known = this.#inserted.get(position);
+    if (known) known.push(entry);
+    else this.#inserted.set(position, [entry]);
+  }
+
+  /** First position that lies after the entry in the file. */
+  #positionAfter(entry: number): number {
+    let low = 0;
+    let high = this.#path.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#reached[middle]! > entry) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Messages as a request of the Anthropic Messages API.
+ *
+ * Results of one batch are one user message, results only; what the user says next is a message of its own, which the API
+ * joins. Signed thinking goes back whole, in its place, or not at all.
+ */
+import type { JsonObject } from '../../core/json.js';
+import {
+  isBlankText,
+  type Media,
+  type Message,
+  partsOf,
+  type ReasoningItem,
+  toolCallsOf,
+  toolResultOf,
+} from '../message.js';
+import { argumentsObjectOf } from './call-arguments.js';
+import type { SentMedia } from './media-plan.js';
+import { Preparation } from './preparation.js';
+import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import { isOwn, replayedParts } from './reasoning-origin.js';
+import { outputText } from './tool-output.js';
+
+export interface AnthropicText {
+  type: 'text';
+  text: string;
+}
+
+export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+
+export interface AnthropicImage {
+  type: 'image';
+  source: { type: 'base64'; media_type: AnthropicImageType; data: string } | { type: 'url'; url: string };
+}
+
+export interface AnthropicDocument {
+  type: 'document';
+  source: { type: 'base64'; media_type: 'application/pdf'; data: string } | { type: 'url'; url: string };
+}
+
+export type AnthropicThinking =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'redacted_thinking'; data: string };
+
+export interface AnthropicToolUse {
+  type: 'tool_use';
+  id: string;
+  name: string;
+  input: JsonObject;
+}
+
+type Shown = AnthropicText | AnthropicImage | AnthropicDocument;
+
+export interface AnthropicToolResult {
+  type: 'tool_result';
+  tool_use_id: string;
+  content: string | Shown[];
+  is_error?: true;
+}
+
+export type AnthropicMessage =
+  | { role: 'user'; content: string | (Shown | AnthropicToolResult)[] }
+  | { role: 'assistant'; content: (AnthropicThinking | AnthropicText | AnthropicToolUse)[] };
+
+export interface AnthropicRequest {
+  model?: string;
+  system?: string;
+  messages: AnthropicMessage[];
+  tools?: { name: string; description: string; input_schema: JsonObject & { type: 'object' } }[];
+}
+
+/** PDF documents beside images. */
+function accepts(media: Media, mime: string): boolean {
+  return media.kind === 'file' && mime === 'application/pdf';
+}
+
+export function projectAnthropic(
+  messages: readonly Message[],
+  target: ProjectionTarget = {},
+): Projection<AnthropicRequest> {
+  const preparation = new Preparation('anthropic', messages, target, accepts);
+  const out: AnthropicMessage[] = [];
+  for (const { message } of preparation.conversation()) {
+    if (message.role === 'assistant') addAssistant(message, preparation, out);
+    else if (message.role === 'tool') addResult(message, preparation, out);
+    else out.push({ role: 'user', content: userContent(message, preparation) });
+  }
+  if (preparation.needsUserTurn()) out.push({ role: 'user', content: CONTINUE_TEXT });
+  else trimPrefill(out);
+  const system = preparation.systemText;
+  const tools = preparation.tools(true).map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    input_schema: { ...inputSchema, type: 'object' as const },
+  }));
+  return preparation.finish({
+    ...(target.model === undefined ? {} : { model: target.model }),
+    ...(system === '' ? {} : { system }),
+    messages: out,
+    ...(tools.length === 0 ? {} : { tools }),
+  });
+}
+
+function addAssistant(message: Message, preparation: Preparation, out: AnthropicMessage[]): void {
+  preparation.omitProviderItems(message);
+  const calls = toolCallsOf(message);
+  const { target } = preparation;
+  const isOurs = (item: ReasoningItem) => isOwn(item.origin ?? message.origin, 'anthropic', target);
+  const { parts, omitted } = replayedParts(
+    message,
+    target,
+    (item) => isOurs(item) && thinkingBlock(item) !== null,
+  );
+  preparation.omitReasoning(omitted);
+  const blocks: (AnthropicThinking | AnthropicText | AnthropicToolUse)[] = [];
+  for (const part of parts) {
+    const block = part.type === 'text' ? textBlock(part.text) : thinkingBlock(part.reasoning);
+    if (block) blocks.push(block);
+  }
+  const ids = preparation.callIds(message);
+  for (const [index, call] of calls.entries()) {
+    const { value, hasLargeInteger } = argumentsObjectOf(call);
+    if (hasLargeInteger) preparation.note('large-integer-as-text', `in the arguments of ${call.name}`);
+    blocks.push({ type: 'tool_use', id: ids[index]!, name: preparation.toolName(call.name), input: value });
+  }
+  const last = blocks[blocks.length - 1];
+  const isSaid = last !== undefined && last.type !== 'thinking' && last.type !== 'redacted_thinking';
+  if (isSaid) out.push({ role: 'assistant', content: blocks });
+  else preparation.note('message-omitted', 'nothing of it can be sent here');
+}
+
+function thinkingBlock(item: ReasoningItem): AnthropicThinking | null {
+  if (item.redacted && item.encrypted !== undefined)
+    return { type: 'redacted_thinking', data: item.encrypted };
+  if (item.signature === undefined || item.text === null || isBlankText(item.text)) return null;
+  return { type: 'thinking', thinking: item.text, signature: item.signature };
+}
+
+function addResult(message: Message, preparation: Preparation, out: AnthropicMessage[]): void {
+  const result = toolResultOf(message)!;
+  const text = outputText(result);
+  const shown = partsOf(message).flatMap((part) => shownPart(part, preparation));
+  const block: AnthropicToolResult = {
+    type: 'tool_result',
+    tool_use_id: preparation.ids.ofResult(result.toolCallId),
+    content: shown.length === 0 ? text : [...(isBlankText(text) ? [] : [textBlock(text)]), ...shown],
+    ...(result.toolError === null ? {} : { is_error: true as const }),
+  };
+  const last = out[out.length - 1];
+  if (last?.role === 'user' && isResults(last.content)) last.content.push(block);
+  else out.push({ role: 'user', content: [block] });
+}
+
+function isResults(content: AnthropicMessage['content']): content is AnthropicToolResult[] {
+  return Array.isArray(content) && content[0]?.type === 'tool_result';
+}
+
+function userContent(message: Message, preparation: Preparation): string | Shown[] {
+  if (message.content !== null && partsOf(message).length === 1) return message.content;
+  return partsOf(message).flatMap((part) => shownPart(part, preparation));
+}
+
+function shownPart(part: ReturnType<typeof partsOf>[number], preparation: Preparation): Shown[] {
+  if (part.type === 'reasoning') return [];
+  if (part.type === 'text') return isBlankText(part.text) ? [] : [textBlock(part.text)];
+  const planned = preparation.media(part.media);
+  return [typeof planned === 'string' ? textBlock(planned) : mediaBlock(planned)];
+}
+
+function textBlock(text: string): AnthropicText {
+  return { type: 'text', text };
+}
+
+function mediaBlock({ media, data }: SentMedia): AnthropicImage | AnthropicDocument {
+  if (data.kind === 'url') {
+    const source = { type: 'url' as const, url: data.url };
+    return media.kind === 'image' ? { type: 'image', source } : { type: 'document', source };
+  }
+  if (media.kind !== 'image')
+    return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: data.data } };
+  const media_type = data.mime as AnthropicImageType; // the plan takes these four only
+  return { type: 'image', source: { type: 'base64', media_type, data: data.data } };
+}
+
+/** Words for the model to go on with must not end in white space. */
+function trimPrefill(out: readonly AnthropicMessage[]): void {
+  const last = out[out.length - 1];
+  const block = last?.role === 'assistant' ? last.content[last.content.length - 1] : undefined;
+  if (block?.type === 'text') block.text = block.text.trimEnd();
+}

@@ -1,0 +1,99 @@
+/**
+ * Ids and names as a target takes them. Injective, and decided by what came before only, so that a longer list begins with the
+ * same bytes. Stored ids never change: the translation is made anew for each request.
+ */
+import { createHash } from 'node:crypto';
+import type { IdRule, NameRule } from './target-limits.js';
+
+const HASH_CHARS = 8;
+
+export class IdTranslator {
+  readonly #rule: IdRule;
+  readonly #used = new Set<string>();
+  /** How often an id was opened: providers may use one again in a later turn. */
+  readonly #opened = new Map<string, number>();
+  /** What the current batch calls its ids. */
+  #batch = new Map<string, string>();
+  /** Translated → stored, where they differ. */
+  readonly originals = new Map<string, string>();
+
+  constructor(rule: IdRule) {
+    this.#rule = rule;
+  }
+
+  /** The ids of a message's calls, in order. Results are looked up among them until the next message with calls. */
+  openBatch(ids: readonly string[]): string[] {
+    this.#batch = new Map();
+    return ids.map((id) => {
+      const translated = this.#translate(id);
+      this.#batch.set(id, translated);
+      if (translated !== id) this.originals.set(translated, id);
+      return translated;
+    });
+  }
+
+  /** The translated id of the call that a result of the current batch answers. */
+  ofResult(id: string): string {
+    return this.#batch.get(id) ?? id;
+  }
+
+  #translate(id: string): string {
+    const { pattern, max, exact, unique } = this.#rule;
+    const times = this.#opened.get(id) ?? 0;
+    this.#opened.set(id, times + 1);
+    const fits = pattern.test(id) && (exact ? id.length === max : id.length <= max);
+    if (!unique) return fits ? id : this.#made(id, 0);
+    if (fits && !this.#used.has(id)) return this.#take(id);
+    return this.#made(id, times);
+  }
+
+  #made(id: string, times: number): string {
+    for (let attempt = 0; ; attempt += 1) {
+      const candidate = this.#candidate(id, `${times}.${attempt}`);
+      if (!this.#used.has(candidate)) return this.#rule.unique ? this.#take(candidate) : candidate;
+    }
+  }
+
+  #candidate(id: string, salt: string): string {
+    const { max, exact } = this.#rule;
+    const hash = createHash('sha256').update(`${id}\n${salt}`).digest('hex');
+    if (exact) return hash.slice(0, max);
+    return `${cleaned(id, max - HASH_CHARS - 1)}_${hash.slice(0, HASH_CHARS)}`;
+  }
+
+  #take(id: string): string {
+    this.#used.add(id);
+    return id;
+  }
+}
+
+export class NameTranslator {
+  readonly #rule: NameRule;
+  readonly #names = new Map<string, string>();
+
+  constructor(rule: NameRule) {
+    this.#rule = rule;
+  }
+
+  of(name: string): string {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const { pattern, max } = this.#rule;
+    const translated = pattern.test(name) && name.length <= max ? name : this.#made(name);
+    this.#names.set(name, translated);
+    return translated;
+  }
+
+  #made(name: string): string {
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS);
+    const start = cleaned(name, this.#rule.max - HASH_CHARS - 1);
+    return `${/^[a-zA-Z_]/.test(start) ? '' : 't'}${start}`
+      .slice(0, this.#rule.max - HASH_CHARS - 1)
+      .concat(`_${hash}`);
+  }
+}
+
+/** The beginning of an id in characters that every target takes, for people who read a request. */
+function cleaned(id: string, max: number): string {
+  return id.slice(0, max).replace(/[^a-zA-Z0-9_-]/g, '_') || 'id';
+}

@@ -1,0 +1,189 @@
+/**
+ * Which media a request carries. Limits hold for the whole request, so the plan is made over the whole list: an image that is
+ * too large, or one too many, becomes a line of text; the stored list keeps it.
+ */
+
+import { imageSizeOf } from '../media-size.js';
+import { type Media, type Message, mediaOf } from '../message.js';
+import type { TargetLimits } from './target-limits.js';
+
+export type MediaData =
+  | { readonly kind: 'base64'; readonly mime: string; readonly data: string }
+  | { readonly kind: 'url'; readonly url: string };
+
+export interface SentMedia {
+  readonly media: Media;
+  readonly data: MediaData;
+}
+
+/** Why a medium is not sent; a line of text stands in its place. */
+export interface OmittedMedia {
+  readonly media: Media;
+  readonly reason: string;
+}
+
+export interface MediaPlan {
+  of(media: Media): SentMedia | OmittedMedia;
+}
+
+export function isSent(planned: SentMedia | OmittedMedia): planned is SentMedia {
+  return 'data' in planned;
+}
+
+/** Deterministic: the same medium gives the same line. */
+export function placeholderOf({ media, reason }: OmittedMedia): string {
+  return `[${media.kind} omitted: ${media.name ? `${media.name}, ` : ''}${reason}]`;
+}
+
+interface Candidate extends SentMedia {
+  /** Each occurrence is sent, and counts. */
+  times: number;
+  readonly base64Bytes: number;
+  readonly side: number | null;
+}
+
+type Planned = Map<string, Candidate | OmittedMedia>;
+
+/** @param accepts what the target takes, by kind and type */
+export function planMedia(
+  messages: readonly Message[],
+  limits: TargetLimits,
+  artifacts: ReadonlyMap<string, Uint8Array>,
+  accepts: (media: Media, mime: string) => boolean,
+): MediaPlan {
+  const planned: Planned = new Map();
+  for (const media of messages.flatMap(mediaOf)) {
+    const known = planned.get(keyOf(media));
+    if (!known) planned.set(keyOf(media), candidateOf(media, artifacts, accepts, limits));
+    else if (isSent(known)) known.times += 1;
+  }
+  omitMany(planned, limits);
+  omitTooMuch(planned, limits);
+  return { of: (media) => planned.get(keyOf(media)) ?? { media, reason: 'not available' } };
+}
+
+function keyOf(media: Media): string {
+  return `${media.kind} ${media.ref}`;
+}
+
+function omit(planned: Planned, candidates: readonly Candidate[], reason: string): void {
+  for (const { media } of candidates) planned.set(keyOf(media), { media, reason });
+}
+
+function sentOf(planned: Planned): Candidate[] {
+  return [...planned.values()].filter((item): item is Candidate => isSent(item));
+}
+
+/** More images than the threshold lower the limit for each of them; beyond the highest number the oldest go. */
+function omitMany(planned: Planned, limits: TargetLimits): void {
+  const images = () => sentOf(planned).filter(({ media }) => media.kind === 'image');
+  if (countOf(images()) > limits.manyImages) {
+    const large = images().filter(({ side }) => side === null || side > limits.manyImagesSide);
+    const many = `with more than ${limits.manyImages} images in the request`;
+    omit(planned, large, `longer than ${limits.manyImagesSide} pixels, ${many}`);
+  }
+  let over = countOf(images()) - limits.images;
+  for (const image of images()) {
+    if (over <= 0) return;
+    omit(planned, [image], `more than ${limits.images} images in the request`);
+    over -= image.times;
+  }
+}
+
+function countOf(candidates: readonly Candidate[]): number {
+  return candidates.reduce((sum, { times }) => sum + times, 0);
+}
+
+/** The oldest go until the rest fits. */
+function omitTooMuch(planned: Planned, limits: TargetLimits): void {
+  const sizeOf = ({ base64Bytes, times }: Candidate) => base64Bytes * times;
+  let left = sentOf(planned).reduce((sum, candidate) => sum + sizeOf(candidate), 0);
+  for (const candidate of sentOf(planned)) {
+    if (left <= limits.mediaBase64Bytes) return;
+    if (candidate.base64Bytes === 0) continue;
+    omit(planned, [candidate], `more than ${limits.mediaBase64Bytes} bytes of media in the request`);
+    left -= sizeOf(candidate);
+  }
+}
+
+function candidateOf(
+  media: Media,
+  artifacts: ReadonlyMap<string, Uint8Array>,
+  accepts: (media: Media, mime: string) => boolean,
+  limits: TargetLimits,
+): Candidate | OmittedMedia {
+  const found = bytesOf(media, artifacts);
+  const omitted = (reason: string): OmittedMedia => ({ media, reason });
+  const declared = declaredFault(media, limits);
+  if (declared) return omitted(declared);
+  if (found === null)
+    return urlCandidate(media, accepts) ?? omitted(`not available (${shortRef(media.ref)})`);
+  const mime = found.mime ?? media.mime ?? 'application/octet-stream';
+  if (!accepts(media, mime)) return omitted(`the type ${mime} is not taken here`);
+  const base64Bytes = Math.ceil(found.bytes.length / 3) * 4;
+  const size = media.kind === 'image' ? imageSizeOf(found.bytes) : null;
+  const side = size ? Math.max(size.width, size.height) : sideOf(media);
+  const fault = media.kind === 'image' ? imageFault(base64Bytes, side, limits) : null;
+  if (fault) return omitted(fault);
+  const data = Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.byteLength).toString(
+    'base64',
+  );
+  return { media, data: { kind: 'base64', mime, data }, times: 1, base64Bytes, side };
+}
+
+/** What the list itself says about an image, also where its bytes are elsewhere. */
+function declaredFault(media: Media, limits: TargetLimits): string | null {
+  if (media.kind !== 'image') return null;
+  return imageFault(media.bytes === undefined ? 0 : Math.ceil(media.bytes / 3) * 4, sideOf(media), limits);
+}
+
+function imageFault(base64Bytes: number, side: number | null, limits: TargetLimits): string | null {
+  if (base64Bytes > limits.imageBase64Bytes) return `larger than ${limits.imageBase64Bytes} bytes as base64`;
+  return side !== null && side > limits.imageSide ? `longer than ${limits.imageSide} pixels` : null;
+}
+
+function sideOf(media: Media): number | null {
+  const side = Math.max(media.width ?? 0, media.height ?? 0);
+  return side > 0 ? side : null;
+}
+
+function urlCandidate(media: Media, accepts: (media: Media, mime: string) => boolean): Candidate | null {
+  if (!/^https?:\/\//.test(media.ref) || !accepts(media, media.mime ?? guessedMime(media))) return null;
+  return { media, data: { kind: 'url', url: media.ref }, times: 1, base64Bytes: 0, side: sideOf(media) };
+}
+
+/** A URL says by its kind what it is; the server behind it says the rest. */
+function guessedMime(media: Media): string {
+  return media.kind === 'image'
+    ? 'image/png'
+    : media.kind === 'file'
+      ? 'application/pdf'
+      : `${media.kind}/mp4`;
+}
+
+function bytesOf(
+  media: Media,
+  artifacts: ReadonlyMap<string, Uint8Array>,
+): { readonly bytes: Uint8Array; readonly mime?: string } | null {
+  const stored = artifacts.get(media.ref);
+  if (stored) return { bytes: stored };
+  const match = /^data:([^;,]*)(?:;[^,]*)?,/.exec(media.ref.slice(0, 200));
+  if (!match) return null;
+  const isBase64 = match[0].includes(';base64,');
+  const rest = media.ref.slice(match[0].length);
+  const bytes = isBase64 ? Buffer.from(rest, 'base64') : Buffer.from(safeDecode(rest), 'utf8');
+  if (bytes.length === 0) return null;
+  return { bytes, ...(match[1] ? { mime: match[1] } : {}) };
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function shortRef(ref: string): string {
+  return ref.length > 40 ? `${ref.slice(0, 40)}…` : ref;
+}

@@ -1,0 +1,167 @@
+/**
+ * Messages as the input of the OpenAI Responses API, with `store: false`: everything that the model needs is in the request.
+ *
+ * Items of the server are not referred to by their ids, so none can be missing or there twice; only encrypted reasoning keeps
+ * its own, and goes directly before what it led to.
+ */
+import type { JsonObject } from '../../core/json.js';
+import {
+  isBlankText,
+  type Media,
+  type Message,
+  partsOf,
+  type ReasoningItem,
+  toolCallsOf,
+  toolResultOf,
+} from '../message.js';
+import { argumentsTextOf } from './call-arguments.js';
+import type { SentMedia } from './media-plan.js';
+import { Preparation } from './preparation.js';
+import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import { isOwn, replayedParts } from './reasoning-origin.js';
+import { markedOutputText } from './tool-output.js';
+
+export type ResponsesContent =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'auto' }
+  | { type: 'input_file'; filename: string; file_data: string };
+
+export interface ResponsesReasoning {
+  type: 'reasoning';
+  id?: string;
+  summary: { type: 'summary_text'; text: string }[];
+  encrypted_content: string;
+}
+
+export type ResponsesItem =
+  | { role: 'user'; content: string | ResponsesContent[] }
+  | { role: 'assistant'; content: string }
+  | ResponsesReasoning
+  | { type: 'function_call'; call_id: string; name: string; arguments: string }
+  | { type: 'function_call_output'; call_id: string; output: string | ResponsesContent[] };
+
+export interface OpenAiResponsesRequest {
+  model?: string;
+  instructions?: string;
+  input: ResponsesItem[];
+  tools?: { type: 'function'; name: string; description: string; parameters: JsonObject; strict: false }[];
+  store: false;
+  include?: ['reasoning.encrypted_content'];
+}
+
+function accepts(media: Media, mime: string): boolean {
+  return media.kind === 'file' && mime === 'application/pdf' && !/^https?:/.test(media.ref);
+}
+
+export function projectOpenAiResponses(
+  messages: readonly Message[],
+  target: ProjectionTarget = {},
+): Projection<OpenAiResponsesRequest> {
+  const preparation = new Preparation('openai-responses', messages, target, accepts);
+  const input: ResponsesItem[] = [];
+  const itemIds = new Set<string>();
+  for (const { message } of preparation.conversation()) {
+    if (message.role === 'assistant') addAssistant(message, preparation, input, itemIds);
+    else if (message.role === 'tool') input.push(outputItem(message, preparation));
+    else input.push({ role: 'user', content: userContent(message, preparation) });
+  }
+  if (preparation.needsUserTurn()) input.push({ role: 'user', content: CONTINUE_TEXT });
+  const system = preparation.systemText;
+  const tools = preparation.tools(false).map(({ name, description, inputSchema }) => ({
+    type: 'function' as const,
+    name,
+    description,
+    parameters: inputSchema,
+    strict: false as const,
+  }));
+  return preparation.finish({
+    ...(target.model === undefined ? {} : { model: target.model }),
+    ...(system === '' ? {} : { instructions: system }),
+    input,
+    ...(tools.length === 0 ? {} : { tools }),
+    store: false,
+    ...(target.reasoning === false ? {} : { include: ['reasoning.encrypted_content'] as const }),
+  } as OpenAiResponsesRequest);
+}
+
+function addAssistant(
+  message: Message,
+  preparation: Preparation,
+  input: ResponsesItem[],
+  itemIds: Set<string>,
+): void {
+  preparation.omitProviderItems(message);
+  const { target } = preparation;
+  const isOurs = (item: ReasoningItem) => isOwn(item.origin ?? message.origin, 'openai', target);
+  const { parts, omitted } = replayedParts(message, target, (item) => isOurs(item) && isUsable(item));
+  preparation.omitReasoning(omitted);
+  const ids = preparation.callIds(message);
+  const items: ResponsesItem[] = parts.map((part) =>
+    part.type === 'text' ? { role: 'assistant', content: part.text } : reasoningItem(part.reasoning, itemIds),
+  );
+  for (const [index, call] of toolCallsOf(message).entries()) {
+    const name = preparation.toolName(call.name);
+    items.push({ type: 'function_call', call_id: ids[index]!, name, arguments: argumentsTextOf(call) });
+  }
+  // Reasoning that led to nothing that can be sent is refused by itself.
+  while (isReasoning(items[items.length - 1])) items.pop();
+  if (items.length === 0) preparation.note('message-omitted', 'nothing of it can be sent here');
+  input.push(...items);
+}
+
+function isReasoning(item: ResponsesItem | undefined): boolean {
+  return item !== undefined && 'type' in item && item.type === 'reasoning';
+}
+
+function isUsable(item: ReasoningItem): boolean {
+  return item.encrypted !== undefined && item.redacted !== true;
+}
+
+/** The id goes along when it is well-formed and not there already: it is optional, and twice it is refused. */
+function reasoningItem(item: ReasoningItem, itemIds: Set<string>): ResponsesReasoning {
+  const { id } = item;
+  const keepsId =
+    id !== undefined && /^rs_[A-Za-z0-9_-]{1,61}$/.test(id) && !id.endsWith('_') && !itemIds.has(id);
+  if (keepsId) itemIds.add(id);
+  const summary =
+    item.text === null || isBlankText(item.text) ? [] : [{ type: 'summary_text' as const, text: item.text }];
+  return { type: 'reasoning', ...(keepsId ? { id } : {}), summary, encrypted_content: item.encrypted! };
+}
+
+function outputItem(message: Message, preparation: Preparation): ResponsesItem {
+  const result = toolResultOf(message)!;
+  const text = cut(markedOutputText(result), preparation);
+  const shown = partsOf(message).flatMap((part) => contentPart(part, preparation));
+  const output: string | ResponsesContent[] =
+    shown.length === 0 ? text : [{ type: 'input_text', text }, ...shown];
+  return { type: 'function_call_output', call_id: preparation.ids.ofResult(result.toolCallId), output };
+}
+
+/** On a code point, so that no half of a pair is left. */
+function cut(text: string, preparation: Preparation): string {
+  const max = preparation.limits.outputChars;
+  if (text.length <= max) return text;
+  preparation.note('output-cut', `${text.length} characters, of which ${max} are taken`);
+  return text
+    .slice(0, max)
+    .toWellFormed()
+    .replace(/\uFFFD$/, '');
+}
+
+function userContent(message: Message, preparation: Preparation): string | ResponsesContent[] {
+  if (message.content !== null && partsOf(message).length === 1) return message.content;
+  return partsOf(message).flatMap((part) => contentPart(part, preparation));
+}
+
+function contentPart(part: ReturnType<typeof partsOf>[number], preparation: Preparation): ResponsesContent[] {
+  if (part.type === 'reasoning') return [];
+  if (part.type === 'text') return isBlankText(part.text) ? [] : [{ type: 'input_text', text: part.text }];
+  const planned = preparation.media(part.media);
+  return [typeof planned === 'string' ? { type: 'input_text', text: planned } : mediaContent(planned)];
+}
+
+function mediaContent({ media, data }: SentMedia): ResponsesContent {
+  const url = data.kind === 'url' ? data.url : `data:${data.mime};base64,${data.data}`;
+  if (media.kind === 'image') return { type: 'input_image', image_url: url, detail: 'auto' };
+  return { type: 'input_file', filename: media.name ?? 'document.pdf', file_data: url };
+}

@@ -1,0 +1,55 @@
+/** Every target by its name: how its request is made, and how one is checked. */
+import type { Message } from '../message.js';
+import { type AiSdkRequest, projectAiSdk } from './ai-sdk.js';
+import { type AnthropicRequest, projectAnthropic } from './anthropic.js';
+import { checkAiSdkRequest } from './checks/ai-sdk-check.js';
+import { checkAnthropicRequest } from './checks/anthropic-check.js';
+import { checkGeminiRequest } from './checks/gemini-check.js';
+import { checkOpenAiChatRequest } from './checks/openai-chat-check.js';
+import { checkOpenAiResponsesRequest } from './checks/openai-responses-check.js';
+import type { RequestViolation } from './checks/request-check.js';
+import { type GeminiRequest, projectGemini } from './gemini.js';
+import { type OpenAiChatRequest, projectOpenAiChat } from './openai-chat.js';
+import { type OpenAiResponsesRequest, projectOpenAiResponses } from './openai-responses.js';
+import type { Project, Projection, ProjectionTarget } from './projection.js';
+import type { TargetName } from './targets.js';
+
+interface Requests {
+  'openai-chat': OpenAiChatRequest;
+  'openai-responses': OpenAiResponsesRequest;
+  anthropic: AnthropicRequest;
+  gemini: GeminiRequest;
+  'ai-sdk': AiSdkRequest;
+}
+
+export type RequestOf<Name extends TargetName> = Requests[Name];
+
+const PROJECTIONS: { readonly [Name in TargetName]: Project<RequestOf<Name>> } = {
+  'openai-chat': projectOpenAiChat,
+  'openai-responses': projectOpenAiResponses,
+  anthropic: projectAnthropic,
+  gemini: projectGemini,
+  'ai-sdk': projectAiSdk,
+};
+
+const CHECKS: Readonly<Record<TargetName, (request: unknown) => RequestViolation[]>> = {
+  'openai-chat': checkOpenAiChatRequest,
+  'openai-responses': checkOpenAiResponsesRequest,
+  anthropic: checkAnthropicRequest,
+  gemini: checkGeminiRequest,
+  'ai-sdk': checkAiSdkRequest,
+};
+
+/** The request of a target. Pure: the same list and target give the same bytes. Never throws for a list of messages. */
+export function project<Name extends TargetName>(
+  name: Name,
+  messages: readonly Message[],
+  target: ProjectionTarget = {},
+): Projection<RequestOf<Name>> {
+  return PROJECTIONS[name](messages, target);
+}
+
+/** What the provider would refuse in a request, whoever made it; empty when nothing. Knows nothing of the projections. */
+export function checkRequest(name: TargetName, request: unknown): RequestViolation[] {
+  return CHECKS[name](request);
+}

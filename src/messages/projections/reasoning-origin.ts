@@ -1,0 +1,72 @@
+/**
+ * Whose reasoning it is. What a provider signed or encrypted goes back to it byte for byte, and to no other: the model, and the
+ * account where one is known, must be the same. Whose reasoning is unknown goes to nobody.
+ */
+import { type ContentPart, isBlankText, type Message, type Origin, type ReasoningItem } from '../message.js';
+import type { ProjectionTarget } from './projection.js';
+
+/** Names under which one provider's items are known. */
+const FAMILIES: readonly (readonly [RegExp, string])[] = [
+  [/^(anthropic|claude)/i, 'anthropic'],
+  [/^(openai|codex|azure-openai|azure\.)/i, 'openai'],
+  [/^(google|gemini)/i, 'google'],
+];
+
+export function providerFamily(provider: string): string {
+  return FAMILIES.find(([pattern]) => pattern.test(provider))?.[1] ?? provider;
+}
+
+export function isOwn(origin: Origin | undefined, provider: string, target: ProjectionTarget): boolean {
+  if (!origin || providerFamily(origin.provider) !== providerFamily(provider)) return false;
+  const sameModel = !origin.model || !target.model || origin.model === target.model;
+  return sameModel && (!origin.account || !target.account || origin.account === target.account);
+}
+
+export type SaidPart = Exclude<ContentPart, { type: 'media' }>;
+
+/** Reasoning and text in the order in which they were given; media, which no assistant message may hold, apart. */
+export function saidParts(message: Message): SaidPart[] {
+  const before = (message.reasoning ?? []).map((reasoning): SaidPart => ({ type: 'reasoning', reasoning }));
+  const text: SaidPart[] = message.content === null ? [] : [{ type: 'text', text: message.content }];
+  const parts = (message.parts ?? []).filter((part): part is SaidPart => part.type !== 'media');
+  return [...before, ...text, ...parts];
+}
+
+export interface ReplayedParts {
+  /** Without blank texts, and without reasoning that must not go back. */
+  readonly parts: readonly SaidPart[];
+  /** Why reasoning is left out; null when all of it is there, or there was none. */
+  readonly omitted: string | null;
+}
+
+/**
+ * All reasoning of a message, or none: positions are part of what is signed.
+ * @param mayGoBack whether the target made this item, and takes it
+ */
+export function replayedParts(
+  message: Message,
+  target: ProjectionTarget,
+  mayGoBack: (item: ReasoningItem) => boolean,
+): ReplayedParts {
+  const parts = saidParts(message);
+  const texts = parts.filter((part) => part.type === 'text' && !isBlankText(part.text));
+  const items = parts.flatMap((part) => (part.type === 'reasoning' ? [part.reasoning] : []));
+  if (items.length === 0) return { parts: texts, omitted: null };
+  if (target.reasoning === false) return { parts: texts, omitted: 'thinking is off' };
+  if (!items.every(mayGoBack)) return { parts: texts, omitted: 'it is of another model, or not signed' };
+  if (hasBlankAmongSigned(parts))
+    return { parts: texts, omitted: 'a blank text stands between signed blocks' };
+  return {
+    parts: parts.filter((part) => part.type === 'reasoning' || !isBlankText(part.text)),
+    omitted: null,
+  };
+}
+
+/** Such a text can neither be sent nor be left out: the places of the blocks are signed. */
+function hasBlankAmongSigned(parts: readonly SaidPart[]): boolean {
+  const last = parts.findLastIndex((part) => part.type === 'reasoning');
+  const first = parts.findIndex((part) => part.type === 'reasoning');
+  return parts.some(
+    (part, index) => part.type === 'text' && isBlankText(part.text) && index > first && index < last,
+  );
+}
