@@ -44,7 +44,7 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^(ai|@ai-sdk\/.*)$/, folders: ['agent/model/ai-sdk/'], lazy: true },
   { packages: /^@modelcontextprotocol\//, folders: ['server/mcp/'] },
   { packages: /^(hono|@hono\/.*|ws)$/, folders: ['server/'] },
-  { packages: /^(commander|cli-table3|ora|@clack\/.*)$/, folders: ['cli/'] },
+  { packages: /^(commander|cli-progress|cli-table3|ora|@clack\/.*)$/, folders: ['cli/'] },
 ];
 
 /** The only place where the name of a package is made at run time: `--model provider:name`. */

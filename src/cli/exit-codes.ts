@@ -28,6 +28,8 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   COMPACTION_REFUSED: EXIT.refused,
   UNSUPPORTED_VERSION: EXIT.refused,
   CONTEXT_BLANK: EXIT.refused,
+  TRANSCRIPT_UNKNOWN: EXIT.refused,
+  TRANSCRIPT_INVALID: EXIT.refused,
 };
 
 export function exitCodeFor(thrown: unknown): number {

@@ -3,11 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addChatCommand } from './chat-command.js';
+import { addCheckCommand } from './check-command.js';
 import { addCompactCommand } from './compact-command.js';
 import { addDemoCommand } from './demo-command.js';
 import { EXIT } from './exit-codes.js';
+import { addExportCommand } from './export-command.js';
+import { addImportCommand } from './import-command.js';
 import { addListCommand } from './list-command.js';
 import { addRebuildCommand, addRepairCommand } from './repair-command.js';
+import { addRepairHistoryCommand } from './repair-history-command.js';
 import { addInspectCommand, addRestoreCommand } from './restore-command.js';
 import { addVerifyCommand } from './verify-command.js';
 
@@ -30,6 +34,10 @@ addVerifyCommand(program);
 addRepairCommand(program);
 addRebuildCommand(program);
 addCompactCommand(program);
+addImportCommand(program);
+addExportCommand(program);
+addCheckCommand(program);
+addRepairHistoryCommand(program);
 
 // A closed pipe (`rekindle list | head -1`) is no error of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,5 @@
-/** A spinner with a text, on a terminal only. */
+/** A spinner with a text, or a bar where the whole is known; on a terminal only. */
+import { Presets, SingleBar } from 'cli-progress';
 import ora from 'ora';
 
 export interface Progress {
@@ -15,4 +16,21 @@ export function startProgress(text: string, enabled: boolean): Progress {
     },
     end: () => void spinner.stop(),
   };
+}
+
+export interface ProgressBar {
+  /** What is done, in the unit of the total. */
+  set(done: number): void;
+  end(): void;
+}
+
+export function startBar(text: string, total: number, enabled: boolean): ProgressBar {
+  if (!enabled || !process.stderr.isTTY || total <= 0) return { set: () => {}, end: () => {} };
+  const format = `${text} {bar} {percentage}%`;
+  const bar = new SingleBar(
+    { format, stream: process.stderr, hideCursor: true, clearOnComplete: true },
+    Presets.shades_classic,
+  );
+  bar.start(total, 0);
+  return { set: (done) => bar.update(Math.min(done, total)), end: () => bar.stop() };
 }

@@ -2,18 +2,19 @@
 import type { Command } from 'commander';
 import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
 import { summarizeAgent } from '../memory/maintenance/agent-summary.js';
-import { assertAgentExists, openMemory } from '../memory/open-memory.js';
-import type { RestoreReport } from '../memory/restore/restore-report.js';
-import { WorkingContextSnapshotBootstrapper } from '../memory/restore/working-context-snapshot-bootstrapper.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../messages/message.js';
 import { messageToJson } from '../messages/message-serializer.js';
-import type { StorageBackend } from '../storage/ports.js';
+import { TARGETS } from '../messages/projections/targets.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { count, describeReport } from './report-text.js';
+import { restoreDry } from './restore-dry.js';
+import { showRequest } from './restore-request.js';
 import { excerpt } from './safe-text.js';
 
 interface ContextOptions extends CommonOptions {
   readonly full?: boolean;
+  readonly for?: string;
+  readonly model?: string;
 }
 
 const LINE_CHARS = 100;
@@ -23,10 +24,16 @@ export function addRestoreCommand(program: Command): void {
     program
       .command('restore <agent>')
       .description('show what a restore would give: the report and the context (changes nothing)')
-      .option('--full', 'show messages whole'),
+      .option('--full', 'show messages whole')
+      .option('--for <target>', `show the request that would be sent: ${TARGETS.join(', ')}`)
+      .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along'),
   ).action((agentId: string, options: ContextOptions) =>
     runCommand(options, async ({ storage, print }) => {
-      const { report, messages } = await restoreDry(storage, agentId);
+      if (options.for !== undefined) return showRequest(storage, agentId, options.for, options.model, print);
+      const { report, messages } = await restoreDry(storage, agentId, (_, list, report) => ({
+        report,
+        messages: list,
+      }));
       const lines = [
         ...describeReport(report),
         '',
@@ -45,7 +52,10 @@ export function addInspectCommand(program: Command): void {
       .description('show an agent: status, frontier, tokens by role, open ends (changes nothing)'),
   ).action((agentId: string, options: CommonOptions) =>
     runCommand(options, async ({ storage, print }) => {
-      const { report, messages } = await restoreDry(storage, agentId);
+      const { report, messages } = await restoreDry(storage, agentId, (_, list, report) => ({
+        report,
+        messages: list,
+      }));
       const summary = await summarizeAgent(storage, agentId);
       const tokens = await tokensByRole(messages);
       const total = Object.values(tokens).reduce((sum, value) => sum + value, 0);
@@ -62,20 +72,6 @@ export function addInspectCommand(program: Command): void {
       return undefined;
     }),
   );
-}
-
-async function restoreDry(
-  storage: StorageBackend,
-  agentId: string,
-): Promise<{ report: RestoreReport; messages: Message[] }> {
-  await assertAgentExists(storage, agentId);
-  const opened = await openMemory(storage, agentId, { readOnly: true, compaction: null });
-  try {
-    const report = await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, null);
-    return { report, messages: opened.memory.getWorkingContextMessages() };
-  } finally {
-    await opened.close();
-  }
 }
 
 async function tokensByRole(messages: readonly Message[]): Promise<Record<string, number>> {

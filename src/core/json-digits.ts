@@ -4,14 +4,14 @@
  */
 import type { JsonValue } from './json.js';
 
-/** A run of digits that could be beyond 2^53; most texts have none, and are parsed as they are. */
-const MAYBE_LARGE = /\d{16}/;
 /** Strings are matched so that digits inside them are left alone. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 
 /** @throws SyntaxError, as `JSON.parse` does */
 export function parseJsonKeepingDigits(text: string): JsonValue {
-  return JSON.parse(MAYBE_LARGE.test(text) ? quoteLargeIntegers(text) : text) as JsonValue;
+  const value = JSON.parse(text) as JsonValue;
+  // Most texts have no such number, and looking at the values is faster than looking at every character.
+  return hasLargeInteger(value) ? (JSON.parse(quoteLargeIntegers(text)) as JsonValue) : value;
 }
 
 /** The same JSON text with each integer that would be rounded written as a string of its digits. */
@@ -21,4 +21,21 @@ export function quoteLargeIntegers(text: string): string {
 
 function isLargeInteger(token: string): boolean {
   return /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token));
+}
+
+function hasLargeInteger(top: JsonValue): boolean {
+  if (typeof top !== 'object' || top === null) return isRounded(top);
+  const waiting: object[] = [top];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const key in next) {
+      const value = (next as { [key: string]: unknown })[key];
+      if (typeof value === 'object' && value !== null) waiting.push(value);
+      else if (isRounded(value)) return true;
+    }
+  }
+  return false;
+}
+
+function isRounded(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 }

@@ -7,6 +7,7 @@
  */
 import { turnNumber } from '../core/ids.js';
 import { OPENING_USER } from '../messages/legality/h3-opens-with-user.js';
+import { isReplay } from '../messages/legality/h14-distinct-message-ids.js';
 import { mendMessage } from '../messages/legality/history.js';
 import type { Note } from '../messages/legality/rule.js';
 import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../messages/message.js';
@@ -105,15 +106,19 @@ function append(snapshot: WorkingContextSnapshot, message: Message, note: Note):
   if (!mended) return;
   const opens = snapshot.length === systemOf(snapshot).length;
   if (opens && mended.role === 'assistant') snapshot.appendMessage(OPENING_USER);
-  snapshot.appendMessage(withFreeId(snapshot, mended, note));
+  const own = withFreeId(snapshot, mended, note);
+  if (own) snapshot.appendMessage(own);
 }
 
-/** An id that another message has already (a host that sends again) is left out. */
-function withFreeId(snapshot: WorkingContextSnapshot, message: Message, note: Note): Message {
+/** A message that is there already under its id (a host that sent it again) is not said twice; another one gets on without the id. */
+function withFreeId(snapshot: WorkingContextSnapshot, message: Message, note: Note): Message | null {
   const { messageId, ...rest } = message;
   if (messageId === undefined || !snapshot.hasMessageId(messageId)) return message;
-  note('drop-repeated-message-id', `the message id ${JSON.stringify(messageId)} is there already`);
-  return rest;
+  const known = snapshot.messages.find((other) => other.messageId === messageId);
+  const replayed = known !== undefined && isReplay(known, message);
+  const reason = `the message id ${JSON.stringify(messageId)} is there already`;
+  note(replayed ? 'drop-replayed-duplicate' : 'drop-repeated-message-id', reason);
+  return replayed ? null : rest;
 }
 
 /**

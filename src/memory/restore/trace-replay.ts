@@ -11,7 +11,7 @@ export class TraceReplay {
   readonly damage: DamageReport[] = [];
   applied = 0;
   ignored = 0;
-  /** Traces of the conversation itself: without them a blank context is no surprise. */
+  /** Traces that a context must show something of: without them a blank context is no surprise. */
   conversational = 0;
   /** The newest compaction that was replayed. */
   lastCompaction: CompactionTrace | null = null;
@@ -35,8 +35,9 @@ export class TraceReplay {
   applyTrace(trace: Trace): void {
     const placement = applyTrace(this.state, trace);
     this.applied += 1;
-    if (placement === 'duplicate' || placement === 'orphan') this.ignored += 1;
-    if (trace.type !== 'boundary' && trace.type !== 'foreign') this.conversational += 1;
+    const isIgnored = placement === 'duplicate' || placement === 'orphan';
+    if (isIgnored) this.ignored += 1;
+    else if (trace.type !== 'boundary' && trace.type !== 'foreign') this.conversational += 1;
     if (trace.type === 'compaction') this.lastCompaction = trace;
   }
 

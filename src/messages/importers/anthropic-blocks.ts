@@ -67,7 +67,8 @@ function readAnswerBlock(
     if (read.calls.length > 0) losses.approximate('place of reasoning between tool calls', place);
     read.parts.push({ type: 'reasoning', reasoning: reasoningFrom(block, origin) });
   } else if (type === 'tool_use') read.calls.push(callFrom(block));
-  else if (isMediaBlock(block)) read.parts.push(...mediaPartsFrom(block, place, losses));
+  else if (isMediaBlock(block))
+    for (const part of mediaPartsFrom(block, place, losses)) read.parts.push(part);
   else if (typeof type === 'string' && PROVIDER_BLOCK.test(type)) {
     losses.approximate('place of a block that only the provider understands', place);
     read.items.push({ origin: origin ?? { provider: 'anthropic' }, item: block });
@@ -111,7 +112,7 @@ export function userMessagesFrom(
     if (isJsonObject(block) && block['type'] === 'tool_result') {
       if (parts.length > 0) losses.approximate('text before a tool result, placed after it', place);
       results.push(resultMessageFrom(block, place, openCalls, losses));
-    } else parts.push(...userPartsFrom(block, place, losses));
+    } else for (const part of userPartsFrom(block, place, losses)) parts.push(part);
   }
   if (parts.length === 0) return results.length > 0 ? results : [{ role: 'user', content: '' }];
   return [...results, { role: 'user', ...contentOf(parts) }];

@@ -10,6 +10,7 @@ import { type JsonLine, readJsonLines } from './json-lines.js';
 import type { LossAccount } from './loss-account.js';
 import { NumberColumn } from './number-column.js';
 import { idText, objectField } from './record-fields.js';
+import type { RecordReader } from './record-reader.js';
 import type { TranscriptSource } from './transcript.js';
 
 const NO_ID = -1;
@@ -112,10 +113,15 @@ function parentIdOf(record: JsonObject): string {
   return idText(record['parentUuid']) || idText(record['logicalParentUuid']);
 }
 
-export async function indexSession(source: TranscriptSource, losses: LossAccount): Promise<SessionIndex> {
+export async function indexSession(
+  source: TranscriptSource,
+  reader: RecordReader,
+  losses: LossAccount,
+): Promise<SessionIndex> {
   const index = new SessionIndex();
   const queue = new PromptQueue();
   for await (const line of readJsonLines(source.chunks(), losses)) {
+    reader.remember(line);
     if (line.value['type'] === 'queue-operation') addQueued(line, index, queue, losses);
     else addRecord(line, index, queue, losses);
   }

@@ -97,7 +97,8 @@ class PathTrail {
 
   /** Where the file has it, but after the answer with its call. */
   insertResult(entry: number): void {
-    const called = Math.max(-1, ...this.#index.callsOf(entry).map((call) => this.#calledAt[call]!));
+    let called = -1;
+    for (const call of this.#index.callsOf(entry)) called = Math.max(called, this.#calledAt[call]!);
     this.#insert(Math.max(called + 1, this.#positionAfter(entry)), entry);
   }
 

@@ -1,6 +1,6 @@
 /**
  * Prompts typed while a turn was running. They wait in a queue; one that leaves it in the middle of a turn was shown to the
- * model then, and versions before 2.1.30 or so wrote it down nowhere but in the queue's own records.
+ * model then, and older versions wrote it down nowhere but in the queue's own records.
  */
 import type { JsonObject } from '../../core/json.js';
 import { promptTextsOf } from './claude-code-record.js';

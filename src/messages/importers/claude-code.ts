@@ -20,8 +20,8 @@ export const claudeCodeImporter: TranscriptImporter = {
 };
 
 async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
-  const index = await indexSession(source, losses);
   const reader = new RecordReader(source);
+  const index = await indexSession(source, reader, losses);
   const isSubAgents = isSubAgentFile(index);
   const isMain = (entry: number) => index.isSide(entry) === isSubAgents;
   const parents = parentsOf(index, await keptSegments(index, reader));

@@ -21,6 +21,7 @@ export interface DetectedTranscript {
   readonly importer: TranscriptImporter;
   /** What to read: the source, or the document that it held as one JSON string. */
   readonly source: TranscriptSource;
+  readonly shape: TranscriptHead['shape'];
 }
 
 /** @throws TRANSCRIPT_UNKNOWN, listing what was looked for */
@@ -31,10 +32,12 @@ export async function detectTranscript(
   const source = await decodeDoubleEncoded(given);
   const head = await headOf(source);
   const importer = head && importers.find((candidate) => candidate.recognises(head));
-  if (importer) return { importer, source };
+  if (importer) return { importer, source, shape: head.shape };
   throw new RekindleError(
     'TRANSCRIPT_UNKNOWN',
-    `${JSON.stringify(given.name)} is of no known transcript format${head ? '' : ': it is no JSON'}.`,
+    `${JSON.stringify(given.name)} is of no known transcript format${head ? '' : ': it is no JSON'}. Looked for: ${importers
+      .map(({ title }) => title)
+      .join(', ')}.`,
     {
       details: {
         name: given.name,
@@ -61,7 +64,7 @@ export async function headOf(source: TranscriptSource): Promise<TranscriptHead |
 /** The first lines, when each of the first two is a JSON object of its own; one line alone counts when it is the whole source. */
 async function headLines(source: TranscriptSource): Promise<JsonObject[] | null> {
   const bytes = await source.slice(0, HEAD_BYTES);
-  if (!/^\uFEFF?\s*\{/.test(Buffer.from(bytes.subarray(0, 256)).toString('utf8'))) return null; // a list with one member a line
+  if (!(await hasRecordsOnLines(bytes))) return null;
   const whole = bytes.length === source.size;
   const losses = new LossAccount();
   const lines: JsonObject[] = [];
@@ -74,6 +77,31 @@ async function headLines(source: TranscriptSource): Promise<JsonObject[] | null>
   const torn = whole ? 0 : 1; // the last line of the head may be cut
   if (lines.length === 1) return broken === 0 && isOneRecord(lines[0]!) ? lines : null;
   return broken - torn <= lines.length ? lines : null;
+}
+
+/**
+ * Whether records stand alone on their lines: the first one does, or two of the next (the first may be cut). A list with one member
+ * a line, or a document over several lines, has objects on its lines, too, but with commas and brackets.
+ */
+async function hasRecordsOnLines(bytes: Uint8Array): Promise<boolean> {
+  const lines = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split('\n', LINES_MAX);
+  let whole = 0;
+  for (const [index, line] of lines.filter((candidate) => candidate.trim() !== '').entries()) {
+    if (await isOnlyRecords(line.trim())) whole += index === 0 ? 2 : 1;
+    if (whole >= 2) return true;
+  }
+  return false;
+}
+
+/** One record, or several that were joined when a newline was lost. */
+async function isOnlyRecords(line: string): Promise<boolean> {
+  if (!line.startsWith('{')) return false;
+  let end = 0;
+  for await (const record of readJsonLines(sourceOf(line).chunks(), new LossAccount())) end = record.end;
+  return end === Buffer.byteLength(line);
 }
 
 /** A file of one line is a transcript of one record when the line says what it is; else it is a document. */

@@ -42,11 +42,11 @@ class GeminiLog {
     return this.segments[this.segments.length - 1]!;
   }
 
-  add({ value, ...place }: JsonLine): void {
+  add(place: JsonLine): void {
+    const { value } = place;
     const id = idText(value['id']);
     if (typeof value['$rewindTo'] === 'string') this.#rewind(value['$rewindTo'], place.line);
-    else if (typeof value['type'] === 'string' && id !== '')
-      this.#message(id, { ...place, isNotice: isNotice(value) });
+    else if (typeof value['type'] === 'string' && id !== '') this.#message(id, loggedAt(place, value));
     else if (isJsonObject(value['$set'])) this.#set(value, place);
     else {
       const what = 'sessionId' in value ? 'session header' : 'record of an unknown type';
@@ -78,7 +78,7 @@ class GeminiLog {
     }
   }
 
-  #set(record: JsonObject, place: Omit<JsonLine, 'value'>): void {
+  #set(record: JsonObject, place: JsonLine): void {
     const messages = listField(objectField(record, '$set'), 'messages');
     if (messages.length === 0) {
       this.#losses.drop('update of the session header', `line ${place.line}`);
@@ -87,12 +87,7 @@ class GeminiLog {
     const list = new Map<string, LoggedMessage>();
     for (const [at, message] of messages.entries()) {
       if (!isJsonObject(message)) this.#losses.drop('message that is no object', `line ${place.line}`);
-      else
-        list.set(idText(message['id']) || `${place.line}/${at}`, {
-          ...place,
-          at,
-          isNotice: isNotice(message),
-        });
+      else list.set(idText(message['id']) || `${place.line}/${at}`, { ...loggedAt(place, message), at });
     }
     this.#replace(list);
   }
@@ -115,6 +110,7 @@ class GeminiLog {
   }
 }
 
-function isNotice(message: JsonObject): boolean {
-  return NOTICES.has(message['type']);
+/** Field by field: there are very many of these, and copies made by spreading take several times the memory. */
+function loggedAt({ start, end, line }: JsonLine, message: JsonObject): LoggedMessage {
+  return { start, end, line, isNotice: NOTICES.has(message['type']) };
 }

@@ -18,9 +18,10 @@ export function langChainCallsOf(
 ): ToolCallSpec[] {
   const given = objectField(fields, 'additional_kwargs');
   const raw = listField(given, 'tool_calls').filter(isJsonObject);
+  const texts = textsOf(raw);
   const signatures = new Map(Object.entries(objectField(given, SIGNATURES)));
   const calls = [
-    ...objectsIn(fields['tool_calls'], place, losses).map((call) => parsedCall(call, raw)),
+    ...objectsIn(fields['tool_calls'], place, losses).map((call) => parsedCall(call, texts)),
     ...objectsIn(fields['invalid_tool_calls'], place, losses).map((call) => invalidCall(call, place, losses)),
   ];
   const known = new Set(calls.map(({ id }) => id));
@@ -45,15 +46,23 @@ function objectsIn(list: JsonValue | undefined, place: string, losses: LossAccou
   return objects;
 }
 
+/** The provider's text of the arguments, by the id of the call. */
+function textsOf(raw: readonly JsonObject[]): Map<JsonValue | undefined, string> {
+  const texts = new Map<JsonValue | undefined, string>();
+  for (const call of raw) {
+    const text = textField(objectField(call, 'function'), 'arguments');
+    if (text !== undefined && !isAbsent(call['id'])) texts.set(call['id'], text);
+  }
+  return texts;
+}
+
 /** The provider's text has every digit and space; the parsed arguments may have lost some. */
-function parsedCall(call: JsonObject, raw: readonly JsonObject[]): ToolCallSpec {
-  const id = idText(call['id']);
+function parsedCall(call: JsonObject, texts: ReadonlyMap<JsonValue | undefined, string>): ToolCallSpec {
   const { name, args } = call;
-  const source = raw.find((candidate) => candidate['id'] === call['id'] && !isAbsent(call['id']));
-  const text = source && textField(objectField(source, 'function'), 'arguments');
+  const text = texts.get(call['id']);
   const fromText = text === undefined ? undefined : argumentsFromText(text);
   const isParsed = fromText !== undefined && isJsonObject(fromText.arguments);
-  return { id, name: idText(name), ...(isParsed ? fromText : argumentsFrom(args)) };
+  return { id: idText(call['id']), name: idText(name), ...(isParsed ? fromText : argumentsFrom(args)) };
 }
 
 function invalidCall(call: JsonObject, place: string, losses: LossAccount): ToolCallSpec {

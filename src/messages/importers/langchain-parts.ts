@@ -1,6 +1,7 @@
 /** The content of LangChain messages: a text, or blocks in LangChain's own form or in that of the model's provider. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { ContentPart, Origin } from '../message.js';
+import { jsonTextOf } from './json-text.js';
 import { langChainMediaOf } from './langchain-media.js';
 import { langChainThoughtOf } from './langchain-thoughts.js';
 import type { LossAccount } from './loss-account.js';
@@ -25,7 +26,7 @@ export function langChainPartsOf(content: JsonValue | undefined, context: PartCo
       partsOfBlock(block, { ...context, place: `${context.place}/content/${index}` }),
     );
   context.losses.approximate('content of another type, as its JSON', context.place);
-  return [{ type: 'text', text: JSON.stringify(content) }];
+  return [{ type: 'text', text: jsonTextOf(content) }];
 }
 
 export function isCallBlock(block: JsonValue): block is JsonObject {

@@ -37,7 +37,8 @@ function recognises(head: TranscriptHead): boolean {
   if (head.shape === 'object') return isSingleMessage(head.fields) && head.keys.has('content');
   if (head.shape !== 'lines') return false;
   const lines = head.items.filter(isJsonObject);
-  return lines.some(isMessageEntry) || (lines[0] !== undefined && isHeader(lines[0]));
+  if (lines.some((line) => line['type'] === 'message')) return lines.some(isMessageEntry);
+  return lines[0] !== undefined && isHeader(lines[0]);
 }
 
 function isSingleMessage(fields: JsonObject): boolean {

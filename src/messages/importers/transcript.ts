@@ -35,7 +35,7 @@ export interface TranscriptHead {
 export type TranscriptItem =
   /** `ts` in seconds since 1970, where the transcript knows it. */
   | { readonly kind: 'message'; readonly message: Message; readonly ts?: number }
-  /** From here on the context consists of these messages (a summary, usually) and of what follows. */
+  /** From here on the context consists of the system prompt, these messages (a summary, usually) and what follows. */
   | { readonly kind: 'compaction'; readonly messages: readonly Message[]; readonly ts?: number };
 
 export interface TranscriptImporter {

@@ -15,30 +15,38 @@ export const wellFormedText: MessageRule = {
   },
 };
 
-/** Without recursion: a result may be nested deeper than the stack. */
+/** Deeper than this the walk goes on without recursion: a result may be nested deeper than the stack. */
+const RECURSION_MAX = 100;
+
 function isWellFormed(message: Message): boolean {
-  const waiting: unknown[] = [];
-  for (const key in message) {
-    const value: unknown = message[key as keyof Message];
-    if (typeof value === 'string') {
-      if (!value.isWellFormed()) return false;
-    } else if (typeof value === 'object' && value !== null) waiting.push(value);
+  return areWellFormed(message, 0);
+}
+
+function areWellFormed(value: object, depth: number): boolean {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) if (!isFine(value[index], depth)) return false;
+    return true;
   }
-  while (waiting.length > 0) {
-    const next = waiting.pop();
-    if (Array.isArray(next)) {
-      for (const value of next) if (!look(value, waiting)) return false;
-      continue;
-    }
-    for (const key in next as object) {
-      if (!key.isWellFormed() || !look((next as { [key: string]: unknown })[key], waiting)) return false;
-    }
+  for (const key in value) {
+    if (!key.isWellFormed() || !isFine((value as { [key: string]: unknown })[key], depth)) return false;
   }
   return true;
 }
 
-function look(value: unknown, waiting: unknown[]): boolean {
+function isFine(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value === 'object' && value !== null) waiting.push(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return depth < RECURSION_MAX ? areWellFormed(value, depth + 1) : areWellFormedBelow(value);
+}
+
+function areWellFormedBelow(top: object): boolean {
+  const waiting: object[] = [top];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const key of Object.keys(next)) {
+      const value = (next as { [key: string]: unknown })[key];
+      if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed())) return false;
+      if (typeof value === 'object' && value !== null) waiting.push(value);
+    }
+  }
   return true;
 }

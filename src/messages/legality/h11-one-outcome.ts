@@ -54,15 +54,20 @@ function named(message: Message, call: ToolCallSpec): Message {
 function wrongNames(messages: readonly Message[]): { index: number; call: ToolCallSpec }[] {
   const wrong: { index: number; call: ToolCallSpec }[] = [];
   let calls: readonly ToolCallSpec[] = [];
-  for (const [index, message] of messages.entries()) {
-    const result = toolResultOf(message);
+  let start = 0;
+  for (let index = 0; index < messages.length; index += 1) {
+    const result = toolResultOf(messages[index]!);
     if (!result) {
-      calls = toolCallsOf(message);
+      calls = toolCallsOf(messages[index]!);
+      start = index + 1;
       continue;
     }
+    const inOrder = calls[index - start];
     const call =
-      calls.length === 1 ? calls[0] : calls.find((candidate) => candidate.id === result.toolCallId);
-    if (call && call.id === result.toolCallId && call.name !== result.toolName) wrong.push({ index, call });
+      inOrder?.id === result.toolCallId
+        ? inOrder
+        : calls.find((candidate) => candidate.id === result.toolCallId);
+    if (call && call.name !== result.toolName) wrong.push({ index, call });
   }
   return wrong;
 }

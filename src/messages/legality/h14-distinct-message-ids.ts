@@ -43,7 +43,8 @@ export const distinctMessageIds: ListRule = {
 function repeated(messages: readonly Message[]): { index: number; first: number }[] {
   const seen = new Map<string, number>();
   const found: { index: number; first: number }[] = [];
-  for (const [index, { messageId }] of messages.entries()) {
+  for (let index = 0; index < messages.length; index += 1) {
+    const { messageId } = messages[index]!;
     if (messageId === undefined) continue;
     const first = seen.get(messageId);
     if (first === undefined) seen.set(messageId, index);
@@ -53,7 +54,7 @@ function repeated(messages: readonly Message[]): { index: number; first: number 
 }
 
 /** The same message, whichever turn it was written down in. */
-function isReplay(first: Message, again: Message): boolean {
+export function isReplay(first: Message, again: Message): boolean {
   const { turnId: _, ...a } = first;
   const { turnId: __, ...b } = again;
   return canonicalJson(a as never) === canonicalJson(b as never);

@@ -47,19 +47,15 @@ const LIST_RULES_AFTER: readonly ListRule[] = [
 /** Every violation, in list order; empty for a legal history. Pure, O(n). */
 export function checkHistory(messages: readonly Message[]): Violation[] {
   const violations: Violation[] = [];
-  for (const [messageIndex, message] of messages.entries()) {
-    for (const rule of MESSAGE_RULES) {
-      rule.mend(message, (_code, reason, callId) =>
-        violations.push({
-          rule: rule.rule,
-          messageIndex,
-          reason,
-          ...(callId === undefined ? {} : { callId }),
-        }),
-      );
-    }
+  let rule = MESSAGE_RULES[0]!;
+  let messageIndex = 0;
+  const note: Note = (_code, reason, callId) => {
+    violations.push({ rule: rule.rule, messageIndex, reason, ...(callId === undefined ? {} : { callId }) });
+  };
+  for (; messageIndex < messages.length; messageIndex += 1) {
+    for (rule of MESSAGE_RULES) rule.mend(messages[messageIndex]!, note);
   }
-  for (const rule of [...LIST_RULES_BEFORE, ...LIST_RULES_AFTER]) violations.push(...rule.check(messages));
+  for (const { check } of [...LIST_RULES_BEFORE, ...LIST_RULES_AFTER]) violations.push(...check(messages));
   return violations.sort((a, b) => a.messageIndex - b.messageIndex);
 }
 
@@ -73,7 +69,7 @@ export function repairHistory(
   for (const rule of LIST_RULES_BEFORE) draft = rule.repair(draft, facts, repairs);
   draft = mendMessages(draft, repairs);
   for (const rule of LIST_RULES_AFTER) draft = rule.repair(draft, facts, repairs);
-  return { messages: draft.messages, repairs };
+  return { messages: draft.messages, repairs: repairs.sort((a, b) => a.messageIndex - b.messageIndex) };
 }
 
 /** One message by itself, as the list must have it; null when nothing of it is left. */

@@ -6,7 +6,7 @@
  * says that the outcome is unknown. A result without a call is dropped and reported (the trace still has it), unless its call
  * went with a compaction while the job ran on: then its text is kept as a note.
  */
-import { type Message, toolResultOf } from '../message.js';
+import { type Message, toolCallsOf, toolResultOf } from '../message.js';
 import { mergeSplitCalls } from './merge-split-calls.js';
 import { type Pairing, pair, type Slot } from './pairing.js';
 import { relinkResults } from './relink-results.js';
@@ -19,6 +19,7 @@ export const OUTCOME_UNKNOWN_TEXT =
 
 export const pairing: ListRule = {
   check(messages) {
+    if (isPlain(messages)) return [];
     const found = pair(messages);
     const violations = [...found.blocks.values()].flat().flatMap(violationsOf);
     for (const index of found.orphans)
@@ -30,6 +31,7 @@ export const pairing: ListRule = {
   },
 
   repair(draft, facts, repairs) {
+    if (isPlain(draft.messages)) return draft;
     const found = pair(draft.messages);
     if (isLegal(found, facts)) return draft;
     const merged = mergeSplitCalls(draft, found, repairs);
@@ -37,6 +39,20 @@ export const pairing: ListRule = {
     return place(linked, linked === draft ? found : pair(linked.messages), facts, repairs);
   },
 };
+
+/** Each call has its result right behind it, in order: nearly every list, and known without pairing anything. */
+function isPlain(messages: readonly Message[]): boolean {
+  for (let index = 0; index < messages.length; index += 1) {
+    const message = messages[index]!;
+    if (message.role === 'tool') return false;
+    for (const { id } of toolCallsOf(message)) {
+      index += 1;
+      const answer = messages[index];
+      if (!answer || toolResultOf(answer)?.toolCallId !== id) return false;
+    }
+  }
+  return true;
+}
 
 function violationsOf(slot: Slot): Violation[] {
   const { callId, callIndex, resultIndex } = slot;

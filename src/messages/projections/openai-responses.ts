@@ -132,8 +132,8 @@ function outputItem(message: Message, preparation: Preparation): ResponsesItem {
   const result = toolResultOf(message)!;
   const text = cut(markedOutputText(result), preparation);
   const shown = partsOf(message).flatMap((part) => contentPart(part, preparation));
-  const output: string | ResponsesContent[] =
-    shown.length === 0 ? text : [{ type: 'input_text', text }, ...shown];
+  const said: ResponsesContent[] = isBlankText(text) ? [] : [{ type: 'input_text', text }];
+  const output: string | ResponsesContent[] = shown.length === 0 ? text : [...said, ...shown];
   return { type: 'function_call_output', call_id: preparation.ids.ofResult(result.toolCallId), output };
 }
 

@@ -30,8 +30,9 @@ export function anthropicTurns(
     const blocks = blocksOf(message, i, mayBeEmpty, report);
     if (role === null) return;
     const last = turns.at(-1);
-    if (last?.role === role) last.blocks.push(...blocks);
-    else turns.push({ role, path, blocks: [...blocks] });
+    if (last?.role !== role) turns.push({ role, path, blocks });
+    // One by one: there may be more blocks than a call can have arguments.
+    else for (const placed of blocks) last.blocks.push(placed);
   });
   return turns;
 }

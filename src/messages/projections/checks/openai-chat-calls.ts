@@ -41,7 +41,8 @@ function openBlock(message: unknown, path: string, flavor: Flavor, report: Repor
   calls.forEach((call: unknown, i) => {
     const place = `${path}/tool_calls/${i}`;
     checkCall(call, place, report);
-    const id = fieldOf(call, 'id');
+    if (!isJsonObject(call)) return;
+    const { id } = call;
     const twice = typeof id === 'string' && open.has(id);
     if (twice) report('openai-chat/1.8', `${place}/id`, `The id ${quote(id)} occurs twice in one message.`);
     else checkId(id, `${place}/id`, flavor, report);

@@ -19,6 +19,13 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ['a tool message that is a text', '7.1', { 'messages/6': { role: 'tool', content: 'x' } }],
   ['a system prompt that is a number', '7.1', { system: 1 }],
   ['a call without a name', '7.1', { 'messages/6': call('c', { toolName: '', providerExecuted: true }) }],
+  [
+    'an approval of nothing',
+    '7.1',
+    { 'messages/6': { role: 'tool', content: [{ type: 'tool-approval-response' }] } },
+  ],
+  ['a text that is a number', '7.1', { 'messages/1/content/1/text': 1 }],
+  ['a message that is a text', '7.1', { 'messages/5': 'Thanks' }],
   ['a late system message', '7.2', { 'messages/6': { role: 'system', content: 'x' } }],
   ['a call without a result', '7.3', { 'messages/2': undefined }],
   ['calls at the end', '7.3', { 'messages/6': call('c') }],

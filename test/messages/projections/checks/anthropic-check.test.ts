@@ -4,9 +4,10 @@ import {
   checkAnthropicRequest,
 } from '../../../../src/messages/projections/checks/anthropic-check.js';
 import { pngOf } from '../../media-bytes.js';
-import { changed, deeply, GARBAGE, legalAnthropic, rulesOf } from './legal-requests.js';
+import { at, changed, deeply, GARBAGE, legalAnthropic, rulesOf } from './legal-requests.js';
 
-const [, , calls, results, , lastResult] = legalAnthropic.messages;
+const calls: readonly unknown[] = at(legalAnthropic, 'messages/2/content');
+const results: readonly unknown[] = at(legalAnthropic, 'messages/3/content');
 const answer = { role: 'assistant', content: 'A pixel.' };
 const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
 const call = { type: 'tool_use', id: 'toolu_9', name: 'read_file', input: {} };
@@ -24,6 +25,12 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ['thinking of the user', '3.0', { 'messages/0/content/0': thinking }],
   ['a document of the assistant', '3.0', { 'messages/2/content/1': { type: 'document' } }],
   ['a call in a result', '3.0', { 'messages/3/content/1/content/0': call }],
+  ['thinking that is a number', '3.0', { 'messages/2/content/0/thinking': 1 }],
+  ['a text that is a number', '3.0', { 'messages/2/content/1/text': 1 }],
+  ['a result that is a number', '3.0', { 'messages/5/content/0/content': 1 }],
+  ['a system prompt that is a number', '3.0', { system: 1 }],
+  ['an image in the system prompt', '3.0', { 'system/0': image('AAAA') }],
+  ['tools that are a text', '3.0', { messages: legalAnthropic.messages.slice(0, 2), tools: 'all' }],
   ['an unknown role', '3.1', { 'messages/1/role': 'tool' }],
   ['a system message', '3.1', { 'messages/1/role': 'system' }],
   ['an assistant at the head', '3.2', { 'messages/0': answer }],
@@ -35,7 +42,7 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   [
     'text before results',
     '3.4',
-    { 'messages/3/content': [{ type: 'text', text: 'Wait.' }, ...results.content.slice(0, 2)] },
+    { 'messages/3/content': [{ type: 'text', text: 'Wait.' }, ...results.slice(0, 2)] },
   ],
   [
     'results spread over messages',
@@ -43,8 +50,8 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
     {
       messages: [
         ...legalAnthropic.messages.slice(0, 3),
-        { role: 'user', content: results.content.slice(0, 1) },
-        { role: 'user', content: results.content.slice(1) },
+        { role: 'user', content: results.slice(0, 1) },
+        { role: 'user', content: results.slice(1) },
         ...legalAnthropic.messages.slice(4),
       ],
     },
@@ -71,7 +78,7 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ],
   ['an input that is a list', '3.6', { 'messages/4/content/0/input': [] }],
   ['an input that is a text', '3.6', { 'messages/4/content/0/input': '{}' }],
-  ['text behind a call', '3.7', { 'messages/2/content': [...calls.content, { type: 'text', text: 'So.' }] }],
+  ['text behind a call', '3.7', { 'messages/2/content': [...calls, { type: 'text', text: 'So.' }] }],
   ['calls without tools', '3.8', { tools: undefined }],
   ['a blank text', '3.9', { 'messages/2/content/1/text': '\n\n' }],
   ['a blank message', '3.9', { 'messages/1/content': ' ' }],
@@ -79,6 +86,13 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ['a blank text in a result', '3.9', { 'messages/3/content/1/content/0/text': '' }],
   ['a blank text of the system', '3.9', { 'system/0/text': ' ' }],
   ['an error that says nothing', '3.9', { 'messages/5/content/0/content': '' }],
+  ['an error of no blocks', '3.9', { 'messages/5/content/0/content': [] }],
+  [
+    'an empty message of the assistant before the end',
+    '3.9',
+    { 'messages/6': { role: 'assistant', content: '' }, 'messages/7': { role: 'user', content: 'And?' } },
+  ],
+  ['an empty last message of the user', '3.9', { 'messages/6': { role: 'user', content: [] } }],
   ['an assistant at the end', '3.10', { 'messages/6': answer }],
   ['thinking whose text is gone', '3.11', { 'messages/2/content/0/thinking': '' }],
   ['an open loop that begins without thinking', '3.12', { 'messages/2/content/0': undefined }],
@@ -95,7 +109,7 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
     '3.12',
     {
       thinking: { type: 'disabled' },
-      'messages/4/content': [thinking, ...legalAnthropic.messages[4].content],
+      'messages/4/content': [thinking, at(legalAnthropic, 'messages/4/content/0')],
     },
   ],
   ['redacted thinking without data', '3.13', { 'messages/2/content/3/data': undefined }],
@@ -148,6 +162,12 @@ describe('the check of Anthropic requests', () => {
     expect(rules({ messages })).toEqual(['anthropic/3.1']);
   });
 
+  it('takes more blocks than a call can have arguments', () => {
+    const content = Array(200_000).fill({ type: 'text', text: 'x' });
+    const message = { role: 'user', content };
+    expect(rules({ messages: [message, message] })).toEqual([]);
+  });
+
   it('takes a prefill without white space at its end where the model takes one', () => {
     const request = changed(legalAnthropic, { 'messages/6': answer });
     expect(rules(request, { prefill: true })).toEqual([]);
@@ -188,6 +208,14 @@ describe('the check of Anthropic requests', () => {
     expect(rules(changed(legalAnthropic, { thinking, 'messages/2/content/0/thinking': '' }))).toEqual([]);
   });
 
+  it('takes text between calls where thinking begins a segment', () => {
+    const text = { type: 'text', text: 'And the other.' };
+    for (const block of [thinking, calls[3]]) {
+      const content = [...calls.slice(0, 3), block, text, ...calls.slice(4)];
+      expect(rules(changed(legalAnthropic, { 'messages/2/content': content }))).toEqual([]);
+    }
+  });
+
   it('takes earlier turns without their thinking', () => {
     const request = changed(legalAnthropic, {
       'messages/2/content/0': undefined,
@@ -208,7 +236,6 @@ describe('the check of Anthropic requests', () => {
       changed(legalAnthropic, { 'messages/5/content/0/tool_use_id': 'x' }),
     );
     expect(violations.map(({ path }) => path)).toEqual(['messages/5/content/0', 'messages/4/content/0']);
-    expect(lastResult.content[0].tool_use_id).toBe('toolu_3');
   });
 
   it.each(GARBAGE.map((garbage) => [JSON.stringify(garbage), garbage]))(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkGeminiRequest } from '../../../../src/messages/projections/checks/gemini-check.js';
-import { changed, deeply, GARBAGE, legalGemini, rulesOf } from './legal-requests.js';
+import { at, changed, deeply, GARBAGE, legalGemini, rulesOf } from './legal-requests.js';
 
 const { contents } = legalGemini;
 const answer = { role: 'model', parts: [{ text: 'A pixel.' }] };
@@ -15,10 +15,13 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ],
   ['a call of the user', '4.0', { 'contents/0/parts/0': signedCall }],
   ['tools that are no list', '4.0', { 'config/tools': {} }],
+  ['a part that is a number', '4.0', { 'contents/3/parts/2': 1 }],
+  ['a text that is a number', '4.0', { 'contents/3/parts/2': { text: 1 } }],
   ['an unknown role', '4.1', { contents: [contents[0], { role: 'assistant', parts: [{ text: 'Hi' }] }] }],
   ['a model at the head', '4.2', { contents: [answer, contents[0]] }],
   ['a model at the end', '4.2', { 'contents/8': answer }],
   ['neighbours of one role', '4.2', { contents: [contents[0], contents[0]] }],
+  ['neighbours of the model', '4.2', { contents: [contents[0], answer, answer, contents[0]] }],
   ['a content of no parts', '4.2', { 'contents/0/parts': [] }],
   ['an empty part', '4.2', { 'contents/3/parts/2': {} }],
   ['an empty text', '4.2', { 'contents/3/parts/0/text': '', 'contents/3/parts/2': { text: 'And?' } }],
@@ -30,15 +33,18 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ],
   ['calls without responses', '4.4', { 'contents/7': undefined }],
   ['fewer responses than calls', '4.4', { 'contents/5/parts/1': undefined }],
-  ['more responses than calls', '4.4', { 'contents/7/parts/1': contents[7].parts[0] }],
+  ['more responses than calls', '4.4', { 'contents/7/parts/1': at(legalGemini, 'contents/7/parts/0') }],
   [
     'responses in another order',
     '4.4',
-    { 'contents/5/parts/0': contents[5].parts[1], 'contents/5/parts/1': contents[5].parts[0] },
+    {
+      'contents/5/parts/0': at(legalGemini, 'contents/5/parts/1'),
+      'contents/5/parts/1': at(legalGemini, 'contents/5/parts/0'),
+    },
   ],
   ['a response of another function', '4.4', { 'contents/7/parts/0/functionResponse/name': 'write_file' }],
   ['text beside responses', '4.4', { 'contents/5/parts/2': { text: 'Wait.' } }],
-  ['a response without a call', '4.4', { 'contents/0/parts/0': contents[7].parts[0] }],
+  ['a response without a call', '4.4', { 'contents/0/parts/0': at(legalGemini, 'contents/7/parts/0') }],
   ['arguments that are a list', '4.5', { 'contents/6/parts/0/functionCall/args': [] }],
   ['a response that is a text', '4.5', { 'contents/7/parts/0/functionResponse/response': 'three' }],
   ['a response without the id', '4.5', { 'contents/5/parts/1/functionResponse/id': undefined }],
@@ -51,6 +57,16 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
     'a name that begins with a digit',
     '4.6',
     { 'contents/6/parts/0/functionCall/name': '1st', 'contents/7/parts/0/functionResponse/name': '1st' },
+  ],
+  [
+    'an empty id',
+    '4.5',
+    { 'contents/6/parts/0/functionCall/id': '', 'contents/7/parts/0/functionResponse/id': '' },
+  ],
+  [
+    'an id that is a number',
+    '4.5',
+    { 'contents/6/parts/0/functionCall/id': 1, 'contents/7/parts/0/functionResponse/id': 1 },
   ],
   ['a tool without a name', '4.6', { 'config/tools/0/functionDeclarations/0/name': '' }],
   ['a call without a signature', '4.7', { 'contents/4/parts/1/thoughtSignature': undefined }],
@@ -68,6 +84,7 @@ const CASES: readonly [title: string, rule: string, changes: Record<string, unkn
   ['a system instruction without text', '4.10', { 'config/systemInstruction/parts': [] }],
   ['a lone surrogate', '4.11', { 'contents/7/parts/0/functionResponse/response/output': '\udc00' }],
   ['media without a type', '4.12', { 'contents/3/parts/1/inlineData/mimeType': undefined }],
+  ['media of any type', '4.12', { 'contents/3/parts/1/inlineData/mimeType': 'image/*' }],
   ['media that are not Base64', '4.12', { 'contents/3/parts/1/inlineData/data': 'AA-A' }],
   ['a file without a URI', '4.12', { 'contents/3/parts/1': { fileData: { mimeType: 'image/png' } } }],
 ];
@@ -104,7 +121,7 @@ describe('the check of Gemini requests', () => {
   });
 
   it('lets text beside responses not begin a turn', () => {
-    const mixed = { role: 'user', parts: [contents[2].parts[0], { text: 'And this?' }] };
+    const mixed = { role: 'user', parts: [at(legalGemini, 'contents/2/parts/0'), { text: 'And this?' }] };
     const request = changed(legalGemini, {
       'contents/2': mixed,
       'contents/3': undefined,

@@ -257,6 +257,13 @@ export function changed(request: object, changes: Record<string, unknown>): unkn
   return copy;
 }
 
+/** What is at a place of a request. */
+export function at<T>(request: object, path: string): T {
+  let value: unknown = request;
+  for (const key of path.split('/')) value = (value as Record<string, unknown>)[key];
+  return value as T;
+}
+
 /** The rules that are broken, each once. */
 export function rulesOf(violations: readonly RequestViolation[]): string[] {
   return [...new Set(violations.map(({ rule }) => rule))];

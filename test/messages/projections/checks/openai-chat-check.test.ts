@@ -8,12 +8,17 @@ import { changed, deeply, GARBAGE, legalChat, legalMistral, rulesOf } from './le
 type Case = [title: string, rule: string, changes: Record<string, unknown>];
 
 const user = { role: 'user', content: 'And?' };
+const chatCall = { type: 'function', function: { name: 'f', arguments: '{}' } };
 const tool = { role: 'tool', tool_call_id: 'call_1', content: 'one' };
 
 const CASES: readonly Case[] = [
   ['no messages', '1.0', { messages: [] }],
   ['an unknown role', '1.0', { 'messages/8/role': 'human' }],
   ['a tool message without an id', '1.0', { 'messages/8': { role: 'tool', content: 'x' } }],
+  ['a message that is a text', '1.0', { 'messages/8': 'Thanks' }],
+  ['calls that are an object', '1.0', { 'messages/7/tool_calls': {} }],
+  ['a call that is a text', '1.0', { 'messages/7/tool_calls': ['read_file'] }],
+  ['a call of an unknown type', '1.0', { 'messages/5/tool_calls/0/type': 'code' }],
   ['an empty list of tools', '1.0', { tools: [] }],
   ['a call without a result', '1.1', { 'messages/3': undefined }],
   ['calls at the end', '1.1', { messages: legalChat.messages.slice(0, 3) }],
@@ -70,6 +75,10 @@ const CASES: readonly Case[] = [
     { 'messages/2/tool_calls/1/id': 'call_1', 'messages/3': undefined },
   ],
   ['a name with a dot', '1.9', { 'messages/5/tool_calls/0/function/name': 'read.file' }],
+  ['an empty id', '1.8', { 'messages/5/tool_calls/0/id': '', 'messages/6/tool_call_id': '' }],
+  ['a call without an id', '1.8', { 'messages/7/tool_calls': [{ ...chatCall, id: undefined }] }],
+  ['a custom call without a name', '1.9', { 'messages/5/tool_calls/0/type': 'custom' }],
+  ['a file without data', '1.6', { 'messages/1/content/1': { type: 'file', file: { filename: 'a.pdf' } } }],
   ['a tool without a name', '1.9', { 'tools/0/function/name': '' }],
   ['a lone surrogate in a text', '1.12', { 'messages/8/content': 'half \ud83d' }],
   ['a lone surrogate in a key', '1.12', { 'tools/0/function/parameters': { '\udc00': 1 } }],
@@ -93,6 +102,11 @@ const MISTRAL_CASES: readonly Case[] = [
   ['an assistant of parts', 'openai-chat/1.11', { 'messages/4/content': [{ type: 'text', text: 'a' }] }],
   ['a user behind a result', 'mistral/5.1', { 'messages/4': undefined }],
   ['a result behind a user', 'mistral/5.2', { 'messages/6': { ...legalMistral.messages[3] } }],
+  [
+    'a result behind a system message',
+    'mistral/5.2',
+    { messages: [{ role: 'developer', content: 'x' }, legalMistral.messages[3]] },
+  ],
 ];
 
 const MISTRAL_ONLY: readonly Case[] = [
@@ -121,6 +135,14 @@ describe('the check of chat requests', () => {
 
   it.each(CASES)('reports %s', (_, rule, changes) => {
     expect(rules(changed(legalChat, changes))).toEqual([`openai-chat/${rule}`]);
+  });
+
+  it('takes a refusal as the only part, and files by their data or id', () => {
+    const refusal = { 'messages/7/content': [{ type: 'refusal', refusal: 'No.' }] };
+    expect(rules(changed(legalChat, refusal))).toEqual([]);
+    for (const file of [{ file_id: 'file-1' }, { file_data: 'JVBERi0=' }]) {
+      expect(rules(changed(legalChat, { 'messages/1/content/1': { type: 'file', file } }))).toEqual([]);
+    }
   });
 
   it('names the place', () => {

@@ -1,0 +1,59 @@
+/** `rekindle import`: a transcript of another tool becomes an agent. */
+import type { Command } from 'commander';
+import { type ImportReport, importTranscript } from '../memory/importing/import-transcript.js';
+import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { openFileSource } from './file-source.js';
+import { startBar } from './progress.js';
+import { count } from './report-text.js';
+import { excerpt } from './safe-text.js';
+import { describeLosses } from './transcript-text.js';
+
+interface ImportCommandOptions extends CommonOptions {
+  readonly agent: string;
+}
+
+export function addImportCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('import <file>')
+      .description(
+        'make an agent of a transcript: Claude Code, Codex, Gemini CLI, OpenAI chat, LangGraph, ... (known by content)',
+      )
+      .requiredOption('-a, --agent <id>', 'the new agent'),
+  ).action((file: string, options: ImportCommandOptions) =>
+    runCommand(options, async ({ storage, json, print }) => {
+      let read = 0;
+      let onRead = (): void => {};
+      const opened = await openFileSource(file, (bytes) => {
+        read += bytes;
+        onRead();
+      });
+      const bar = startBar('Importing', opened.source.size, !json);
+      onRead = () => bar.set(read % (opened.source.size + 1)); // some formats are read twice
+      try {
+        const report = await importTranscript(storage, options.agent, opened.source);
+        bar.end();
+        print(describe(report, file), report);
+        return undefined;
+      } finally {
+        bar.end();
+        await opened.close();
+      }
+    }),
+  );
+}
+
+function describe(report: ImportReport, file: string): string[] {
+  const { title, messages, turns, traces, artifacts, openCalls, losses } = report;
+  const open =
+    openCalls === 0
+      ? []
+      : [
+          `${count(openCalls, 'call')} without a result; the first restore closes them as of unknown outcome.`,
+        ];
+  return [
+    `${excerpt(file, 80)}: ${title}. ${count(messages, 'message')} in ${count(turns, 'turn')} became ${count(traces, 'trace')} and ${count(artifacts, 'artifact')} of the agent ${excerpt(report.agentId, 60)}.`,
+    ...open,
+    ...describeLosses(losses),
+  ];
+}

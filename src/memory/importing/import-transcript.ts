@@ -1,0 +1,181 @@
+/**
+ * A transcript of another tool becomes an agent: its traces, and the artifacts that they refer to. The first restore makes the
+ * working context from them, legal, with a report.
+ *
+ * Streaming: neither the transcript nor the context is held in memory. What can be refused is refused before anything is written.
+ */
+import { type Clock, systemClock } from '../../core/clock.js';
+import type { JsonObject } from '../../core/json.js';
+import type { LossReport } from '../../messages/importers/loss-account.js';
+import { type OpenTranscript, openTranscript } from '../../messages/importers/read-transcript.js';
+import type { TranscriptItem, TranscriptSource } from '../../messages/importers/transcript.js';
+import type { ContentPart, Media, Message } from '../../messages/message.js';
+import type { Blobs, StorageBackend } from '../../storage/ports.js';
+import { assertAgentIsNew } from '../open-memory.js';
+import { MemoryStore } from '../store/memory-store.js';
+import { ToolCallLedger } from '../store/tool-call-ledger.js';
+import { TranscriptTraces } from './transcript-traces.js';
+
+export interface ImportOptions {
+  /** Told after each batch. */
+  readonly onProgress?: (progress: { readonly messages: number }) => void;
+  readonly clock?: Clock;
+}
+
+export interface ImportReport {
+  readonly agentId: string;
+  readonly format: string;
+  readonly title: string;
+  readonly messages: number;
+  /** Of them, messages that were there already under their id: written once. */
+  readonly replayed: number;
+  readonly turns: number;
+  readonly traces: number;
+  readonly artifacts: number;
+  /** Calls without a result: the first restore closes them and says that their outcome is unknown. */
+  readonly openCalls: number;
+  readonly losses: LossReport;
+}
+
+/** One commit writes about this many characters of rows. */
+const BATCH_CHARS = 1024 * 1024;
+
+/** @throws TRANSCRIPT_UNKNOWN, TRANSCRIPT_INVALID, UNSUPPORTED_VERSION, AGENT_EXISTS, LEASE_HELD, and what storage throws */
+export async function importTranscript(
+  backend: StorageBackend,
+  agentId: string,
+  source: TranscriptSource,
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  const transcript = await openTranscript(source);
+  if (transcript.isDocument) await readThrough(transcript);
+  const lease = await backend.leases.acquire(['agents', agentId]);
+  try {
+    await assertAgentIsNew(backend, agentId);
+    const store = new MemoryStore(backend, agentId, lease);
+    try {
+      return await write(store, transcript, options);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await lease.release();
+  }
+}
+
+/** A document may turn out to be broken at its end; nothing may be written by then. */
+async function readThrough(transcript: OpenTranscript): Promise<void> {
+  for await (const _ of transcript.items());
+}
+
+async function write(
+  store: MemoryStore,
+  transcript: OpenTranscript,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const clock = options.clock ?? systemClock;
+  const traces = new TranscriptTraces(() => clock.nowMs());
+  const artifacts = new ArtifactMaker(store.backend.blobs(['agents', store.agentId, 'artifacts']));
+  const batch = new RowBatch(store);
+  for await (const item of transcript.items()) {
+    await batch.add(traces.rowsOf(await artifacts.storeMediaOf(item)));
+    if (batch.isNew) options.onProgress?.({ messages: traces.messages });
+  }
+  await batch.flush();
+  const openCalls = traces.openCalls();
+  const ledger = new ToolCallLedger(
+    () => store.journal('pending_calls'),
+    () => clock.nowMs(),
+  );
+  for (const call of openCalls) await ledger.started(call, { idempotent: true });
+  return {
+    agentId: store.agentId,
+    format: transcript.format,
+    title: transcript.title,
+    messages: traces.messages,
+    replayed: traces.replayed,
+    turns: traces.turns,
+    traces: batch.written,
+    artifacts: artifacts.count,
+    openCalls: openCalls.length,
+    losses: transcript.losses(),
+  };
+}
+
+class RowBatch {
+  written = 0;
+  readonly #store: MemoryStore;
+  #rows: JsonObject[] = [];
+  #chars = 0;
+
+  constructor(store: MemoryStore) {
+    this.#store = store;
+  }
+
+  /** True right after a commit. */
+  get isNew(): boolean {
+    return this.#rows.length === 0;
+  }
+
+  async add(rows: readonly JsonObject[]): Promise<void> {
+    this.#rows.push(...rows);
+    for (const row of rows) this.#chars += sizeOf(row);
+    if (this.#chars >= BATCH_CHARS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#rows.length === 0) return;
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#chars = 0;
+    await this.#store.addTraces(rows);
+    this.written += rows.length;
+  }
+}
+
+function sizeOf(row: JsonObject): number {
+  let size = 0;
+  for (const value of Object.values(row)) {
+    if (typeof value === 'string') size += value.length;
+    else if (typeof value === 'object' && value !== null) size += JSON.stringify(value).length;
+  }
+  return size;
+}
+
+/** Inline bytes become artifacts: each row of the journal would carry them otherwise, and each request too. */
+class ArtifactMaker {
+  count = 0;
+  readonly #blobs: Blobs;
+
+  constructor(blobs: Blobs) {
+    this.#blobs = blobs;
+  }
+
+  async storeMediaOf(item: TranscriptItem): Promise<TranscriptItem> {
+    if (item.kind === 'message') return { ...item, message: await this.#message(item.message) };
+    return { ...item, messages: await Promise.all(item.messages.map((message) => this.#message(message))) };
+  }
+
+  async #message(message: Message): Promise<Message> {
+    if (!message.parts?.some(isInline)) return message;
+    const parts: ContentPart[] = [];
+    for (const part of message.parts) {
+      parts.push(isInline(part) ? { type: 'media', media: await this.#store(part.media) } : part);
+    }
+    return { ...message, parts };
+  }
+
+  async #store(media: Media): Promise<Media> {
+    const match = /^data:([^;,]*)[^,]*;base64,/.exec(media.ref.slice(0, 200));
+    if (!match) return media;
+    const bytes = Buffer.from(media.ref.slice(match[0].length), 'base64');
+    const { digest, size } = await this.#blobs.put(bytes);
+    this.count += 1;
+    const mime = media.mime ?? match[1];
+    return { ...media, ...(mime ? { mime } : {}), ref: `sha256:${digest}`, bytes: size };
+  }
+}
+
+function isInline(part: ContentPart): part is Extract<ContentPart, { type: 'media' }> {
+  return part.type === 'media' && part.media.ref.startsWith('data:');
+}

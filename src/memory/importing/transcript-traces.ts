@@ -1,0 +1,222 @@
+/**
+ * The items of a transcript as traces: turns begin with the user, calls follow the answer that made them, results stand in the
+ * turn of their call. What is wrong with the conversation is written as it is; the reducer and the restore mend it.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../core/canonical-json.js';
+import { formatTurnId, newId } from '../../core/ids.js';
+import type { JsonObject } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import type { TranscriptItem } from '../../messages/importers/transcript.js';
+import {
+  isBlankMessage,
+  isToolCallPayload,
+  type Message,
+  type ToolCallSpec,
+  textOf,
+  toolCallsOf,
+  toolResultOf,
+} from '../../messages/message.js';
+import { messageToJson } from '../../messages/message-serializer.js';
+import type { Boundary, Trace } from '../models/trace.js';
+import { traceToJson } from '../models/trace-serializer.js';
+import type { LedgerCall } from '../store/tool-call-ledger.js';
+import { boundaryBody, callBodies, type TraceBody } from '../trace-bodies.js';
+
+const SOURCE_EVENT = 'Import';
+
+export class TranscriptTraces {
+  readonly #nowMs: () => number;
+  #turn = 0;
+  #turnSeq = 0;
+  #epoch = 1;
+  #systemPrompt: string | null = null;
+  /** Seconds of the last item that had a time. */
+  #ts: number | null = null;
+  /** Turns of calls without a result, newest last. */
+  readonly #open = new Map<string, { readonly call: ToolCallSpec; readonly turn: number }[]>();
+  /** Ids of messages, and what was said under each: a transcript that was replayed has everything twice. */
+  readonly #said = new Map<string, string>();
+  #replayed = 0;
+  /** Late results are numbered after what their turn has already. */
+  readonly #lastSeq = new Map<number, number>();
+  #messages = 0;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** Messages that were there already under their id, with the same content. */
+  get replayed(): number {
+    return this.#replayed;
+  }
+
+  get turns(): number {
+    return this.#turn;
+  }
+
+  /** Calls that the transcript leaves open: nobody knows what became of them. */
+  openCalls(): LedgerCall[] {
+    return [...this.#open.values()].flat().map(({ call, turn }) => ({
+      callId: call.id,
+      turnId: formatTurnId(turn),
+      toolName: call.name,
+    }));
+  }
+
+  rowsOf(item: TranscriptItem): JsonObject[] {
+    if (item.ts !== undefined && Number.isFinite(item.ts) && item.ts >= 0) this.#ts = item.ts;
+    if (item.kind === 'compaction') return [this.#row(0, this.#compaction(item.messages))];
+    this.#messages += 1;
+    const message = this.#withOwnId(item.message);
+    if (message) return this.#rowsOfMessage(message);
+    this.#replayed += 1;
+    return [];
+  }
+
+  /** Null for a replay. Another message that has taken the id gets on without it. */
+  #withOwnId(message: Message): Message | null {
+    const { messageId, ...rest } = message;
+    if (messageId === undefined) return message;
+    const digest = createHash('sha256')
+      .update(canonicalJson(messageToJson(rest)))
+      .digest('base64');
+    const known = this.#said.get(messageId);
+    if (known === undefined) this.#said.set(messageId, digest);
+    if (known === digest) return null;
+    return known === undefined ? message : rest;
+  }
+
+  #rowsOfMessage(message: Message): JsonObject[] {
+    switch (message.role) {
+      case 'system':
+        return this.#system(message);
+      case 'assistant':
+        return this.#answer(message);
+      case 'tool':
+        return this.#result(message);
+      default:
+        return this.#user(message);
+    }
+  }
+
+  /** The first is the prompt; one that says something else later is a note in its place. */
+  #system(message: Message): JsonObject[] {
+    const text = textOf(message);
+    if (this.#systemPrompt === null) {
+      this.#systemPrompt = text;
+      const boundary: Boundary = { kind: 'system', systemPrompt: text };
+      return [this.#row(0, boundaryBody(boundary, SOURCE_EVENT))];
+    }
+    if (text === this.#systemPrompt) return [];
+    return [
+      this.#row(this.#turn, {
+        type: 'user',
+        message: { ...message, role: 'user' },
+        sourceEvent: 'SystemNote',
+      }),
+    ];
+  }
+
+  #user(message: Message): JsonObject[] {
+    if (message.kind !== 'memory' || this.#turn === 0) {
+      this.#turn += 1;
+      this.#turnSeq = 0;
+    }
+    return [this.#row(this.#turn, { type: 'user', message, sourceEvent: SOURCE_EVENT })];
+  }
+
+  #answer(message: Message): JsonObject[] {
+    if (this.#turn === 0) this.#turn = 1;
+    const messageId = message.messageId ?? newId('msg', this.#timeMs());
+    const { toolPayload, ...said } = message;
+    const calls = toolCallsOf(message);
+    for (const call of calls) this.#remember(call);
+    const called = callBodies(calls, messageId);
+    const answer: TraceBody = {
+      type: 'assistant',
+      message: { ...said, messageId },
+      sourceEvent: SOURCE_EVENT,
+    };
+    const silent =
+      isBlankMessage(said) && !said.reasoning && said.reasoningContent === undefined && !said.parts;
+    // Reasoning alone is no message: it joins its calls, which therefore come first.
+    const bodies = silent ? called : isBlankMessage(said) ? [...called, answer] : [answer, ...called];
+    const unpaired = toolPayload && !isToolCallPayload(toolPayload) ? this.#result(message) : [];
+    return [...bodies.map((body) => this.#row(this.#turn, body)), ...unpaired];
+  }
+
+  #result(message: Message): JsonObject[] {
+    const result = toolResultOf(message);
+    if (!result) return this.#user({ ...message, role: 'user' });
+    const turn = this.#answered(result.toolCallId) ?? this.#turn;
+    const { parts, synthetic } = message;
+    const body: TraceBody = {
+      type: 'tool_result',
+      result,
+      sourceEvent: SOURCE_EVENT,
+      ...(parts ? { parts } : {}),
+      ...(synthetic ? { synthetic } : {}),
+    };
+    return [this.#row(turn, body)];
+  }
+
+  #compaction(messages: readonly Message[]): TraceBody {
+    this.#epoch += 1;
+    this.#open.clear();
+    const system: Message[] =
+      this.#systemPrompt === null ? [] : [{ role: 'system', content: this.#systemPrompt }];
+    return {
+      type: 'compaction',
+      sourceEvent: SOURCE_EVENT,
+      epochId: this.#epoch,
+      lastCompactionTs: this.#timeMs() / 1000,
+      lastTurn: this.#turn,
+      messages: [...system, ...messages],
+      episodic: [],
+      semantic: [],
+    };
+  }
+
+  #remember(call: ToolCallSpec): void {
+    const open = this.#open.get(call.id);
+    if (open) open.push({ call, turn: this.#turn });
+    else this.#open.set(call.id, [{ call, turn: this.#turn }]);
+  }
+
+  #answered(callId: string): number | undefined {
+    const open = this.#open.get(callId);
+    const newest = open?.pop();
+    if (open?.length === 0) this.#open.delete(callId);
+    return newest?.turn;
+  }
+
+  #row(turn: number, body: TraceBody): JsonObject {
+    const nowMs = this.#timeMs();
+    const trace = {
+      id: newId('rt', nowMs),
+      ts: nowMs / 1000,
+      turnId: turn === 0 ? '' : formatTurnId(turn),
+      seq: this.#seqIn(turn),
+      ...body,
+    } as Trace;
+    return toJsonValue(traceToJson(trace)).value as JsonObject;
+  }
+
+  #seqIn(turn: number): number {
+    if (turn === this.#turn) this.#turnSeq += 1;
+    const seq = turn === this.#turn ? this.#turnSeq : (this.#lastSeq.get(turn) ?? 0) + 1;
+    this.#lastSeq.set(turn, seq);
+    if (this.#lastSeq.size > 1000) this.#lastSeq.delete(this.#lastSeq.keys().next().value!);
+    return seq;
+  }
+
+  /** A transcript without times happened now, as far as anyone knows. */
+  #timeMs(): number {
+    return this.#ts === null ? this.#nowMs() : Math.round(this.#ts * 1000);
+  }
+}

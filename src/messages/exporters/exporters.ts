@@ -1,0 +1,16 @@
+/** Every exporter. */
+import { claudeCodeExporter } from './claude-code-exporter.js';
+import { markdownExporter } from './markdown-exporter.js';
+import { rekindleExporter } from './rekindle-exporter.js';
+import { anthropicExporter, openAiChatExporter } from './request-exporters.js';
+import type { TranscriptExporter } from './transcript-exporter.js';
+import { uiMessageExporter } from './ui-message-exporter.js';
+
+export const EXPORTERS: readonly TranscriptExporter[] = [
+  openAiChatExporter,
+  anthropicExporter,
+  uiMessageExporter,
+  claudeCodeExporter,
+  markdownExporter,
+  rekindleExporter,
+];

@@ -1,0 +1,15 @@
+/** The messages as they are stored: the one format in which nothing is lost. */
+import { messageToJson } from '../message-serializer.js';
+import type { TranscriptExporter } from './transcript-exporter.js';
+
+export const rekindleExporter: TranscriptExporter = {
+  format: 'rekindle',
+  title: 'Rekindle messages',
+  extension: '.json',
+  *write(messages) {
+    yield '{"messages": [';
+    for (const [index, message] of messages.entries())
+      yield `${index === 0 ? '' : ','}\n${JSON.stringify(messageToJson(message))}`;
+    yield '\n]}\n';
+  },
+};

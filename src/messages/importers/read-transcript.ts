@@ -1,0 +1,46 @@
+/** A transcript of any known format: recognised, read item by item, with its losses accounted for. */
+import type { Message } from '../message.js';
+import { detectTranscript } from './detect-format.js';
+import { IMPORTERS } from './importers.js';
+import { LossAccount, type LossReport } from './loss-account.js';
+import type { TranscriptImporter, TranscriptItem, TranscriptSource } from './transcript.js';
+
+export interface OpenTranscript {
+  readonly format: string;
+  readonly title: string;
+  /** One JSON document (or a folder of them), which may turn out to be broken at its end; lines that are broken are counted. */
+  readonly isDocument: boolean;
+  /** In the order of the conversation; can be read again. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */
+  items(): AsyncIterable<TranscriptItem>;
+  /** Of the last reading. */
+  losses(): LossReport;
+}
+
+/** Reads the beginning only. @throws TRANSCRIPT_UNKNOWN, listing what was looked for */
+export async function openTranscript(
+  given: TranscriptSource,
+  importers: readonly TranscriptImporter[] = IMPORTERS,
+): Promise<OpenTranscript> {
+  const { importer, source, shape } = await detectTranscript(given, importers);
+  let account = new LossAccount();
+  return {
+    format: importer.format,
+    title: importer.title,
+    isDocument: shape !== 'lines',
+    items: () => {
+      account = new LossAccount();
+      return importer.read(source, account);
+    },
+    losses: () => account.report(),
+  };
+}
+
+/** The list that the transcript's tool would have sent next: what a compaction replaced is not in it. In memory. */
+export async function contextOf(transcript: OpenTranscript): Promise<Message[]> {
+  let messages: Message[] = [];
+  for await (const item of transcript.items()) {
+    if (item.kind === 'message') messages.push(item.message);
+    else messages = [...messages.filter(({ role }) => role === 'system'), ...item.messages];
+  }
+  return messages;
+}
