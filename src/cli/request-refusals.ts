@@ -1,7 +1,7 @@
 /** For transcripts that are a provider's own messages: what that provider's rules say about them as they are. */
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../core/json.js';
-import { readJsonLines } from '../messages/importers/json-lines.js';
 import { LossAccount } from '../messages/importers/loss-account.js';
+import { readJsonLines } from '../messages/importers/reading/json-lines.js';
 import type { TranscriptSource } from '../messages/importers/transcript.js';
 import type { RequestViolation } from '../messages/projections/checks/request-check.js';
 import { checkRequest } from '../messages/projections/project.js';

@@ -1,4 +1,4 @@
-export { fromAiSdkMessages } from './importers/ai-sdk.js';
+export { fromAiSdkMessages } from './importers/ai-sdk/ai-sdk.js';
 export { checkHistory, repairHistory } from './legality/history.js';
 export {
   type HistoryFacts,

@@ -1,7 +1,7 @@
 /** The case files: one fault class each, with the right answer. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/core/json.js';
-import { neutralMessageFrom } from '../../src/messages/importers/neutral-message.js';
+import { neutralMessageFrom } from '../../src/messages/importers/rekindle/neutral-message.js';
 import type { Message } from '../../src/messages/message.js';
 import { messageToJson } from '../../src/messages/message-serializer.js';
 

@@ -5,7 +5,7 @@ import {
   fromAiSdkMessages,
   type ImportedResponse,
   type ImportedResult,
-} from '../../messages/importers/ai-sdk.js';
+} from '../../messages/importers/ai-sdk/ai-sdk.js';
 import { type Message, type Origin, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { GuardedTurn } from '../tools/guard-tools.js';
 import { CallIds } from './call-ids.js';

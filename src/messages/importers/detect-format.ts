@@ -2,9 +2,9 @@
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { parseJsonKeepingDigits } from '../../core/json-digits.js';
-import { readJsonLines } from './json-lines.js';
-import { type JsonPath, type SliceChoice, sliceJson } from './json-slices.js';
 import { LossAccount } from './loss-account.js';
+import { readJsonLines } from './reading/json-lines.js';
+import { type JsonPath, type SliceChoice, sliceJson } from './reading/json-slices.js';
 import { sourceOf } from './source.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptSource } from './transcript.js';
 

@@ -1,19 +1,19 @@
 /** Every importer. The order matters where one format looks like a special case of another: the more particular come first. */
-import { aiSdkModelMessagesImporter } from './ai-sdk-model-messages.js';
-import { uiMessagesImporter } from './ai-sdk-ui-messages.js';
-import { anthropicImporter } from './anthropic.js';
-import { claudeCodeImporter } from './claude-code.js';
-import { codexImporter } from './codex.js';
-import { geminiCliImporter } from './gemini-cli.js';
-import { inspectImporter } from './inspect.js';
-import { langGraphImporter } from './langgraph.js';
-import { lettaImporter } from './letta.js';
-import { openAiAgentsImporter } from './openai-agents.js';
-import { openAiChatImporter } from './openai-chat.js';
-import { openCodeImporter } from './opencode.js';
-import { piImporter } from './pi.js';
-import { rekindleImporter } from './rekindle.js';
-import { sweAgentImporter } from './swe-agent.js';
+import { aiSdkModelMessagesImporter } from './ai-sdk/ai-sdk-model-messages.js';
+import { uiMessagesImporter } from './ai-sdk/ai-sdk-ui-messages.js';
+import { anthropicImporter } from './anthropic/anthropic.js';
+import { claudeCodeImporter } from './claude-code/claude-code.js';
+import { codexImporter } from './codex/codex.js';
+import { geminiCliImporter } from './gemini-cli/gemini-cli.js';
+import { inspectImporter } from './inspect/inspect.js';
+import { langGraphImporter } from './langgraph/langgraph.js';
+import { lettaImporter } from './letta/letta.js';
+import { openAiAgentsImporter } from './openai-agents/openai-agents.js';
+import { openAiChatImporter } from './openai-chat/openai-chat.js';
+import { openCodeImporter } from './opencode/opencode.js';
+import { piImporter } from './pi/pi.js';
+import { rekindleImporter } from './rekindle/rekindle.js';
+import { sweAgentImporter } from './swe-agent/swe-agent.js';
 import type { TranscriptImporter } from './transcript.js';
 
 export const IMPORTERS: readonly TranscriptImporter[] = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { claudeCodeExporter } from '../../../src/messages/exporters/claude-code-exporter.js';
-import { claudeCodeImporter } from '../../../src/messages/importers/claude-code.js';
+import { claudeCodeImporter } from '../../../src/messages/importers/claude-code/claude-code.js';
 import { detectTranscript } from '../../../src/messages/importers/detect-format.js';
 import { LossAccount } from '../../../src/messages/importers/loss-account.js';
 import { sourceOf } from '../../../src/messages/importers/source.js';

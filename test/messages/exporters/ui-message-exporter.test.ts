@@ -2,7 +2,7 @@ import { convertToModelMessages, type UIMessage, validateUIMessages } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { uiMessageExporter } from '../../../src/messages/exporters/ui-message-exporter.js';
-import { uiMessagesImporter } from '../../../src/messages/importers/ai-sdk-ui-messages.js';
+import { uiMessagesImporter } from '../../../src/messages/importers/ai-sdk/ai-sdk-ui-messages.js';
 import { LossAccount } from '../../../src/messages/importers/loss-account.js';
 import { sourceOf } from '../../../src/messages/importers/source.js';
 import { type Message, toolCallsOf, toolResultOf } from '../../../src/messages/message.js';

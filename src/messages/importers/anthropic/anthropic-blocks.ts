@@ -1,0 +1,145 @@
+/** Content of Anthropic messages, as the API and Claude Code write it: text, thinking, calls, results, images, documents. */
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
+import type {
+  ContentPart,
+  Message,
+  Origin,
+  ProviderItem,
+  ReasoningItem,
+  ToolCallSpec,
+} from '../../message.js';
+import type { LossAccount } from '../loss-account.js';
+import { assistantContentOf, contentOf } from '../reading/content-parts.js';
+import type { OpenCalls } from '../reading/open-calls.js';
+import { idText, isAbsent, textField } from '../reading/record-fields.js';
+import { isMediaBlock, mediaPartsFrom } from './anthropic-media.js';
+import { resultMessageFrom } from './anthropic-results.js';
+
+/** A block, and where it stands: the lines of one answer are read together. */
+export interface PlacedBlock {
+  readonly block: JsonValue;
+  readonly place: string;
+}
+
+interface AnswerParts {
+  readonly parts: ContentPart[];
+  readonly calls: ToolCallSpec[];
+  readonly items: ProviderItem[];
+}
+
+const CALL_FIELDS = new Set(['type', 'id', 'name', 'input', 'cache_control']);
+/** Tools that the provider runs itself; their blocks go back to it, or nowhere. */
+const PROVIDER_BLOCK = /^(?:server_tool_use|mcp_tool_use|mcp_tool_result|[a-z_]{1,40}_tool_result)$/;
+
+export function blocksOf(content: JsonValue | undefined, place: string): PlacedBlock[] {
+  if (isAbsent(content)) return [];
+  if (typeof content === 'string') return [{ block: { type: 'text', text: content }, place }];
+  return (Array.isArray(content) ? content : [content]).map((block) => ({ block, place }));
+}
+
+/** One answer of the model. Reasoning that stands between texts keeps its place. */
+export function answerFromBlocks(
+  blocks: readonly PlacedBlock[],
+  origin: Origin | undefined,
+  losses: LossAccount,
+): Message {
+  const read: AnswerParts = { parts: [], calls: [], items: [] };
+  for (const { block, place } of blocks) readAnswerBlock(block, place, origin, read, losses);
+  const { parts, calls, items } = read;
+  return {
+    role: 'assistant',
+    ...assistantContentOf(parts),
+    ...(calls.length > 0 ? { toolPayload: { toolCalls: calls } } : {}),
+    ...(items.length > 0 ? { providerItems: items } : {}),
+    ...(origin ? { origin } : {}),
+  };
+}
+
+function readAnswerBlock(
+  block: JsonValue,
+  place: string,
+  origin: Origin | undefined,
+  read: AnswerParts,
+  losses: LossAccount,
+): void {
+  if (!isJsonObject(block)) {
+    losses.drop('block of an unknown form', place);
+    return;
+  }
+  const type = block['type'];
+  const text = textField(block, 'text');
+  noteUncarried(block, place, losses);
+  if (type === 'text' && text !== undefined) read.parts.push({ type: 'text', text });
+  else if (type === 'thinking' || type === 'redacted_thinking') {
+    if (read.calls.length > 0) losses.approximate('place of reasoning between tool calls', place);
+    read.parts.push({ type: 'reasoning', reasoning: reasoningFrom(block, origin) });
+  } else if (type === 'tool_use') read.calls.push(callFrom(block));
+  else if (isMediaBlock(block))
+    for (const part of mediaPartsFrom(block, place, losses)) read.parts.push(part);
+  else if (typeof type === 'string' && PROVIDER_BLOCK.test(type)) {
+    losses.approximate('place of a block that only the provider understands', place);
+    read.items.push({ origin: origin ?? { provider: 'anthropic' }, item: block });
+  } else losses.drop('block of an unknown type', place);
+}
+
+function reasoningFrom(block: JsonObject, origin: Origin | undefined): ReasoningItem {
+  const encrypted = textField(block, 'data');
+  const signature = textField(block, 'signature');
+  return {
+    text: textField(block, 'thinking') ?? null,
+    ...(signature === undefined ? {} : { signature }),
+    ...(block['type'] === 'redacted_thinking' ? { redacted: true } : {}),
+    ...(block['type'] === 'redacted_thinking' && encrypted !== undefined ? { encrypted } : {}),
+    ...(origin ? { origin } : {}),
+  };
+}
+
+function callFrom(block: JsonObject): ToolCallSpec {
+  const extra: JsonObject = {};
+  for (const key of Object.keys(block)) if (!CALL_FIELDS.has(key)) setOwn(extra, key, block[key]!);
+  return {
+    id: idText(block['id']),
+    name: idText(block['name']),
+    arguments: block['input'] ?? {},
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  };
+}
+
+/** What the API lets a user say: the results in messages of their own, then the texts and media of that same turn. */
+export function userMessagesFrom(
+  content: JsonValue | undefined,
+  place: string,
+  openCalls: OpenCalls,
+  losses: LossAccount,
+): Message[] {
+  if (typeof content === 'string') return [{ role: 'user', content }];
+  const parts: ContentPart[] = [];
+  const results: Message[] = [];
+  for (const { block } of blocksOf(content, place)) {
+    if (isJsonObject(block) && block['type'] === 'tool_result') {
+      if (parts.length > 0) losses.approximate('text before a tool result, placed after it', place);
+      results.push(resultMessageFrom(block, place, openCalls, losses));
+    } else for (const part of userPartsFrom(block, place, losses)) parts.push(part);
+  }
+  if (parts.length === 0) return results.length > 0 ? results : [{ role: 'user', content: '' }];
+  return [...results, { role: 'user', ...contentOf(parts) }];
+}
+
+function userPartsFrom(block: JsonValue, place: string, losses: LossAccount): ContentPart[] {
+  if (typeof block === 'string') return [{ type: 'text', text: block }];
+  if (!isJsonObject(block)) {
+    losses.drop('block of an unknown form', place);
+    return [];
+  }
+  noteUncarried(block, place, losses);
+  const text = textField(block, 'text');
+  if (block['type'] === 'text' && text !== undefined) return [{ type: 'text', text }];
+  if (isMediaBlock(block)) return mediaPartsFrom(block, place, losses);
+  losses.drop('block of an unknown type', place);
+  return [];
+}
+
+function noteUncarried(block: JsonObject, place: string, losses: LossAccount): void {
+  if (!isAbsent(block['cache_control'])) losses.drop('cache marker', place);
+  if (Array.isArray(block['citations']) && block['citations'].length > 0) losses.drop('citations', place);
+}

@@ -1,0 +1,80 @@
+/**
+ * Events of a Codex rollout that repeat what items say. An event is held until its item comes, before or after it; what stays
+ * without an item is all that is known of a message.
+ */
+import type { LossAccount } from '../loss-account.js';
+
+export interface EventText {
+  readonly text: string;
+  readonly place: string;
+  readonly ts: number | undefined;
+}
+
+/** Texts of items that an event may still repeat. */
+const SAID_MAX = 32;
+const WAITING_MAX = 256;
+
+export class EventEchoes {
+  readonly #losses: LossAccount;
+  #said: string[] = [];
+  #waiting: EventText[] = [];
+
+  constructor(losses: LossAccount) {
+    this.#losses = losses;
+  }
+
+  /** Whether an item said anything in this turn. */
+  get hasItems(): boolean {
+    return this.#said.length > 0;
+  }
+
+  /** So many that no item will come for them. */
+  get isFull(): boolean {
+    return this.#waiting.length >= WAITING_MAX;
+  }
+
+  event(event: EventText): void {
+    if (this.#said.some((said) => repeats(event.text, said))) this.#repeated(event);
+    else this.#waiting.push(event);
+    if (this.#waiting.length <= WAITING_MAX) return;
+    this.#waiting.shift();
+    this.#losses.drop('event without an item', event.place);
+  }
+
+  item(text: string): void {
+    this.#said.push(text);
+    if (this.#said.length > SAID_MAX) this.#said.shift();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const event of waiting) {
+      if (repeats(event.text, text)) this.#repeated(event);
+      else this.#waiting.push(event);
+    }
+  }
+
+  /** The events that no item repeated. */
+  takeWaiting(): readonly EventText[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
+  }
+
+  /** A new turn begins: the same words may be said again. */
+  forget(): void {
+    this.#said = [];
+  }
+
+  #repeated({ place }: EventText): void {
+    this.#losses.drop('event that repeats an item', place);
+  }
+}
+
+/** A short text is often part of another one, so it has to be lines of its own. */
+const LONG = 24;
+
+/** The item has the whole text; the event may have less of it. */
+function repeats(event: string, item: string): boolean {
+  const text = event.trim();
+  if (text.length >= LONG && item.includes(text)) return true;
+  return `\n${item.trim()}\n`.includes(`\n${text}\n`);
+}

@@ -1,0 +1,152 @@
+/**
+ * LangGraph threads and lists of LangChain messages: the state of a thread as its API gives it, its history, checkpoints,
+ * stored lists in any of LangChain's forms, and recorded model calls. Messages that a later removal names are left out,
+ * as the state would have them.
+ */
+import { RekindleError } from '../../../core/errors.js';
+import { isJsonObject, type JsonValue } from '../../../core/json.js';
+import type { Message } from '../../message.js';
+import { headOf } from '../detect-format.js';
+import { LossAccount } from '../loss-account.js';
+import { readJsonLines } from '../reading/json-lines.js';
+import { sliceJson } from '../reading/json-slices.js';
+import { keepMessage } from '../reading/keep-message.js';
+import { textField } from '../reading/record-fields.js';
+import type { TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
+import { type LangChainLayout, langChainLayoutOf } from './langchain-layout.js';
+import { LangChainReader } from './langchain-message.js';
+import { langChainMessageOf } from './langchain-shape.js';
+
+const REMOVE_ALL = '__remove_all__';
+
+export const langGraphImporter: TranscriptImporter = {
+  format: 'langgraph',
+  title: 'LangGraph threads and LangChain messages',
+  lookedFor:
+    'messages with `type` human, ai, tool or system and `content`, as they are, in `data`, or in `kwargs`; alone, in `messages` or `values.messages`, or one a line',
+  recognises: (head) => langChainLayoutOf(head) !== null,
+  read,
+};
+
+interface Member {
+  readonly json: JsonValue;
+  readonly place: string;
+}
+
+async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
+  const head = await headOf(source);
+  const layout = head && langChainLayoutOf(head);
+  if (!layout) throw invalid();
+  const removed = await removalsIn(source, layout);
+  const reader = new LangChainReader(losses);
+  let position = 0;
+  for await (const { json, place } of membersOf(source, layout, losses)) {
+    const fate = fateOf(json, position, removed);
+    position += 1;
+    if (fate !== null) losses.drop(fate, place);
+    const message = fate === null ? reader.read(json, place) : null;
+    if (message) yield* kept(message, losses);
+  }
+}
+
+function* kept(message: Message, losses: LossAccount): Generator<TranscriptItem> {
+  keepMessage(message, losses);
+  yield { kind: 'message', message };
+}
+
+function membersOf(
+  source: TranscriptSource,
+  layout: LangChainLayout,
+  losses: LossAccount,
+): AsyncGenerator<Member> {
+  if (layout.form === 'lines') return fromLines(source, losses);
+  return layout.form === 'turns' ? fromTurns(source, losses) : fromList(source, layout.list, losses);
+}
+
+async function* fromLines(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
+  for await (const { value, line } of readJsonLines(source.chunks(), losses))
+    yield { json: value, place: `line ${line}` };
+}
+
+async function* fromList(
+  source: TranscriptSource,
+  list: string,
+  losses: LossAccount,
+): AsyncGenerator<Member> {
+  const slices = sliceJson(source.chunks(), (path) => {
+    const name = path.join('/');
+    if (path.length === 0 || name === list || list.startsWith(`${name}/`)) return 'enter';
+    if (path.slice(0, -1).join('/') === list && typeof path.at(-1) === 'number') return 'take';
+    losses.drop(
+      path.length === 1 && list.startsWith('0/') ? 'an older state' : 'a field beside the messages',
+      name,
+    );
+    return 'skip';
+  });
+  for await (const { path, value } of slices) {
+    if (typeof path.at(-1) !== 'number') continue;
+    losses.record();
+    yield { json: value, place: `messages/${path.at(-1)}` };
+  }
+}
+
+/** Recorded model calls: what each caller was shown is not there, only what the model said. The first caller is the agent. */
+async function* fromTurns(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
+  let agent: JsonValue | undefined;
+  let turns = 0;
+  for await (const { path, value } of turnSlices(source, losses)) {
+    const place = path.join('/');
+    if (place === 'prompt') {
+      if (typeof value === 'string' && turns === 0) yield { json: { type: 'human', content: value }, place };
+      else losses.drop('a prompt that is no text before the turns', place);
+      continue;
+    }
+    turns += 1;
+    losses.record();
+    const turn = isJsonObject(value) ? value : {};
+    if (turns === 1) agent = turn['caller'];
+    if (turn['caller'] === agent) yield { json: turn['output'] ?? null, place };
+    else losses.drop('a model call of another part of the graph', place);
+  }
+}
+
+function turnSlices(source: TranscriptSource, losses: LossAccount) {
+  return sliceJson(source.chunks(), (path) => {
+    const [name] = path;
+    if (path.length === 0 || (name === 'turns' && path.length === 1)) return 'enter';
+    if (name === 'turns' || name === 'prompt') return 'take';
+    losses.drop('a field beside the messages', path.join('/'));
+    return 'skip';
+  });
+}
+
+/** What is removed, and by which member; later messages may have the id again. */
+async function removalsIn(source: TranscriptSource, layout: LangChainLayout): Promise<Map<string, number>> {
+  const removed = new Map<string, number>();
+  let position = 0;
+  for await (const { json } of membersOf(source, layout, new LossAccount())) {
+    const message = langChainMessageOf(json);
+    if (message?.kind === 'removal') removed.set(textField(message.fields, 'id') ?? '', position);
+    position += 1;
+  }
+  return removed;
+}
+
+/** In words, why a member is left out; null where it is not. */
+function fateOf(json: JsonValue, position: number, removed: ReadonlyMap<string, number>): string | null {
+  if (removed.size === 0) return null;
+  const message = langChainMessageOf(json);
+  if (!message) return null;
+  if (message.kind === 'removal') return 'the removal of a message, which was carried out';
+  const until = Math.max(
+    removed.get(REMOVE_ALL) ?? -1,
+    removed.get(textField(message.fields, 'id') ?? '') ?? -1,
+  );
+  return position < until ? 'a message that was removed later' : null;
+}
+
+function invalid(): RekindleError {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no list of LangChain messages.', {
+    details: { lookedFor: langGraphImporter.lookedFor },
+  });
+}

@@ -1,0 +1,134 @@
+/** What one item of an agent's run is: something said, a call, a result, or an item that only the provider understands. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import type { ContentPart, Message, ToolCallSpec } from '../../message.js';
+import type { LossAccount } from '../loss-account.js';
+import { contentOf } from '../reading/content-parts.js';
+import { argumentsFrom } from '../reading/open-calls.js';
+import { idText, isAbsent, objectField, textField } from '../reading/record-fields.js';
+import { agentsPartsOf, agentsReasoningOf } from './agents-parts.js';
+
+export type AgentsPiece =
+  /** Of the model's answer. */
+  | { readonly kind: 'said'; readonly parts: readonly ContentPart[] }
+  | { readonly kind: 'thought'; readonly parts: readonly ContentPart[] }
+  | { readonly kind: 'call'; readonly call: ToolCallSpec }
+  | { readonly kind: 'hosted'; readonly item: JsonObject }
+  /** Of its host. */
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'result'; readonly id: string; readonly name: string; readonly parts: Outcome };
+
+interface Outcome {
+  readonly result: JsonValue;
+  readonly media: readonly ContentPart[];
+}
+
+/** Tools of the API that the host runs: their calls have results like those of functions. */
+const BUILT_IN: ReadonlyMap<string, string> = new Map([
+  ['computer_call', 'computer'],
+  ['shell_call', 'shell'],
+  ['local_shell_call', 'local_shell'],
+  ['apply_patch_call', 'apply_patch'],
+  ['program', 'program'],
+]);
+const RESULTS =
+  /^(?:function_call|computer_call|shell_call|local_shell_call|apply_patch_call|custom_tool_call|program)_(?:output|result)$/;
+/** Run by the provider, or understood by it alone. */
+const HOSTED =
+  /^(?:web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_.+|hosted_tool_call|tool_search_.+|compaction.*)$/;
+/** Fields of an item that are not what the tool was told. */
+const ENVELOPE = new Set([
+  'type',
+  'id',
+  'call_id',
+  'callId',
+  'status',
+  'providerData',
+  'provider_data',
+  'name',
+]);
+
+/** Null for what has no place in a conversation; it is accounted for here. */
+export function agentsPieceOf(item: JsonObject, place: string, losses: LossAccount): AgentsPiece | null {
+  const type = textField(item, 'type') ?? (typeof item['role'] === 'string' ? 'message' : '');
+  if (type === 'message') return messageOf(item, place, losses);
+  if (type === 'reasoning')
+    return { kind: 'thought', parts: [{ type: 'reasoning', reasoning: agentsReasoningOf(item) }] };
+  if (type === 'function_call') return { kind: 'call', call: functionCallOf(item) };
+  if (type === 'custom_tool_call' || BUILT_IN.has(type)) {
+    losses.approximate('a call of a built-in or custom tool', place);
+    return { kind: 'call', call: builtInCallOf(item, type) };
+  }
+  if (RESULTS.test(type)) return resultOf(item, place, losses);
+  if (HOSTED.test(type)) return { kind: 'hosted', item };
+  losses.drop('an item of an unknown kind', place);
+  return null;
+}
+
+export function callIdOf(item: JsonObject): string {
+  const id = item['call_id'] ?? item['callId'];
+  return idText(isAbsent(id) ? item['id'] : id);
+}
+
+/** The same for an item in a model's response and for its copy among the items of the run. */
+export function identityOf(item: JsonObject): string {
+  const id = textField(item, 'call_id', 'callId', 'id');
+  const hasId = id !== undefined && id !== '' && !id.startsWith('__fake');
+  return `${idText(item['type'])}:${hasId ? id : JSON.stringify(item).slice(0, 400)}`;
+}
+
+function messageOf(item: JsonObject, place: string, losses: LossAccount): AgentsPiece | null {
+  const role = item['role'];
+  const parts = agentsPartsOf(item['content'], place, losses);
+  if (role === 'assistant') return { kind: 'said', parts };
+  if (role === 'user' || role === 'system')
+    return { kind: 'message', message: { role, ...contentOf(parts) } };
+  if (role === 'developer') return { kind: 'message', message: { role: 'system', ...contentOf(parts) } };
+  losses.drop('a message of an unknown role', place);
+  return null;
+}
+
+function functionCallOf(item: JsonObject): ToolCallSpec {
+  return { id: callIdOf(item), name: idText(item['name']), ...argumentsFrom(item['arguments']) };
+}
+
+function builtInCallOf(item: JsonObject, type: string): ToolCallSpec {
+  const told = Object.entries(item).filter(([key]) => !ENVELOPE.has(key));
+  return {
+    id: callIdOf(item),
+    name: BUILT_IN.get(type) ?? idText(item['name']),
+    arguments: Object.fromEntries(told),
+  };
+}
+
+function resultOf(item: JsonObject, place: string, losses: LossAccount): AgentsPiece {
+  const output = item['output'] ?? item['result'] ?? null;
+  return {
+    kind: 'result',
+    id: callIdOf(item),
+    name: idText(item['name']),
+    parts: outcomeOf(output, place, losses),
+  };
+}
+
+/** Text and media where the output is made of such parts; any other value is the result itself. */
+function outcomeOf(output: JsonValue, place: string, losses: LossAccount): Outcome {
+  const list = Array.isArray(output) ? output : [output];
+  const isContent = list.length > 0 && list.every((part) => isJsonObject(part) && isContentType(part));
+  if (!isContent) return { result: output, media: [] };
+  const parts = agentsPartsOf(list, place, losses);
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  if (texts.length > 1) losses.approximate('several texts of a result, as one', place);
+  return {
+    result: texts.length > 0 ? texts.join('') : null,
+    media: parts.filter((part) => part.type === 'media'),
+  };
+}
+
+function isContentType(part: JsonObject): boolean {
+  return /^(?:text|image|file|input_text|input_image|input_file|output_text)$/.test(idText(part['type']));
+}
+
+/** The item inside its wrapper, which says what the run did with it. */
+export function rawItemOf(wrapper: JsonObject): JsonObject {
+  return objectField(wrapper, 'raw_item', 'rawItem');
+}

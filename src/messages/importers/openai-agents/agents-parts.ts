@@ -1,0 +1,89 @@
+/** Content of the items of OpenAI's Responses API, in the spelling of its wire and in that of the JavaScript Agents SDK. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import type { ContentPart, ReasoningItem } from '../../message.js';
+import type { LossAccount } from '../loss-account.js';
+import { mediaPartOf } from '../reading/content-parts.js';
+import { isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
+
+export function agentsPartsOf(
+  content: JsonValue | undefined,
+  place: string,
+  losses: LossAccount,
+): ContentPart[] {
+  if (isAbsent(content)) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const list = Array.isArray(content) ? content : [content];
+  return list.flatMap((part, index) => {
+    const read = isJsonObject(part) ? partOf(part, place, losses) : null;
+    if (read) return [read];
+    losses.drop('a part of the content of another kind', `${place}/content/${index}`);
+    return [];
+  });
+}
+
+function partOf(part: JsonObject, place: string, losses: LossAccount): ContentPart | null {
+  switch (part['type']) {
+    case 'text':
+    case 'input_text':
+    case 'output_text': {
+      const text = textField(part, 'text');
+      return text === undefined ? null : { type: 'text', text };
+    }
+    case 'refusal':
+      losses.approximate('a refusal, as text', place);
+      return { type: 'text', text: textField(part, 'refusal') ?? '' };
+    case 'image':
+    case 'input_image':
+      return mediaFrom(part, 'image', ['image', 'image_url', 'imageUrl', 'data']);
+    case 'audio':
+    case 'input_audio':
+      return mediaFrom(part, 'audio', ['audio', 'data']);
+    case 'file':
+    case 'input_file':
+      return mediaFrom(part, 'file', ['file', 'file_data', 'fileData', 'file_url', 'fileUrl']);
+    default:
+      return null;
+  }
+}
+
+/** A URL, bytes in base64, or the id of a file that only the provider has. */
+function mediaFrom(part: JsonObject, kind: 'image' | 'audio' | 'file', keys: string[]): ContentPart | null {
+  const inner = objectField(part, ...keys, 'input_audio');
+  const ref = textField(part, ...keys) ?? textField(inner, 'url', 'data');
+  const name = textField(part, 'filename') ?? textField(inner, 'filename');
+  const mime = textField(inner, 'mediaType') ?? mimeOf(kind, textField(inner, 'format'));
+  if (ref !== undefined) {
+    const isUrl = /^[a-z][a-z0-9+.-]*:/i.test(ref.slice(0, 32));
+    return mediaPartOf(isUrl ? ref : `data:${mime ?? UNKNOWN_MIME};base64,${ref}`, { kind, mime, name });
+  }
+  const id = textField(part, 'file_id', 'fileId') ?? textField(inner, 'id', 'file_id');
+  return id === undefined ? null : mediaPartOf(`openai-file:${id}`, { kind, name });
+}
+
+const UNKNOWN_MIME = 'application/octet-stream';
+
+function mimeOf(kind: string, format: string | undefined): string | undefined {
+  if (format !== undefined) return `${kind}/${format}`;
+  return kind === 'image' ? 'image/png' : undefined;
+}
+
+/** The summary is the text that may be read; what the model really thought is encrypted. */
+export function agentsReasoningOf(item: JsonObject): ReasoningItem {
+  const summary = textsOf([...listField(item, 'summary'), ...listField(item, 'content')]);
+  const raw = summary.length > 0 ? summary : textsOf(listField(item, 'rawContent', 'raw_content'));
+  const provider = objectField(item, 'providerData', 'provider_data');
+  const encrypted =
+    textField(item, 'encrypted_content', 'encryptedContent') ??
+    textField(provider, 'encrypted_content', 'encryptedContent');
+  const id = textField(item, 'id');
+  return {
+    text: raw.length > 0 ? raw.join('\n\n') : null,
+    ...(encrypted === undefined ? {} : { encrypted }),
+    ...(id === undefined ? {} : { id }),
+    origin: { provider: 'openai' },
+  };
+}
+
+function textsOf(list: readonly JsonValue[]): string[] {
+  return list.flatMap((part) => (isJsonObject(part) ? [textField(part, 'text') ?? ''] : [])).filter(Boolean);
+}

@@ -1,0 +1,152 @@
+/**
+ * Dumps of OpenAI chat messages: a request (perhaps with its completion), a list of messages, one message or one conversation a
+ * line. Of several conversations the first is read. The model context of AutoGen, which wraps the same messages, is read too.
+ */
+import { RekindleError } from '../../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import type { Message } from '../../message.js';
+import type { LossAccount } from '../loss-account.js';
+import { readJsonLines } from '../reading/json-lines.js';
+import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
+import { keepMessage } from '../reading/keep-message.js';
+import { isAbsent, listField, objectField, originOfModel, textField } from '../reading/record-fields.js';
+import { hasRecordPerLine } from '../reading/source-shape.js';
+import type { TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
+import { autoGenMessagesFrom, isAutoGenMessage } from './autogen-message.js';
+import { conversationIn, isChatHead } from './chat-detection.js';
+import { ChatReader } from './chat-message.js';
+
+const MESSAGE_LISTS = [
+  'messages',
+  'request/messages',
+  'body/messages',
+  'request/body/messages',
+  'input/messages',
+];
+const CHOICE_LISTS = ['choices', 'response/choices', 'response/body/choices'];
+const HELD = new Set([
+  'id',
+  'model',
+  'response/id',
+  'response/model',
+  'response/body/id',
+  'response/body/model',
+]);
+const ENTERED = new Set(
+  ['', ...MESSAGE_LISTS, ...CHOICE_LISTS].flatMap((path) => {
+    const keys = path.split('/');
+    return keys.map((_, index) => keys.slice(0, index + 1).join('/'));
+  }),
+);
+const TOOL_LISTS = new Set(['tools', 'functions', 'request/tools', 'body/tools', 'request/body/tools']);
+
+export const openAiChatImporter: TranscriptImporter = {
+  format: 'openai-chat',
+  title: 'OpenAI chat messages',
+  lookedFor:
+    'messages with `role` and `content`, `tool_calls` with `function`, alone, in `messages`, or one a line; or `choices`',
+  recognises: isChatHead,
+  read,
+};
+
+async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
+  const reader = new MemberReader(losses);
+  const items = (await hasRecordPerLine(source))
+    ? fromLines(source, losses, reader)
+    : fromDocument(source, losses, reader);
+  for await (const message of items) {
+    keepMessage(message, losses);
+    yield { kind: 'message', message };
+  }
+}
+
+async function* fromLines(source: TranscriptSource, losses: LossAccount, reader: MemberReader) {
+  for await (const { value, line } of readJsonLines(source.chunks(), losses))
+    yield* reader.read(value, `line ${line}`);
+}
+
+async function* fromDocument(source: TranscriptSource, losses: LossAccount, reader: MemberReader) {
+  const completion: JsonObject = {};
+  let isList = false;
+  const slices = sliceJson(source.chunks(), (path) => {
+    if (TOOL_LISTS.has(path.join('/'))) losses.drop('tool definitions', path.join('/'));
+    return memberChoice(path);
+  });
+  for await (const { path, value } of slices) {
+    const last = path[path.length - 1];
+    if (HELD.has(path.join('/'))) completion[String(last)] = value;
+    if (typeof last !== 'number') continue;
+    isList = true;
+    losses.record();
+    const place = path.length === 1 ? `messages/${last}` : path.join('/');
+    if (!CHOICE_LISTS.includes(path.slice(0, -1).join('/'))) yield* reader.read(value, place);
+    else if (last === 0) completion['choices'] = [value];
+    else losses.drop('another choice of the model', place);
+  }
+  if (!isList) throw invalid();
+  yield* reader.readCompletion(completion, 'choices/0');
+}
+
+function memberChoice(path: JsonPath): SliceChoice {
+  if (typeof path[path.length - 1] === 'number') return 'take';
+  const name = path.join('/');
+  if (ENTERED.has(name)) return 'enter';
+  return HELD.has(name) ? 'take' : 'skip';
+}
+
+/** Reads members that are messages, or whole conversations, of which only the first counts. */
+class MemberReader {
+  readonly #losses: LossAccount;
+  readonly #chat: ChatReader;
+  #hasConversation = false;
+
+  constructor(losses: LossAccount) {
+    this.#losses = losses;
+    this.#chat = new ChatReader(losses);
+  }
+
+  *read(json: JsonValue, place: string): Generator<Message> {
+    const conversation = conversationIn(json);
+    if (!conversation) yield* this.#message(json, place);
+    else if (this.#hasConversation) this.#losses.drop('another conversation', place);
+    else {
+      this.#hasConversation = true;
+      for (const [index, member] of conversation.entries())
+        yield* this.#message(member, `${place}/messages/${index}`);
+      yield* this.#answer(json as JsonObject, place);
+    }
+  }
+
+  /** The answer beside a conversation: its completion, or the preferred one of two. */
+  *#answer(json: JsonObject, place: string): Generator<Message> {
+    const response = objectField(json, 'response');
+    for (const completion of [json, response, objectField(response, 'body')])
+      yield* this.readCompletion(completion, place);
+    for (const member of listField(json, 'preferred_output')) yield* this.#message(member, place);
+    if (!isAbsent(json['non_preferred_output'])) this.#losses.drop('an answer that was not preferred', place);
+  }
+
+  *readCompletion(completion: JsonObject, place: string): Generator<Message> {
+    const [choice] = listField(completion, 'choices');
+    if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return;
+    const messageId = textField(completion, 'id');
+    for (const message of this.#message(choice['message'], place)) {
+      const fromWhom = originOfModel(textField(completion, 'model'));
+      yield { ...message, ...fromWhom, ...(messageId === undefined ? {} : { messageId }) };
+    }
+  }
+
+  *#message(json: JsonValue, place: string): Generator<Message> {
+    if (isAutoGenMessage(json)) yield* autoGenMessagesFrom(json, place, this.#losses);
+    else {
+      const message = this.#chat.read(json, place);
+      if (message) yield message;
+    }
+  }
+}
+
+function invalid(): RekindleError {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no list of chat messages.', {
+    details: { lookedFor: [...MESSAGE_LISTS, ...CHOICE_LISTS] },
+  });
+}

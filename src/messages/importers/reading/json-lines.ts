@@ -1,0 +1,102 @@
+/**
+ * Reads JSON objects one a line, by bytes: only 0x0A ends a line. Two records joined without a newline are both read, a
+ * byte order mark and carriage returns are passed over, and what is no JSON is told with its place.
+ */
+import { isJsonObject, type JsonObject } from '../../../core/json.js';
+import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
+import { endOfObject } from '../../../core/json-scan.js';
+import type { LossAccount } from '../loss-account.js';
+
+export interface JsonLine {
+  readonly value: JsonObject;
+  /** From 1. Records joined on one line have the same number. */
+  readonly line: number;
+  /** Range of the record's bytes in the source. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const NEWLINE = 0x0a;
+const OPEN_OBJECT = 0x7b;
+
+/** Lines that are no JSON object are dropped into the account. */
+export async function* readJsonLines(
+  chunks: AsyncIterable<Uint8Array>,
+  losses: LossAccount,
+): AsyncGenerator<JsonLine> {
+  let line = 0;
+  for await (const { bytes, start } of splitLines(chunks)) {
+    line += 1;
+    for (const record of recordsOf(bytes, start, line)) {
+      if (typeof record === 'string') losses.drop(record, `line ${line}`);
+      else {
+        losses.record();
+        yield record;
+      }
+    }
+  }
+}
+
+interface RawLine {
+  readonly bytes: Buffer;
+  readonly start: number;
+}
+
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine> {
+  let held: Buffer[] = [];
+  let start = 0;
+  let offset = 0;
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let from = 0;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
+      const rest = bytes.subarray(from, at);
+      yield { bytes: held.length === 0 ? rest : Buffer.concat([...held, rest]), start };
+      held = [];
+      from = at + 1;
+      start = offset + from;
+    }
+    if (from < bytes.length) held.push(bytes.subarray(from));
+    offset += bytes.length;
+  }
+  if (held.length > 0) yield { bytes: Buffer.concat(held), start };
+}
+
+/** The records of a line, and in words what is none. */
+function recordsOf(bytes: Buffer, start: number, line: number): (JsonLine | string)[] {
+  const from = firstByte(bytes);
+  if (from >= bytes.length) return [];
+  const whole = parse(bytes.subarray(from));
+  if (whole) return [{ value: whole, line, start: start + from, end: start + bytes.length }];
+  return salvage(bytes, start, line);
+}
+
+function salvage(bytes: Buffer, start: number, line: number): (JsonLine | string)[] {
+  const found: (JsonLine | string)[] = [];
+  let from = bytes.indexOf(OPEN_OBJECT);
+  while (from >= 0) {
+    const end = endOfObject(bytes, from);
+    const value = end > 0 ? parse(bytes.subarray(from, end)) : undefined;
+    if (value) found.push({ value, line, start: start + from, end: start + end });
+    else found.push('a record that is no JSON');
+    // After a torn record the next one may begin anywhere; a nested object must not be taken for it.
+    from = value ? bytes.indexOf(OPEN_OBJECT, end) : -1;
+  }
+  return found.length > 0 ? found : ['a line that is no JSON object'];
+}
+
+function parse(bytes: Buffer): JsonObject | undefined {
+  try {
+    const value = parseJsonKeepingDigits(bytes.toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** After a byte order mark and white space. */
+function firstByte(bytes: Buffer): number {
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (at < bytes.length && bytes[at]! <= 0x20) at += 1;
+  return at;
+}

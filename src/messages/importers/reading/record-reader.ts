@@ -1,0 +1,44 @@
+/** Reads single records of a source by their ranges. Neighbouring records come out of one read of the source. */
+import { isJsonObject, type JsonObject } from '../../../core/json.js';
+import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
+import type { TranscriptSource } from '../transcript.js';
+
+/** Read at once, when the wanted record is not held. */
+const WINDOW_BYTES = 128 * 1024;
+/** The records of a source up to this size are kept from the first pass: parsing twice is most of the work. */
+const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
+
+export class RecordReader {
+  readonly #source: TranscriptSource;
+  #held: Uint8Array = new Uint8Array();
+  #start = 0;
+  readonly #kept: Map<number, JsonObject> | null;
+
+  constructor(source: TranscriptSource) {
+    this.#source = source;
+    this.#kept = source.size <= KEPT_SOURCE_BYTES ? new Map() : null;
+  }
+
+  /** For a record that was parsed in the first pass. */
+  remember({ start, value }: { readonly start: number; readonly value: JsonObject }): void {
+    this.#kept?.set(start, value);
+  }
+
+  /** An empty object where the bytes are no longer what they were in the first pass. */
+  async read(start: number, end: number): Promise<JsonObject> {
+    const kept = this.#kept?.get(start);
+    if (kept) return kept;
+    if (start < this.#start || end > this.#start + this.#held.length) {
+      this.#held = await this.#source.slice(start, Math.max(end, start + WINDOW_BYTES));
+      this.#start = start;
+    }
+    const { buffer, byteOffset, length } = this.#held.subarray(start - this.#start, end - this.#start);
+    const bytes = Buffer.from(buffer, byteOffset, length);
+    try {
+      const value = parseJsonKeepingDigits(bytes.toString('utf8'));
+      return isJsonObject(value) ? value : {};
+    } catch {
+      return {};
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the flat neutral
+ * form, as a document with `messages`, a bare list, or one message a line.
+ */
+import { RekindleError } from '../../../core/errors.js';
+import { isJsonObject, type JsonValue } from '../../../core/json.js';
+import type { LossAccount } from '../loss-account.js';
+import { readJsonLines } from '../reading/json-lines.js';
+import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
+import { keepMessage } from '../reading/keep-message.js';
+import { hasRecordPerLine } from '../reading/source-shape.js';
+import type { TranscriptHead, TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
+import { hasOddId, isNeutralMessage, neutralMessageFrom } from './neutral-message.js';
+
+export { neutralMessageFrom } from './neutral-message.js';
+
+/** Of a snapshot: 1 and 3 were written, 2 never, and what is above was written by something newer. */
+const READABLE_VERSIONS: ReadonlySet<JsonValue | undefined> = new Set([undefined, 1, 3]);
+
+export const rekindleImporter: TranscriptImporter = {
+  format: 'rekindle',
+  title: 'Rekindle snapshot or neutral messages',
+  lookedFor:
+    '`messages` beside `schema_version` and `agent_id`, or messages with `tool_payload`, or with `tool_call_id` and `tool_result`',
+  recognises,
+  read,
+};
+
+function recognises(head: TranscriptHead): boolean {
+  if (head.shape === 'array' || head.shape === 'lines')
+    return head.items.every(hasRole) && head.items.some(isNeutralMessage);
+  if (head.shape !== 'object' || !head.keys.has('messages')) return false;
+  const isSnapshot = head.keys.has('schema_version') && head.keys.has('agent_id');
+  const isCase = head.keys.has('slug') && head.keys.has('expected');
+  const { messages } = head.fields;
+  return isSnapshot || isCase || (Array.isArray(messages) && isNeutralMessage(messages[0]));
+}
+
+function hasRole(item: JsonValue): boolean {
+  return isJsonObject(item) && typeof item['role'] === 'string' && !('type' in item);
+}
+
+async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
+  const members = (await hasRecordPerLine(source)) ? fromLines(source, losses) : fromDocument(source, losses);
+  for await (const { json, place } of members) {
+    if (!isJsonObject(json)) {
+      losses.drop('a member that is no message', place);
+      continue;
+    }
+    if (hasOddId(json)) losses.approximate('an id that is no text', place);
+    const message = neutralMessageFrom(json);
+    if (message.extra && 'unread' in message.extra) losses.approximate('fields of another type', place);
+    keepMessage(message, losses);
+    yield { kind: 'message', message };
+  }
+}
+
+interface Member {
+  readonly json: JsonValue;
+  readonly place: string;
+}
+
+async function* fromLines(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
+  for await (const { value, line } of readJsonLines(source.chunks(), losses))
+    yield { json: value, place: `line ${line}` };
+}
+
+async function* fromDocument(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
+  await checkVersion(source);
+  for await (const { path, value } of sliceJson(source.chunks(), memberChoice)) {
+    const index = path[path.length - 1];
+    if (typeof index !== 'number') throw invalid('`messages` is no list');
+    losses.record();
+    yield { json: value, place: `messages/${index}` };
+  }
+}
+
+/** Into the list, which is the document or its `messages`. */
+function memberChoice(path: JsonPath): SliceChoice {
+  const [first, second] = path;
+  if (first === undefined) return 'enter';
+  if (typeof first === 'number') return 'take';
+  if (first !== 'messages') return 'skip';
+  return second === undefined ? 'enter' : 'take';
+}
+
+/** @throws UNSUPPORTED_VERSION, TRANSCRIPT_INVALID, before anything is read */
+async function checkVersion(source: TranscriptSource): Promise<void> {
+  const slices = sliceJson(source.chunks(), ([first]) => {
+    if (first === undefined) return 'enter';
+    return first === 'schema_version' ? 'take' : 'skip';
+  });
+  for await (const { path, value } of slices) {
+    if (path[0] !== 'schema_version' || READABLE_VERSIONS.has(value)) continue;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)
+      throw invalid('`schema_version` is no version');
+    throw new RekindleError('UNSUPPORTED_VERSION', `The snapshot has version ${value}.`, {
+      details: { version: value, readable: [1, 3] },
+    });
+  }
+}
+
+function invalid(problem: string): RekindleError {
+  return new RekindleError('TRANSCRIPT_INVALID', `The messages cannot be read: ${problem}.`, {
+    details: { problem, lookedFor: 'a list of messages' },
+  });
+}
