@@ -10,6 +10,7 @@ export type {
   SummarizerOptions,
 } from './compaction/summarizer.js';
 export { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+export { type ImportOptions, type ImportReport, importTranscript } from './importing/import-transcript.js';
 export { type AgentSummary, listAgents, summarizeAgent } from './maintenance/agent-summary.js';
 export { type RepairReport, rebuildAgent, repairAgent } from './maintenance/repair-agent.js';
 export { type VerifyReport, verifyAgent } from './maintenance/verify-agent.js';

@@ -1,4 +1,16 @@
+export { EXPORTERS } from './exporters/exporters.js';
+export type { ExportOptions, TranscriptExporter } from './exporters/transcript-exporter.js';
 export { fromAiSdkMessages } from './importers/ai-sdk/ai-sdk.js';
+export { IMPORTERS } from './importers/importers.js';
+export { LossAccount, type LossItem, type LossReport } from './importers/loss-account.js';
+export { contextOf, type OpenTranscript, openTranscript } from './importers/read-transcript.js';
+export { folderOf, sourceOf } from './importers/source.js';
+export type {
+  TranscriptHead,
+  TranscriptImporter,
+  TranscriptItem,
+  TranscriptSource,
+} from './importers/transcript.js';
 export { checkHistory, repairHistory } from './legality/history.js';
 export {
   type HistoryFacts,
