@@ -159,11 +159,14 @@ async function readSeconds(file: string): Promise<number> {
 
 async function child(file: string, folder: string): Promise<void> {
   const { source, close } = await openFileSource(file);
+  const beforeKib = process.resourceUsage().maxRSS;
   const start = performance.now();
   const { messages } = await importTranscript(new FileStorage(folder), 'bench', source);
   const seconds = (performance.now() - start) / 1000;
   await close();
-  process.stdout.write(JSON.stringify({ messages, seconds, peakKib: process.resourceUsage().maxRSS }));
+  process.stdout.write(
+    JSON.stringify({ messages, seconds, beforeKib, peakKib: process.resourceUsage().maxRSS }),
+  );
 }
 
 async function main(): Promise<void> {
@@ -185,15 +188,17 @@ async function main(): Promise<void> {
         [...process.execArgv, fileURLToPath(import.meta.url), '--child', file, folder],
         { encoding: 'utf8' },
       );
-      const { messages, seconds, peakKib } = JSON.parse(run.stdout) as {
+      const { messages, seconds, beforeKib, peakKib } = JSON.parse(run.stdout) as {
         messages: number;
         seconds: number;
+        beforeKib: number;
         peakKib: number;
       };
       large.push([
         format,
         messages.toLocaleString('en'),
         `${seconds.toFixed(1)} s`,
+        `${(beforeKib / 1024).toFixed(0)} MiB`,
         `${(peakKib / 1024).toFixed(0)} MiB`,
       ]);
     });
@@ -210,7 +215,11 @@ async function main(): Promise<void> {
     ],
     rows,
   );
-  printTable(`Importing ${LARGE_MIB} MiB into an agent`, ['', 'messages', 'time', 'peak memory'], large);
+  printTable(
+    `Importing ${LARGE_MIB} MiB into an agent`,
+    ['', 'messages', 'time', 'memory before (with the TypeScript loader)', 'peak memory'],
+    large,
+  );
 }
 
 const [flag, file, folder] = process.argv.slice(2);

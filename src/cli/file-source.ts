@@ -6,7 +6,7 @@ import { RekindleError } from '../core/errors.js';
 import { folderOf } from '../messages/importers/source.js';
 import type { TranscriptSource } from '../messages/importers/transcript.js';
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 /** A folder with more files than this is not a transcript. */
 const FILES_MAX = 100_000;
 
@@ -77,9 +77,10 @@ function sourceOfHandle(
   size: number,
   onBytes: (bytes: number) => void,
 ): TranscriptSource {
-  const slice = async (start: number, end: number): Promise<Uint8Array> => {
-    const wanted = Math.max(0, Math.min(end, size) - start);
-    const buffer = Buffer.allocUnsafe(wanted);
+  const slice = (start: number, end: number): Promise<Uint8Array> =>
+    fill(Buffer.allocUnsafe(Math.max(0, Math.min(end, size) - start)), start);
+  const fill = async (buffer: Buffer, start: number): Promise<Uint8Array> => {
+    const wanted = buffer.length;
     let filled = 0;
     while (filled < wanted) {
       const { bytesRead } = await handle.read(buffer, filled, wanted - filled, start + filled);
@@ -92,8 +93,10 @@ function sourceOfHandle(
     name,
     size,
     async *chunks() {
+      // One buffer for all: thousands of them would be garbage faster than they are collected.
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size));
       for (let at = 0; at < size; at += CHUNK_BYTES) {
-        const chunk = await slice(at, at + CHUNK_BYTES);
+        const chunk = await fill(buffer.subarray(0, Math.min(CHUNK_BYTES, size - at)), at);
         if (chunk.length === 0) return;
         onBytes(chunk.length);
         yield chunk;

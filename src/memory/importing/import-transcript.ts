@@ -38,7 +38,7 @@ export interface ImportReport {
 }
 
 /** One commit writes about this many characters of rows. */
-const BATCH_CHARS = 1024 * 1024;
+const BATCH_CHARS = 512 * 1024;
 
 /** @throws TRANSCRIPT_UNKNOWN, TRANSCRIPT_INVALID, UNSUPPORTED_VERSION, AGENT_EXISTS, LEASE_HELD, and what storage throws */
 export async function importTranscript(

@@ -3,10 +3,11 @@
  * turn of their call. What is wrong with the conversation is written as it is; the reducer and the restore mend it.
  */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../core/canonical-json.js';
 import { formatTurnId, newId } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
+import { IdTable } from '../../messages/importers/reading/id-table.js';
+import { NumberColumn } from '../../messages/importers/reading/number-column.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
 import {
   isBlankMessage,
@@ -36,7 +37,8 @@ export class TranscriptTraces {
   /** Turns of calls without a result, newest last. */
   readonly #open = new Map<string, { readonly call: ToolCallSpec; readonly turn: number }[]>();
   /** Ids of messages, and what was said under each: a transcript that was replayed has everything twice. */
-  readonly #said = new Map<string, string>();
+  readonly #ids = new IdTable();
+  readonly #contents = NumberColumn.offsets();
   #replayed = 0;
   /** Late results are numbered after what their turn has already. */
   readonly #lastSeq = new Map<number, number>();
@@ -82,13 +84,12 @@ export class TranscriptTraces {
   #withOwnId(message: Message): Message | null {
     const { messageId, ...rest } = message;
     if (messageId === undefined) return message;
-    const digest = createHash('sha256')
-      .update(canonicalJson(messageToJson(rest)))
-      .digest('base64');
-    const known = this.#said.get(messageId);
-    if (known === undefined) this.#said.set(messageId, digest);
-    if (known === digest) return null;
-    return known === undefined ? message : rest;
+    const digest = digestOf(rest);
+    const before = this.#ids.size;
+    const number = this.#ids.numberOf(messageId);
+    if (number === before) this.#contents.push(digest);
+    else if (number >= 0) return this.#contents.at(number) === digest ? null : rest;
+    return message;
   }
 
   #rowsOfMessage(message: Message): JsonObject[] {
@@ -219,4 +220,10 @@ export class TranscriptTraces {
   #timeMs(): number {
     return this.#ts === null ? this.#nowMs() : Math.round(this.#ts * 1000);
   }
+}
+
+/** 48 bits: enough to tell two messages of one id apart, and a number that a column holds. */
+function digestOf(message: Message): number {
+  const text = JSON.stringify(messageToJson(message));
+  return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 12), 16);
 }

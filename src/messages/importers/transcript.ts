@@ -13,7 +13,7 @@ export interface TranscriptSource {
   /** For people: a path or a title. */
   readonly name: string;
   readonly size: number;
-  /** All bytes, in order. */
+  /** All bytes, in order. A chunk holds what it holds until the next one is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
   /** The bytes of a range; shorter at the end of the source. */
   slice(start: number, end: number): Promise<Uint8Array>;

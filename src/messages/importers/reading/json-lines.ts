@@ -56,7 +56,7 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ra
       from = at + 1;
       start = offset + from;
     }
-    if (from < bytes.length) held.push(bytes.subarray(from));
+    if (from < bytes.length) held.push(Buffer.from(bytes.subarray(from))); // a copy: the chunk is used again
     offset += bytes.length;
   }
   if (held.length > 0) yield { bytes: Buffer.concat(held), start };
