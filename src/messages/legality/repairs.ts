@@ -6,36 +6,38 @@ export const RULE_IDS = [
 ] as const;
 export type RuleId = (typeof RULE_IDS)[number];
 
-export type RepairCode =
-  | 'replace-unknown-role'
-  | 'replace-system'
-  | 'merge-system'
-  | 'move-system'
-  | 'drop-repeated-system'
-  | 'demote-system'
-  | 'add-opening-user'
-  | 'add-interrupted-result'
-  | 'hoist-result'
-  | 'merge-assistant'
-  | 'relink-result'
-  | 'reorder-results'
-  | 'drop-orphan-result'
-  | 'note-late-result'
-  | 'drop-duplicate-result'
-  | 'rename-call-id'
-  | 'normalise-arguments'
-  | 'wrap-raw-arguments'
-  | 'drop-unfinished-call'
-  | 'drop-partial-reasoning'
-  | 'drop-empty-message'
-  | 'fill-empty-result'
-  | 'fix-unicode'
-  | 'merge-result-and-error'
-  | 'name-result'
-  | 'omit-empty-tool-calls'
-  | 'drop-hollow-reasoning'
-  | 'drop-replayed-duplicate'
-  | 'drop-repeated-message-id';
+export const REPAIR_CODES = [
+  'replace-unknown-role',
+  'replace-system',
+  'merge-system',
+  'move-system',
+  'drop-repeated-system',
+  'demote-system',
+  'add-opening-user',
+  'add-interrupted-result',
+  'hoist-result',
+  'merge-assistant',
+  'relink-result',
+  'reorder-results',
+  'drop-orphan-result',
+  'note-late-result',
+  'drop-duplicate-result',
+  'rename-call-id',
+  'normalise-arguments',
+  'wrap-raw-arguments',
+  'drop-unfinished-call',
+  'drop-partial-reasoning',
+  'drop-empty-message',
+  'fill-empty-result',
+  'fix-unicode',
+  'merge-result-and-error',
+  'name-result',
+  'omit-empty-tool-calls',
+  'drop-hollow-reasoning',
+  'drop-replayed-duplicate',
+  'drop-repeated-message-id',
+] as const;
+export type RepairCode = (typeof REPAIR_CODES)[number];
 
 export interface Repair {
   readonly code: RepairCode;
