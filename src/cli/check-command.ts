@@ -9,7 +9,7 @@ import { openFileSource } from './file-source.js';
 import { count } from './report-text.js';
 import { refusalsOf } from './request-refusals.js';
 import { excerpt } from './safe-text.js';
-import { describeLosses, describeRefusal, describeViolation } from './transcript-text.js';
+import { describeNotKept, describeRefusal, describeViolation } from './transcript-text.js';
 
 /** Shown for people; `--json` has all. */
 const LINES_MAX = 50;
@@ -59,7 +59,8 @@ function describe(found: Checked, file: string): string[] {
     ...found.refused.map((refused) => describeRefusal(found.target ?? '', refused)),
   ];
   const head = `${excerpt(file, 80)}: ${found.title}, ${count(found.messages, 'message')} in the context.`;
-  if (problems.length === 0) return [head, 'No provider would refuse it.'];
+  const notKept = describeNotKept(found.losses);
+  if (problems.length === 0) return [head, 'Nothing in it that a provider would refuse.', ...notKept];
   const shown = problems.slice(0, LINES_MAX);
   const rest =
     problems.length > shown.length
@@ -70,6 +71,6 @@ function describe(found: Checked, file: string): string[] {
     `${count(problems.length, 'problem')}:`,
     ...shown.map((line) => `  ${line}`),
     ...rest,
-    ...describeLosses(found.losses),
+    ...notKept,
   ];
 }

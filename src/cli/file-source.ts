@@ -16,7 +16,7 @@ export interface FileSource {
 }
 
 /**
- * @param onBytes told how many bytes were read in order, for a progress bar
+ * @param onBytes told how many bytes were read, for a progress bar
  * @throws INVALID_ARGUMENT for what is not there, or no plain file or folder
  */
 export async function openFileSource(
@@ -35,7 +35,10 @@ export async function openFileSource(
 }
 
 async function openFolder(folder: string, onBytes: (bytes: number) => void): Promise<FileSource> {
-  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.json')).sort();
+  const entries = await readdir(folder, { recursive: true }).catch((cause: unknown) => {
+    throw unreadable(folder, 'Not all of its folders can be listed.', cause);
+  });
+  const names = entries.filter((name) => name.endsWith('.json')).sort();
   if (names.length > FILES_MAX) throw unreadable(folder, `It has more than ${FILES_MAX} files.`);
   const files: TranscriptSource[] = [];
   for (const name of names) {
@@ -53,10 +56,12 @@ function lazySource(
   size: number,
   onBytes: (bytes: number) => void,
 ): TranscriptSource {
-  const reading = async <T>(read: (source: TranscriptSource) => Promise<T>): Promise<T> => {
+  const slice = async (start: number, end: number): Promise<Uint8Array> => {
     const handle = await open(file, constants.O_RDONLY);
     try {
-      return await read(sourceOfHandle(handle, name, size, onBytes));
+      const bytes = await sourceOfHandle(handle, name, size, onBytes).slice(start, end);
+      onBytes(bytes.length); // here the slices are the reading itself
+      return bytes;
     } finally {
       await handle.close();
     }
@@ -65,9 +70,9 @@ function lazySource(
     name,
     size,
     async *chunks() {
-      yield await reading((source) => source.slice(0, size));
+      yield await slice(0, size);
     },
-    slice: (start, end) => reading((source) => source.slice(start, end)),
+    slice,
   };
 }
 

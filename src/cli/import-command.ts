@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type ImportReport, importTranscript } from '../memory/importing/import-transcript.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { EXIT } from './exit-codes.js';
 import { openFileSource } from './file-source.js';
 import { startBar } from './progress.js';
 import { count } from './report-text.js';
@@ -34,7 +35,7 @@ export function addImportCommand(program: Command): void {
         const report = await importTranscript(storage, options.agent, opened.source);
         bar.end();
         print(describe(report, file), report);
-        return undefined;
+        return report.traces === 0 ? EXIT.problem : EXIT.ok;
       } finally {
         bar.end();
         await opened.close();
@@ -44,16 +45,21 @@ export function addImportCommand(program: Command): void {
 }
 
 function describe(report: ImportReport, file: string): string[] {
-  const { title, messages, turns, traces, artifacts, openCalls, losses } = report;
-  const open =
+  const head = `${excerpt(file, 80)}: ${report.title}.`;
+  if (report.traces === 0)
+    return [`${head} Nothing was said in it: no agent.`, ...describeLosses(report.losses)];
+  const { messages, turns, traces, artifacts, replayed, openCalls } = report;
+  const stored = artifacts === 0 ? '' : ` and ${count(artifacts, 'artifact')}`;
+  const whose = `of the agent ${excerpt(report.agentId, 60)}`;
+  const notes = [
+    replayed === 0 ? null : `${count(replayed, 'message')} came again under the same id: written once.`,
     openCalls === 0
-      ? []
-      : [
-          `${count(openCalls, 'call')} without a result; the first restore closes them as of unknown outcome.`,
-        ];
+      ? null
+      : `${count(openCalls, 'call')} without a result; the first restore says that the outcome is unknown.`,
+  ];
   return [
-    `${excerpt(file, 80)}: ${title}. ${count(messages, 'message')} in ${count(turns, 'turn')} became ${count(traces, 'trace')} and ${count(artifacts, 'artifact')} of the agent ${excerpt(report.agentId, 60)}.`,
-    ...open,
-    ...describeLosses(losses),
+    `${head} ${count(messages, 'message')} in ${count(turns, 'turn')} became ${count(traces, 'trace')}${stored} ${whose}.`,
+    ...notes.filter((note) => note !== null),
+    ...describeLosses(report.losses),
   ];
 }

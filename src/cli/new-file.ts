@@ -2,6 +2,14 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { RekindleError } from '../core/errors.js';
 
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EEXIST: 'There is something of this name already; it was not changed.',
+  ENOENT: 'Its folder does not exist.',
+  ENOTDIR: 'Its folder is a file.',
+  EACCES: 'That is not permitted.',
+  EROFS: 'The disk is read-only.',
+};
+
 /** @throws INVALID_ARGUMENT when there is something of this name, STORAGE_FAILED */
 export async function writeNewFile(file: string, pieces: Iterable<string>): Promise<void> {
   const handle = await openNew(file);
@@ -20,10 +28,7 @@ async function openNew(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600);
   } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    const problem = exists
-      ? 'There is a file of this name already; it was not changed.'
-      : 'It cannot be made.';
+    const problem = PROBLEMS[(cause as NodeJS.ErrnoException).code ?? ''] ?? 'It cannot be made.';
     throw new RekindleError('INVALID_ARGUMENT', `${file} cannot be written. ${problem}`, {
       details: { argument: '--out', file },
       cause,

@@ -1,5 +1,6 @@
 /** `rekindle restore` and `rekindle inspect`: a dry restore, shown. Nothing is changed, no lease is taken. */
 import type { Command } from 'commander';
+import { RekindleError } from '../core/errors.js';
 import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
 import { summarizeAgent } from '../memory/maintenance/agent-summary.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../messages/message.js';
@@ -29,6 +30,11 @@ export function addRestoreCommand(program: Command): void {
       .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along'),
   ).action((agentId: string, options: ContextOptions) =>
     runCommand(options, async ({ storage, print }) => {
+      if (options.model !== undefined && options.for === undefined) {
+        throw new RekindleError('INVALID_ARGUMENT', '--model is about a request: it needs --for.', {
+          details: { argument: '--model' },
+        });
+      }
       if (options.for !== undefined) return showRequest(storage, agentId, options.for, options.model, print);
       const { report, messages } = await restoreDry(storage, agentId, (_, list, report) => ({
         report,

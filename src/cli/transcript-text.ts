@@ -35,11 +35,12 @@ const PLAIN = {
 
 export function describeLosses(losses: LossReport): string[] {
   const kept = Object.entries(losses.kept).map(([kind, number]) => count(number, kind));
-  return [
-    `Kept: ${kept.length > 0 ? kept.join(', ') : 'nothing'}.`,
-    ...lossTable('Approximated', losses.approximated),
-    ...lossTable('Dropped', losses.dropped),
-  ];
+  return [`Kept: ${kept.length > 0 ? kept.join(', ') : 'nothing'}.`, ...describeNotKept(losses)];
+}
+
+/** What was not looked at as it stands in the file, either. */
+export function describeNotKept(losses: LossReport): string[] {
+  return [...lossTable('Approximated', losses.approximated), ...lossTable('Dropped', losses.dropped)];
 }
 
 function lossTable(title: string, items: readonly LossItem[]): string[] {

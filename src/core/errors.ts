@@ -24,7 +24,7 @@ export const ERROR_ADVICE = {
   LEASE_HELD: 'Another process runs this agent. Stop it, or wait until its lease ends.',
   LEASE_LOST: 'Another process took this agent over. Stop writing here and restore the agent anew.',
   UNSUPPORTED_VERSION: 'The file was written by a newer release. Upgrade; the file was not changed.',
-  AGENT_EXISTS: 'Use `restoreAgent` for an agent that exists, or choose another id.',
+  AGENT_EXISTS: 'Choose another id, or restore the agent that exists (`restoreAgent`).',
   AGENT_NOT_FOUND: 'Check the id and the base folder with `rekindle list`, or use `createAgent`.',
   AGENT_STATE: 'The agent is not in a state that allows this call; see `details.status`.',
   MESSAGE_INVALID: 'Correct the field named in `details`; nothing was written.',

@@ -3,184 +3,241 @@
  *
  * A tool may return anything, and one bad value must not stop the save of a whole context. The result is
  * a deep copy in normal form: it equals `JSON.parse(JSON.stringify(result))`, so the state in memory and
- * the state read back from disk are the same. Shared references are written out; only true cycles are cut.
+ * the state read back from disk are the same. Shared references are written out; only true cycles are cut, and what is
+ * larger than any record.
  */
 import { messageOf } from './errors.js';
 import { type JsonObject, type JsonValue, setOwn } from './json.js';
-import { JSON_DEPTH_MAX } from './limits.js';
+import { type JsonChange, type JsonChangeKind, JsonChanges, type Place, TOP } from './json-changes.js';
+import { JSON_DEPTH_MAX, RECORD_BYTES_MAX } from './limits.js';
+import {
+  bytesOf,
+  errorKeys,
+  isError,
+  isPlain,
+  mapEntries,
+  setMembers,
+  timeOf,
+  unboxed,
+} from './odd-objects.js';
 
-export type JsonChangeKind =
-  | 'undefined'
-  | 'non-finite'
-  | 'bigint'
-  | 'date'
-  | 'collection'
-  | 'bytes'
-  | 'error'
-  | 'cycle'
-  | 'function-or-symbol'
-  | 'throws'
-  | 'surrogate'
-  | 'depth'
-  | 'size';
-
-export interface JsonChange {
-  readonly kind: JsonChangeKind;
-  /** JSON Pointer (RFC 6901) into the result. */
-  readonly path: string;
-}
+export type { JsonChange, JsonChangeKind } from './json-changes.js';
 
 export interface JsonConversion {
   readonly value: JsonValue;
   readonly changes: readonly JsonChange[];
 }
 
-/** Values written out at most; beyond that the rest is cut, because shared references can multiply without end. */
-const NODES_MAX = 2_000_000;
-/** Changes reported at most; the conversion itself goes on. */
-const CHANGES_MAX = 100;
+/**
+ * Text written out at most, in characters: shared references can multiply without end. Twice what a record holds, and what is cut is
+ * cut only when half of it is used: a value that was cut is too large for a record, so storage refuses it, and nothing is lost
+ * unseen.
+ */
+const SIZE_MAX = 2 * RECORD_BYTES_MAX;
+/** What a value counts for beside its text. */
+const VALUE_SIZE = 8;
+const TOO_LARGE = '[too large]';
 
 export function toJsonValue(input: unknown): JsonConversion {
   const conversion = new Conversion();
-  const value = conversion.convert(input, '', 0);
-  return { value: value === undefined ? null : value, changes: conversion.changes };
+  const value = conversion.convert(input, TOP, 0);
+  return { value: value === undefined ? null : value, changes: conversion.changes.list };
 }
 
 class Conversion {
-  readonly changes: JsonChange[] = [];
+  readonly changes = new JsonChanges();
   readonly #open = new Set<object>();
-  #nodes = 0;
+  #room = SIZE_MAX;
 
   /** Returns undefined where a property is to be left out. */
-  convert(input: unknown, path: string, depth: number): JsonValue | undefined {
-    if (typeof input === 'string') return this.#text(input, path);
+  convert(input: unknown, at: Place, depth: number): JsonValue | undefined {
+    this.#room -= VALUE_SIZE;
+    if (typeof input === 'string') return this.#text(input, at);
     if (input === null || typeof input === 'boolean') return input;
-    if (typeof input === 'number') return this.#number(input, path);
-    if (typeof input === 'object') return this.#guarded(input, path, depth);
-    if (typeof input === 'bigint') return this.#changed('bigint', path, input.toString());
-    if (input === undefined) return this.#changed('undefined', path, path === '' ? null : undefined);
-    return this.#changed('function-or-symbol', path, path === '' ? `[${typeof input}]` : undefined);
+    if (typeof input === 'number') return this.#number(input, at);
+    if (typeof input === 'object') return this.#guarded(input, at, depth);
+    if (typeof input === 'bigint') return this.#text(this.#changed('bigint', at, input.toString()), at);
+    if (input === undefined) return this.#changed('undefined', at, at === TOP ? null : undefined);
+    return this.#changed('function-or-symbol', at, at === TOP ? `[${typeof input}]` : undefined);
   }
 
-  #number(input: number, path: string): JsonValue {
+  #number(input: number, at: Place): JsonValue {
     if (Number.isFinite(input)) return input === 0 ? 0 : input; // -0 becomes 0, as in JSON.stringify
-    return this.#changed('non-finite', path, String(input));
+    return this.#changed('non-finite', at, String(input));
   }
 
-  #text(input: string, path: string): string {
-    if (input.isWellFormed()) return input;
-    return this.#changed('surrogate', path, input.toWellFormed());
+  #text(input: string, at: Place): string {
+    if (this.#isTooMuch(input.length)) return this.#changed('size', at, TOO_LARGE);
+    this.#room -= input.length;
+    return input.isWellFormed() ? input : this.#changed('surrogate', at, input.toWellFormed());
   }
 
-  #guarded(input: object, path: string, depth: number): JsonValue | undefined {
-    if (this.#open.has(input)) return this.#changed('cycle', path, '[circular]');
-    if (depth >= JSON_DEPTH_MAX) return this.#changed('depth', path, '[nested too deep]');
-    if (++this.#nodes > NODES_MAX) return this.#changed('size', path, '[too many values]');
+  #isTooMuch(length: number): boolean {
+    return length > this.#room && this.#room < SIZE_MAX / 2;
+  }
+
+  #guarded(input: object, at: Place, depth: number): JsonValue | undefined {
+    if (this.#open.has(input)) return this.#changed('cycle', at, '[circular]');
+    if (depth >= JSON_DEPTH_MAX) return this.#changed('depth', at, '[nested too deep]');
+    if (this.#room < 0) return this.#changed('size', at, TOO_LARGE);
     this.#open.add(input);
     try {
-      return this.#object(input, path, depth);
+      return this.#object(input, at, depth);
     } catch (thrown) {
-      return this.#changed('throws', path, `[unreadable: ${messageOf(thrown).toWellFormed().slice(0, 200)}]`);
+      const why = messageOf(thrown).slice(0, 200).toWellFormed();
+      return this.#changed('throws', at, `[unreadable: ${why}]`);
     } finally {
       this.#open.delete(input);
     }
   }
 
-  #object(input: object, path: string, depth: number): JsonValue | undefined {
-    if (Array.isArray(input)) return this.#array(input, path, depth);
-    if (input instanceof Date) return this.#date(input, path);
-    if (input instanceof Map) return this.#map(input, path, depth);
-    if (input instanceof Set) {
-      this.#note('collection', path);
-      return this.#array([...input], path, depth);
-    }
-    if (ArrayBuffer.isView(input) || input instanceof ArrayBuffer) return this.#bytes(input, path);
-    if (input instanceof Error) return this.#error(input, path, depth);
+  #object(input: object, at: Place, depth: number): JsonValue | undefined {
+    if (Array.isArray(input)) return this.#array(input, at, depth);
+    const plain = isPlain(input);
+    const known = plain ? undefined : this.#known(input, at, depth);
+    if (known !== undefined) return known.value;
     const toJSON = (input as { toJSON?: unknown }).toJSON;
-    if (typeof toJSON === 'function') return this.convert(toJSON.call(input), path, depth + 1);
-    return this.#properties(input, Object.keys(input), path, depth);
+    if (typeof toJSON === 'function') {
+      const answer: unknown = toJSON.call(input);
+      if (answer !== input) return this.convert(answer, at, depth + 1);
+    }
+    const keys = Object.keys(input);
+    const text = plain || keys.length > 0 ? PLAIN_TEXT : String(input);
+    if (text !== PLAIN_TEXT) return this.#text(this.#changed('opaque', at, text), at);
+    return this.#properties(input, keys, at, depth);
   }
 
-  #array(input: readonly unknown[], path: string, depth: number): JsonValue {
+  /** Objects whose own properties are not what they stand for; undefined for every other one. */
+  #known(input: object, at: Place, depth: number): { value: JsonValue | undefined } | undefined {
+    const time = timeOf(input);
+    if (time !== null) return { value: this.#date(time, at) };
+    const entries = mapEntries(input);
+    if (entries) return { value: this.#map(this.#listed(entries), at, depth) };
+    const members = setMembers(input);
+    if (members) {
+      this.changes.note('collection', at);
+      return { value: this.#array(this.#listed(members), at, depth) };
+    }
+    const bytes = bytesOf(input);
+    if (bytes) return { value: this.#bytes(bytes, at) };
+    if (isError(input)) return { value: this.#error(input, at, depth) };
+    const box = unboxed(input);
+    return box ? { value: this.convert(box.primitive, at, depth) } : undefined;
+  }
+
+  /** A subclass may never stop giving members. */
+  #listed(members: Iterable<unknown>): unknown[] {
+    const list: unknown[] = [];
+    for (const member of members) {
+      if (list.length * VALUE_SIZE > this.#room) break;
+      list.push(member);
+    }
+    return list;
+  }
+
+  #array(input: readonly unknown[], at: Place, depth: number): JsonValue {
     const result: JsonValue[] = [];
     for (let index = 0; index < input.length; index += 1) {
-      result.push(this.#member(input, String(index), `${path}/${index}`, depth) ?? null);
+      const place = { in: at, key: index };
+      if (this.#room < 0) {
+        result.push(this.#changed('size', place, TOO_LARGE));
+        break;
+      }
+      result.push(this.#member(input, index, place, depth) ?? null);
     }
     return result;
   }
 
-  #properties(input: object, keys: readonly string[], path: string, depth: number): JsonObject {
+  #properties(input: object, keys: readonly string[], at: Place, depth: number): JsonObject {
+    const safeKeys = this.#safeKeys(keys, at);
     const result: JsonObject = {};
-    for (const key of keys) {
-      const safeKey = this.#text(key, path);
-      const value = this.#member(input, key, `${path}/${pointerToken(safeKey)}`, depth);
+    for (let index = 0; index < safeKeys.length; index += 1) {
+      const safeKey = safeKeys[index]!;
+      const value = this.#member(input, keys[index]!, { in: at, key: safeKey }, depth);
       if (value !== undefined) setOwn(result, safeKey, value);
     }
     return result;
   }
 
-  /** Reads one property; a getter that throws costs that property only. */
-  #member(input: object, key: string, path: string, depth: number): JsonValue | undefined {
-    let value: unknown;
-    try {
-      value = (input as { [key: string]: unknown })[key];
-    } catch {
-      return this.#changed('throws', path, undefined);
-    }
-    return this.convert(value, path, depth + 1);
+  /** The keys with their surrogates replaced, each its own, as many as there is room for. A key that was fine keeps its name. */
+  #safeKeys(given: readonly string[], at: Place): readonly string[] {
+    const keys = this.#fitting(given, at);
+    if (keys.every((key) => key.isWellFormed())) return keys;
+    const taken = new Set(keys);
+    const numbers = new Map<string, number>();
+    return keys.map((key) => {
+      if (key.isWellFormed()) return key;
+      const clean = this.#changed('surrogate', at, key.toWellFormed());
+      let safe = clean;
+      let number = numbers.get(clean) ?? 1;
+      while (taken.has(safe)) safe = `${clean}_${++number}`;
+      numbers.set(clean, number);
+      taken.add(safe);
+      return safe === clean ? safe : this.#changed('key', { in: at, key: safe }, safe);
+    });
   }
 
-  #map(input: Map<unknown, unknown>, path: string, depth: number): JsonValue {
-    this.#note('collection', path);
-    const entries = [...input];
-    if (!entries.every(([key]) => typeof key === 'string')) return this.#array(entries, path, depth);
+  #fitting(keys: readonly string[], at: Place): readonly string[] {
+    for (const [index, key] of keys.entries()) {
+      if (key.length > this.#room) return this.#changed('size', at, keys.slice(0, index));
+      this.#room -= key.length;
+    }
+    return keys;
+  }
+
+  /** Reads one property; a getter that throws costs that property only. */
+  #member(input: object, key: string | number, at: Place, depth: number): JsonValue | undefined {
+    let value: unknown;
+    try {
+      value = (input as { [key: string | number]: unknown })[key];
+    } catch {
+      return this.#changed('throws', at, undefined);
+    }
+    return this.convert(value, at, depth + 1);
+  }
+
+  #map(entries: readonly unknown[], at: Place, depth: number): JsonValue {
+    this.changes.note('collection', at);
+    if (!entries.every(hasTextKey)) return this.#array(entries, at, depth);
+    const keys = this.#safeKeys(
+      entries.map(([key]) => key),
+      at,
+    );
     const result: JsonObject = {};
-    for (const [key, value] of entries as [string, unknown][]) {
-      const safeKey = this.#text(key, path);
-      setOwn(result, safeKey, this.convert(value, `${path}/${pointerToken(safeKey)}`, depth + 1) ?? null);
+    for (const [index, key] of keys.entries()) {
+      const value = this.convert(entries[index]![1], { in: at, key }, depth + 1);
+      setOwn(result, key, value ?? null);
     }
     return result;
   }
 
-  #date(input: Date, path: string): JsonValue {
-    if (Number.isNaN(input.getTime())) return this.#changed('date', path, null);
-    return this.#changed('date', path, input.toISOString());
+  #date(time: number, at: Place): JsonValue {
+    return this.#changed('date', at, Number.isNaN(time) ? null : new Date(time).toISOString());
   }
 
-  #bytes(input: ArrayBufferView | ArrayBuffer, path: string): JsonValue {
-    const bytes = ArrayBuffer.isView(input)
-      ? Buffer.from(input.buffer, input.byteOffset, input.byteLength)
-      : Buffer.from(input);
-    return this.#changed('bytes', path, { base64: bytes.toString('base64'), bytes: bytes.length });
+  #bytes(bytes: Buffer, at: Place): JsonValue {
+    if (this.#isTooMuch(bytes.length)) return this.#changed('size', at, TOO_LARGE);
+    const base64 = bytes.toString('base64');
+    this.#room -= base64.length;
+    return this.#changed('bytes', at, { base64, bytes: bytes.length });
   }
 
-  #error(input: Error, path: string, depth: number): JsonValue {
-    this.#note('error', path);
-    const own = this.#properties(
-      input,
-      Object.keys(input).filter((key) => key !== 'name' && key !== 'message'),
-      path,
-      depth,
-    );
-    const head: JsonObject = {
-      name: this.#text(String(input.name), path),
-      message: this.#text(String(input.message), path),
-    };
-    const cause =
-      input.cause === undefined ? undefined : this.convert(input.cause, `${path}/cause`, depth + 1);
-    return cause === undefined ? { ...head, ...own } : { ...head, ...own, cause };
+  #error(input: Error, at: Place, depth: number): JsonValue {
+    this.changes.note('error', at);
+    const name = this.#member(input, 'name', { in: at, key: 'name' }, depth) ?? 'Error';
+    const message = this.#member(input, 'message', { in: at, key: 'message' }, depth) ?? '';
+    return { name, message, ...this.#properties(input, errorKeys(input), at, depth) };
   }
 
-  #note(kind: JsonChangeKind, path: string): void {
-    if (this.changes.length < CHANGES_MAX) this.changes.push({ kind, path });
-  }
-
-  #changed<T>(kind: JsonChangeKind, path: string, value: T): T {
-    this.#note(kind, path);
+  #changed<T>(kind: JsonChangeKind, at: Place, value: T): T {
+    this.changes.note(kind, at);
     return value;
   }
 }
 
-function pointerToken(key: string): string {
-  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+/** What `String` says of an object that has nothing of its own to say. */
+const PLAIN_TEXT = '[object Object]';
+
+function hasTextKey(entry: unknown): entry is [string, unknown] {
+  return Array.isArray(entry) && typeof entry[0] === 'string';
 }

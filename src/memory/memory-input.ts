@@ -109,7 +109,9 @@ export function answerMessageFrom(response: AssistantResponse, messageId: string
     isBlankMessage(message) &&
     !said.reasoning?.length &&
     !said.reasoningContent &&
-    !said.providerItems?.length;
+    !said.providerItems?.length &&
+    said.status === undefined &&
+    !(said.origin && toolCalls?.some((call) => call.signature !== undefined)); // who signed the calls
   return silent && toolCalls?.length ? null : message;
 }
 

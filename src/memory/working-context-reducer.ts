@@ -5,12 +5,22 @@
  * What enters the list is legal by itself (`mendMessage`); the trace keeps it as it was. So the list of a live agent is the one
  * that a restore gives, and no request carries what a provider would refuse.
  */
+import { canonicalJson } from '../core/canonical-json.js';
 import { turnNumber } from '../core/ids.js';
 import { OPENING_USER } from '../messages/legality/h3-opens-with-user.js';
 import { isReplay } from '../messages/legality/h14-distinct-message-ids.js';
 import { mendMessage } from '../messages/legality/history.js';
 import type { Note } from '../messages/legality/rule.js';
-import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../messages/message.js';
+import {
+  hasMedia,
+  isBlankMessage,
+  isBlankText,
+  type Message,
+  type ToolCallSpec,
+  textOf,
+  toolCallsOf,
+  toolResultOf,
+} from '../messages/message.js';
 import type {
   Boundary,
   CompactionTrace,
@@ -142,9 +152,17 @@ function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace, note
 }
 
 function amend(snapshot: WorkingContextSnapshot, index: number, message: Message, note: Note): void {
-  const { toolPayload } = snapshot.messages[index]!;
-  const mended = mendMessage({ ...message, ...(toolPayload ? { toolPayload } : {}) }, note);
+  const mended = mendMessage(saidAnew(snapshot.messages[index]!, message), note);
   if (mended) snapshot.amendMessage(index, mended);
+}
+
+/** Its calls stay, and what was said before stays too where this does not say it anew. */
+function saidAnew(before: Message, message: Message): Message {
+  const { content, parts, status, ...rest } = before;
+  const says = !isBlankText(textOf(message)) || hasMedia(message);
+  const said = !isBlankText(textOf(before)) || hasMedia(before);
+  if (says || !said) return { ...rest, ...message };
+  return { ...rest, ...message, content, ...(parts ? { parts } : {}), ...(status ? { status } : {}) };
 }
 
 function belongsToCalls(
@@ -178,11 +196,23 @@ function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace, note:
     ...(trace.messageId === undefined ? {} : { messageId: trace.messageId }),
     turnId: trace.turnId,
   };
-  if (own < 0 && !inARow) append(snapshot, message, note);
-  else {
-    const [call] = toolCallsOf(mendMessage(message, note)!);
-    snapshot.addToolCall(own >= 0 ? own : index, call!);
-  }
+  const mended = mendMessage(message, note)!;
+  if (own >= 0) addCall(snapshot, own, mended, note);
+  else if (inARow) addCall(snapshot, index, mended, note);
+  else append(snapshot, mended, note);
+}
+
+/** A call that its response has already was sent again; another one that took its id gets a message of its own (H7). */
+function addCall(snapshot: WorkingContextSnapshot, index: number, message: Message, note: Note): void {
+  const call = toolCallsOf(message)[0]!;
+  const known = toolCallsOf(snapshot.messages[index]!).find(({ id }) => id === call.id);
+  if (!known) snapshot.addToolCall(index, call);
+  else if (!isSameCall(known, call)) append(snapshot, message, note);
+  else note('drop-replayed-duplicate', `its response has the call ${call.id} already`, call.id);
+}
+
+function isSameCall(a: ToolCallSpec, b: ToolCallSpec): boolean {
+  return canonicalJson(a as never) === canonicalJson(b as never);
 }
 
 function resultMessage(trace: ToolResultTrace): Message {
@@ -190,8 +220,8 @@ function resultMessage(trace: ToolResultTrace): Message {
     role: 'tool',
     content: null,
     toolPayload: trace.result,
-    ...(trace.parts ? { parts: trace.parts } : {}),
-    turnId: trace.turnId,
+    ...(trace.parts?.length ? { parts: trace.parts } : {}),
+    ...(trace.turnId === '' ? {} : { turnId: trace.turnId }),
     ...(trace.synthetic ? { synthetic: true } : {}),
   };
 }
@@ -219,9 +249,10 @@ function applyBoundary(state: MemoryState, boundary: Boundary): void {
       state.compactionFailures = 0; // they were about another context; a rebuild from here does not know them either
       return;
     case 'repair': {
-      const messages = snapshot.buildMessages();
-      messages.splice(boundary.at, boundary.deleteCount, ...boundary.insert);
-      snapshot.replaceAll(messages);
+      const { messages } = snapshot;
+      const { at, deleteCount, insert } = boundary;
+      // Not by `splice`: a long repair is too many arguments for one call.
+      snapshot.replaceAll([...messages.slice(0, at), ...insert, ...messages.slice(at + deleteCount)]);
       return;
     }
     case 'compaction_failed':

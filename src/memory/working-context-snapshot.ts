@@ -231,10 +231,11 @@ export class WorkingContextSnapshot {
     this.#firstChanged = Math.min(this.#firstChanged, index);
   }
 
+  /** In list order, also when an older response gets one more call: a restored list is read in that order. */
   #addOpen(callId: string, index: number): void {
     const indexes = this.#open.get(callId);
-    if (indexes) indexes.push(index);
-    else this.#open.set(callId, [index]);
+    if (!indexes) this.#open.set(callId, [index]);
+    else indexes.splice(indexes.findLastIndex((other) => other < index) + 1, 0, index);
   }
 
   #closeOpen(callId: string, callIndex?: number): void {

@@ -37,7 +37,8 @@ const KNOWN = new Set([
     'status',
   ],
 ]);
-const KNOWN_CALL = new Set(['id', 'name', 'arguments', 'arguments_text', 'signature']);
+const KNOWN_CALL = new Set(['id', 'name', 'arguments', 'arguments_text']);
+const KNOWN_SIGNED_CALL = new Set([...KNOWN_CALL, 'signature']);
 const KNOWN_RESULT = new Set(['tool_call_id', 'tool_name', 'tool_result', 'tool_error']);
 
 export function messageToJson(message: Message): JsonObject {
@@ -133,7 +134,9 @@ function readParts(json: JsonObject, message: Writable<Message>): void {
   const parts = optionalList(json, 'parts') as unknown as ContentPart[] | undefined;
   if (parts?.every(isContentPart)) message.parts = parts;
   else if (parts && message.content === null) {
-    const text = parts.filter((part) => part.type === 'text' && isContentPart(part)).map(textOfPart);
+    const text = parts
+      .filter((part) => part.type === 'text' && typeof part.text === 'string')
+      .map(textOfPart);
     if (text.length > 0) message.content = text.join('');
   }
 }
@@ -210,9 +213,9 @@ export function callFromJson(json: JsonValue): ToolCallSpec {
   };
   const text = optionalText(json, 'arguments_text');
   if (text !== undefined) call.argumentsText = text;
-  const signature = optionalText(json, 'signature');
-  if (signature !== undefined) call.signature = signature;
-  const extra = unknownFields(json, KNOWN_CALL);
+  const { signature } = json;
+  if (typeof signature === 'string') call.signature = signature;
+  const extra = unknownFields(json, typeof signature === 'string' ? KNOWN_SIGNED_CALL : KNOWN_CALL);
   if (extra) call.extra = extra;
   return call;
 }

@@ -14,7 +14,7 @@ import type { Blobs, StorageBackend } from '../../storage/ports.js';
 import { assertAgentIsNew } from '../open-memory.js';
 import { MemoryStore } from '../store/memory-store.js';
 import { ToolCallLedger } from '../store/tool-call-ledger.js';
-import { TranscriptTraces } from './transcript-traces.js';
+import { isTime, TranscriptTraces } from './transcript-traces.js';
 
 export interface ImportOptions {
   /** Told after each batch. */
@@ -48,13 +48,14 @@ export async function importTranscript(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const transcript = await openTranscript(source);
-  if (transcript.isDocument) await readThrough(transcript);
+  await assertAgentIsNew(backend, agentId); // now, before a long reading, and again under the lease
+  const firstTs = transcript.isDocument ? await readThrough(transcript) : null;
   const lease = await backend.leases.acquire(['agents', agentId]);
   try {
     await assertAgentIsNew(backend, agentId);
     const store = new MemoryStore(backend, agentId, lease);
     try {
-      return await write(store, transcript, options);
+      return await write(store, transcript, firstTs, options);
     } finally {
       await store.close();
     }
@@ -63,25 +64,28 @@ export async function importTranscript(
   }
 }
 
-/** A document may turn out to be broken at its end; nothing may be written by then. */
-async function readThrough(transcript: OpenTranscript): Promise<void> {
-  for await (const _ of transcript.items());
+/** A document may turn out to be broken at its end; nothing may be written by then. Gives the first time in it, in seconds. */
+async function readThrough(transcript: OpenTranscript): Promise<number | null> {
+  let firstTs: number | null = null;
+  for await (const { ts } of transcript.items()) if (firstTs === null && isTime(ts)) firstTs = ts;
+  return firstTs;
 }
 
 async function write(
   store: MemoryStore,
   transcript: OpenTranscript,
+  firstTs: number | null,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const clock = options.clock ?? systemClock;
-  const traces = new TranscriptTraces(() => clock.nowMs());
+  const traces = new TranscriptTraces(() => clock.nowMs(), firstTs);
   const artifacts = new ArtifactMaker(store.backend.blobs(['agents', store.agentId, 'artifacts']));
   const batch = new RowBatch(store);
   for await (const item of transcript.items()) {
-    await batch.add(traces.rowsOf(await artifacts.storeMediaOf(item)));
-    if (batch.isNew) options.onProgress?.({ messages: traces.messages });
+    const isWritten = await batch.add(traces.rowsOf(await artifacts.storeMediaOf(item)));
+    if (isWritten) options.onProgress?.({ messages: traces.messages });
   }
-  await batch.flush();
+  if (await batch.flush()) options.onProgress?.({ messages: traces.messages });
   const openCalls = traces.openCalls();
   const ledger = new ToolCallLedger(
     () => store.journal('pending_calls'),
@@ -112,24 +116,21 @@ class RowBatch {
     this.#store = store;
   }
 
-  /** True right after a commit. */
-  get isNew(): boolean {
-    return this.#rows.length === 0;
-  }
-
-  async add(rows: readonly JsonObject[]): Promise<void> {
+  /** True when a batch was committed. */
+  async add(rows: readonly JsonObject[]): Promise<boolean> {
     this.#rows.push(...rows);
     for (const row of rows) this.#chars += sizeOf(row);
-    if (this.#chars >= BATCH_CHARS) await this.flush();
+    return this.#chars >= BATCH_CHARS && this.flush();
   }
 
-  async flush(): Promise<void> {
-    if (this.#rows.length === 0) return;
+  async flush(): Promise<boolean> {
+    if (this.#rows.length === 0) return false;
     const rows = this.#rows;
     this.#rows = [];
     this.#chars = 0;
     await this.#store.addTraces(rows);
     this.written += rows.length;
+    return true;
   }
 }
 

@@ -3,7 +3,7 @@
  * turn of their call. What is wrong with the conversation is written as it is; the reducer and the restore mend it.
  */
 import { createHash } from 'node:crypto';
-import { formatTurnId, newId } from '../../core/ids.js';
+import { formatTurnId, newId, turnNumber } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { IdTable } from '../../messages/importers/reading/id-table.js';
@@ -11,6 +11,7 @@ import { NumberColumn } from '../../messages/importers/reading/number-column.js'
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
 import {
   isBlankMessage,
+  isBlankText,
   isToolCallPayload,
   type Message,
   type ToolCallSpec,
@@ -23,19 +24,21 @@ import type { Boundary, Trace } from '../models/trace.js';
 import { traceToJson } from '../models/trace-serializer.js';
 import type { LedgerCall } from '../store/tool-call-ledger.js';
 import { boundaryBody, callBodies, type TraceBody } from '../trace-bodies.js';
+import { UnansweredCalls } from './unanswered-calls.js';
 
 const SOURCE_EVENT = 'Import';
+/** The end of the year 9999, in seconds: what is later is no time, and no date can show it. */
+const TIME_MAX = 253_402_300_799;
 
 export class TranscriptTraces {
   readonly #nowMs: () => number;
   #turn = 0;
   #turnSeq = 0;
   #epoch = 1;
-  #systemPrompt: string | null = null;
+  readonly #systemTexts: string[] = [];
   /** Seconds of the last item that had a time. */
   #ts: number | null = null;
-  /** Turns of calls without a result, newest last. */
-  readonly #open = new Map<string, { readonly call: ToolCallSpec; readonly turn: number }[]>();
+  readonly #unanswered = new UnansweredCalls();
   /** Ids of messages, and what was said under each: a transcript that was replayed has everything twice. */
   readonly #ids = new IdTable();
   readonly #contents = NumberColumn.offsets();
@@ -44,8 +47,10 @@ export class TranscriptTraces {
   readonly #lastSeq = new Map<number, number>();
   #messages = 0;
 
-  constructor(nowMs: () => number) {
+  /** @param firstTs for what comes before the first item with a time, where the transcript was read before */
+  constructor(nowMs: () => number, firstTs: number | null = null) {
     this.#nowMs = nowMs;
+    this.#ts = firstTs;
   }
 
   get messages(): number {
@@ -63,15 +68,11 @@ export class TranscriptTraces {
 
   /** Calls that the transcript leaves open: nobody knows what became of them. */
   openCalls(): LedgerCall[] {
-    return [...this.#open.values()].flat().map(({ call, turn }) => ({
-      callId: call.id,
-      turnId: formatTurnId(turn),
-      toolName: call.name,
-    }));
+    return this.#unanswered.all();
   }
 
   rowsOf(item: TranscriptItem): JsonObject[] {
-    if (item.ts !== undefined && Number.isFinite(item.ts) && item.ts >= 0) this.#ts = item.ts;
+    if (isTime(item.ts)) this.#ts = item.ts;
     if (item.kind === 'compaction') return [this.#row(0, this.#compaction(item.messages))];
     this.#messages += 1;
     const message = this.#withOwnId(item.message);
@@ -105,48 +106,44 @@ export class TranscriptTraces {
     }
   }
 
-  /** The first is the prompt; one that says something else later is a note in its place. */
+  /** Several at the head are one prompt; one that says something else later is a note in its place. */
   #system(message: Message): JsonObject[] {
     const text = textOf(message);
-    if (this.#systemPrompt === null) {
-      this.#systemPrompt = text;
-      const boundary: Boundary = { kind: 'system', systemPrompt: text };
-      return [this.#row(0, boundaryBody(boundary, SOURCE_EVENT))];
+    if (isBlankText(text) || this.#systemTexts.includes(text)) return [];
+    if (this.#systemTexts.length > 0 && this.#turn > 0) {
+      const note: Message = { ...message, role: 'user' };
+      return [this.#row(this.#turn, { type: 'user', message: note, sourceEvent: 'SystemNote' })];
     }
-    if (text === this.#systemPrompt) return [];
-    return [
-      this.#row(this.#turn, {
-        type: 'user',
-        message: { ...message, role: 'user' },
-        sourceEvent: 'SystemNote',
-      }),
-    ];
+    this.#systemTexts.push(text);
+    const boundary: Boundary = { kind: 'system', systemPrompt: this.#systemPrompt };
+    return [this.#row(0, boundaryBody(boundary, SOURCE_EVENT))];
+  }
+
+  get #systemPrompt(): string {
+    return this.#systemTexts.join('\n\n');
   }
 
   #user(message: Message): JsonObject[] {
-    if (message.kind !== 'memory' || this.#turn === 0) {
-      this.#turn += 1;
-      this.#turnSeq = 0;
-    }
+    if (message.kind !== 'memory' || this.#turn === 0) this.#beginTurn();
     return [this.#row(this.#turn, { type: 'user', message, sourceEvent: SOURCE_EVENT })];
   }
 
   #answer(message: Message): JsonObject[] {
-    if (this.#turn === 0) this.#turn = 1;
+    if (this.#turn === 0) this.#beginTurn();
     const messageId = message.messageId ?? newId('msg', this.#timeMs());
     const { toolPayload, ...said } = message;
     const calls = toolCallsOf(message);
-    for (const call of calls) this.#remember(call);
+    for (const call of calls) this.#unanswered.add(call, formatTurnId(this.#turn));
     const called = callBodies(calls, messageId);
     const answer: TraceBody = {
       type: 'assistant',
       message: { ...said, messageId },
       sourceEvent: SOURCE_EVENT,
     };
-    const silent =
-      isBlankMessage(said) && !said.reasoning && said.reasoningContent === undefined && !said.parts;
-    // Reasoning alone is no message: it joins its calls, which therefore come first.
-    const bodies = silent ? called : isBlankMessage(said) ? [...called, answer] : [answer, ...called];
+    const blank = isBlankMessage(said);
+    // What is no message by itself joins its calls, which therefore come first.
+    const joins = blank && belongsToCalls(said, calls) ? [answer] : [];
+    const bodies = blank ? [...called, ...joins] : [answer, ...called];
     const unpaired = toolPayload && !isToolCallPayload(toolPayload) ? this.#result(message) : [];
     return [...bodies.map((body) => this.#row(this.#turn, body)), ...unpaired];
   }
@@ -154,7 +151,8 @@ export class TranscriptTraces {
   #result(message: Message): JsonObject[] {
     const result = toolResultOf(message);
     if (!result) return this.#user({ ...message, role: 'user' });
-    const turn = this.#answered(result.toolCallId) ?? this.#turn;
+    const call = this.#unanswered.answer(result.toolCallId);
+    const turn = turnNumber(call?.turnId) || this.#turn;
     const { parts, synthetic } = message;
     const body: TraceBody = {
       type: 'tool_result',
@@ -168,9 +166,9 @@ export class TranscriptTraces {
 
   #compaction(messages: readonly Message[]): TraceBody {
     this.#epoch += 1;
-    this.#open.clear();
-    const system: Message[] =
-      this.#systemPrompt === null ? [] : [{ role: 'system', content: this.#systemPrompt }];
+    this.#unanswered.keepOnly(messages);
+    const systemPrompt = this.#systemPrompt;
+    const system: Message[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
     return {
       type: 'compaction',
       sourceEvent: SOURCE_EVENT,
@@ -183,17 +181,9 @@ export class TranscriptTraces {
     };
   }
 
-  #remember(call: ToolCallSpec): void {
-    const open = this.#open.get(call.id);
-    if (open) open.push({ call, turn: this.#turn });
-    else this.#open.set(call.id, [{ call, turn: this.#turn }]);
-  }
-
-  #answered(callId: string): number | undefined {
-    const open = this.#open.get(callId);
-    const newest = open?.pop();
-    if (open?.length === 0) this.#open.delete(callId);
-    return newest?.turn;
+  #beginTurn(): void {
+    this.#turn += 1;
+    this.#turnSeq = 0;
   }
 
   #row(turn: number, body: TraceBody): JsonObject {
@@ -220,6 +210,18 @@ export class TranscriptTraces {
   #timeMs(): number {
     return this.#ts === null ? this.#nowMs() : Math.round(this.#ts * 1000);
   }
+}
+
+export function isTime(ts: number | undefined): ts is number {
+  return ts !== undefined && ts >= 0 && ts <= TIME_MAX;
+}
+
+/** Reasoning, how the answer ended, and who signed its calls: a signature goes back to its own model only. */
+function belongsToCalls(said: Message, calls: readonly ToolCallSpec[]): boolean {
+  const { reasoning, reasoningContent, parts, status, extra, origin } = said;
+  const isGiven = (field: unknown) => field !== undefined;
+  const hasSigned = calls.some((call) => isGiven(call.signature) || isGiven(call.extra));
+  return [reasoning, reasoningContent, parts, status, extra].some(isGiven) || (isGiven(origin) && hasSigned);
 }
 
 /** 48 bits: enough to tell two messages of one id apart, and a number that a column holds. */

@@ -167,7 +167,7 @@ function bodyFromJson(row: JsonObject): Body {
       return {
         type: 'tool_result',
         result: resultOf(row),
-        ...(Array.isArray(row['parts'])
+        ...(Array.isArray(row['parts']) && row['parts'].length > 0
           ? { parts: row['parts'] as unknown as NonNullable<Message['parts']> }
           : {}),
         ...(row['synthetic'] === true ? { synthetic: true } : {}),
@@ -209,7 +209,7 @@ function callOf(row: JsonObject): ReturnType<typeof callFromJson> {
     name: row['tool_name'] ?? null,
     arguments: row['tool_args'] ?? {},
     arguments_text: row['tool_args_text'] ?? null,
-    signature: row['signature'] ?? null,
+    ...(row['signature'] === undefined ? {} : { signature: row['signature'] }),
     ...((row['tool_extra'] as JsonObject | undefined) ?? {}),
   });
 }

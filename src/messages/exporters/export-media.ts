@@ -1,6 +1,6 @@
 /** Media of messages for a file that stands alone: the bytes of artifacts are put into it, what is missing is said in words. */
 import { Buffer } from 'node:buffer';
-import type { ContentPart, Media, Message } from '../message.js';
+import { type ContentPart, isBlankText, type Media, type Message, partsOf } from '../message.js';
 import type { ExportOptions } from './transcript-exporter.js';
 
 /** Where a part names no type; the kind is known at least. */
@@ -31,14 +31,9 @@ export function missingText(media: Media): string {
 
 /** The content of a message as parts: its text or parts, then what older messages keep in lists of URLs. */
 export function contentPartsOf(message: Message): ContentPart[] {
-  const listed = (kind: Media['kind'], refs: readonly string[] | undefined): ContentPart[] =>
-    (refs ?? []).map((ref) => ({ type: 'media', media: { kind, ref } }));
-  return [
-    ...(message.reasoning ?? []).map((reasoning): ContentPart => ({ type: 'reasoning', reasoning })),
-    ...(message.content === null ? [] : [{ type: 'text' as const, text: message.content }]),
-    ...(message.parts ?? []),
-    ...listed('image', message.imageUrls),
-    ...listed('audio', message.audioUrls),
-    ...listed('video', message.videoUrls),
-  ];
+  const reasoning = (message.reasoning ?? []).map(
+    (item): ContentPart => ({ type: 'reasoning', reasoning: item }),
+  );
+  const isBlank = message.content !== null && isBlankText(message.content);
+  return [...reasoning, ...partsOf(isBlank ? { ...message, content: null } : message)];
 }

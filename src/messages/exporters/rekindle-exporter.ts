@@ -6,8 +6,8 @@ export const rekindleExporter: TranscriptExporter = {
   format: 'rekindle',
   title: 'Rekindle messages',
   extension: '.json',
-  *write(messages) {
-    yield '{"messages": [';
+  *write(messages, { agentId }) {
+    yield `{"schema_version": 1, "agent_id": ${JSON.stringify(agentId)}, "messages": [`;
     for (const [index, message] of messages.entries())
       yield `${index === 0 ? '' : ','}\n${JSON.stringify(messageToJson(message))}`;
     yield '\n]}\n';

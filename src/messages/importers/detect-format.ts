@@ -1,6 +1,6 @@
 /** Says which format a transcript has, from its content. Its name does not matter. */
-import { RekindleError } from '../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { parseJsonKeepingDigits } from '../../core/json-digits.js';
 import { LossAccount } from './loss-account.js';
 import { readJsonLines } from './reading/json-lines.js';
@@ -11,6 +11,9 @@ import type { TranscriptHead, TranscriptImporter, TranscriptSource } from './tra
 const LINES_MAX = 50;
 const MEMBERS_MAX = 10;
 const OUTLINE_DEPTH = 3;
+const THIN_OUTLINE_DEPTH = 6;
+/** Of one first member. */
+const TAKEN_BYTES_MAX = 8 * 1024 * 1024;
 const FILES_MAX = 50;
 /** Of one line, for detection. */
 const HEAD_BYTES = 4 * 1024 * 1024;
@@ -112,22 +115,44 @@ function isOneRecord(record: JsonObject): boolean {
   );
 }
 
+/** First members are taken whole, as long as they are small; else they are an outline, too. */
 async function documentHead(source: TranscriptSource): Promise<TranscriptHead | null> {
+  try {
+    return await outlineOf(source, outlineChoice);
+  } catch (thrown) {
+    if (!isRekindleError(thrown, 'TRANSCRIPT_INVALID') || thrown.details['problem'] !== 'too large')
+      throw thrown;
+    return outlineOf(source, thinOutlineChoice);
+  }
+}
+
+function isTooLarge(thrown: unknown): boolean {
+  return isRekindleError(thrown, 'TRANSCRIPT_INVALID') && thrown.details['problem'] === 'too large';
+}
+
+async function outlineOf(
+  source: TranscriptSource,
+  choose: (path: JsonPath) => SliceChoice,
+): Promise<TranscriptHead | null> {
   const keys = new Set<string>();
   const fields: JsonObject = {};
-  const items: JsonValue[] = [];
+  const items: JsonArray = [];
   let shape: 'object' | 'array' | null = null;
-  const slices = sliceJson(source.chunks(), (path) => {
+  const choice = (path: JsonPath): SliceChoice => {
     if (path.length === 0) return 'enter';
     shape ??= typeof path[0] === 'number' ? 'array' : 'object';
     if (path.length === 1 && typeof path[0] === 'string') keys.add(path[0]);
-    return outlineChoice(path);
-  });
-  for await (const { path, value } of slices) {
-    if (path.length === 0) return null; // a scalar
-    if (shape === 'array') items.push(value);
-    else note(fields, path, value);
-    if (items.length === MEMBERS_MAX) break;
+    return choose(path);
+  };
+  try {
+    for await (const { path, value } of sliceJson(source.chunks(), choice, TAKEN_BYTES_MAX)) {
+      if (path.length === 0) return null; // a scalar
+      putAt(shape === 'array' ? items : fields, path, value);
+      if (items.length === MEMBERS_MAX && choose === outlineChoice) break;
+    }
+  } catch (thrown) {
+    // Cut off in the middle, it may still be known: its importer then says where it breaks.
+    if (isTooLarge(thrown) || keys.size + items.length === 0) throw thrown;
   }
   return shape === null ? null : { shape, items, fields, keys };
 }
@@ -139,26 +164,35 @@ function outlineChoice(path: JsonPath): SliceChoice {
   return path.length <= OUTLINE_DEPTH ? 'enter' : 'skip';
 }
 
-function note(fields: JsonObject, path: JsonPath, value: JsonValue): void {
-  let at = fields;
-  for (const key of path.slice(0, -1).filter((step) => typeof step === 'string')) {
-    const inner = at[key];
-    if (isJsonObject(inner)) at = inner;
-    else if (typeof path[path.length - 1] === 'number' && key === path[path.length - 2]) break;
-    else {
-      const made: JsonObject = {};
-      setOwn(at, key, made);
-      at = made;
-    }
+/** Scalars only, of the first members of each list. */
+function thinOutlineChoice(path: JsonPath): SliceChoice {
+  const last = path[path.length - 1];
+  if (path.length > THIN_OUTLINE_DEPTH || (typeof last === 'number' && last > 1)) return 'skip';
+  return 'enter';
+}
+
+/** Makes what is missing on the way. */
+function putAt(top: JsonObject | JsonArray, path: JsonPath, value: JsonValue): void {
+  let at: JsonObject | JsonArray = top;
+  for (const [index, step] of path.entries()) {
+    const isLast = index === path.length - 1;
+    const inner: JsonValue | undefined = Array.isArray(at) ? at[Number(step)] : ownOf(at, String(step));
+    const isContainer = typeof inner === 'object' && inner !== null;
+    const next: JsonValue = isLast
+      ? value
+      : isContainer
+        ? inner
+        : typeof path[index + 1] === 'number'
+          ? []
+          : {};
+    if (Array.isArray(at)) at[Number(step)] = next;
+    else setOwn(at, String(step), next);
+    if (!isLast) at = next as JsonObject | JsonArray;
   }
-  const last = path[path.length - 1]!;
-  if (typeof last === 'string') setOwn(at, last, value);
-  else {
-    const key = String(path[path.length - 2]);
-    const known = at[key];
-    if (Array.isArray(known)) known.push(value);
-    else setOwn(at, key, [value]);
-  }
+}
+
+function ownOf(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 async function folderHead(files: readonly TranscriptSource[]): Promise<TranscriptHead> {

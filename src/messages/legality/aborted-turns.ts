@@ -3,7 +3,8 @@
  * reasoning that led to it and was not finished (H4 and H8 would otherwise have to invent an outcome). The text that was
  * shown stays. A call with a result ran, whatever its arguments look like, and stays.
  */
-import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { isJsonObject, type JsonValue } from '../../core/json.js';
+import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
@@ -19,10 +20,10 @@ export const abortedTurns: ListRule = {
 };
 
 function dropUnfinished(draft: DraftHistory, repairs: Repair[]): DraftHistory {
-  const answered = new Set(draft.messages.map((message) => toolResultOf(message)?.toolCallId));
+  const answered = answeredCalls(draft.messages);
   const builder = new DraftBuilder(draft);
   for (const [index, message] of draft.messages.entries()) {
-    const dropped = unfinishedCalls(message).filter((call) => !answered.has(call.id));
+    const dropped = unfinishedCalls(message).filter((call) => !answered.has(call));
     builder.add(dropped.length === 0 ? message : without(message, dropped), index);
     const messageIndex = originOf(draft, index);
     for (const call of dropped) {
@@ -37,6 +38,18 @@ function dropUnfinished(draft: DraftHistory, repairs: Repair[]): DraftHistory {
   return builder.build();
 }
 
+/** A result answers the nearest call of its id before it: ids are used again in other turns. */
+function answeredCalls(messages: readonly Message[]): ReadonlySet<ToolCallSpec> {
+  const answered = new Set<ToolCallSpec>();
+  const waiting = new Set<string>();
+  for (const message of messages.toReversed()) {
+    const result = toolResultOf(message);
+    if (result) waiting.add(result.toolCallId);
+    for (const call of toolCallsOf(message)) if (waiting.delete(call.id)) answered.add(call);
+  }
+  return answered;
+}
+
 function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
   if (message.status !== 'aborted' && message.status !== 'failed') return NONE;
   return toolCallsOf(message).filter((call) => isCut(call.arguments));
@@ -45,12 +58,13 @@ function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
 const NONE: readonly ToolCallSpec[] = [];
 
 function isCut(given: JsonValue): boolean {
-  return typeof given === 'string' && given.trim() !== '' && !isJsonObject(tryParseJson(given));
+  return typeof given === 'string' && given.trim() !== '' && !isJsonObject(tryParseJsonKeepingDigits(given));
 }
 
 function without(message: Message, dropped: readonly ToolCallSpec[]): Message {
   const { toolPayload: _, reasoning, reasoningContent: __, ...rest } = message;
-  const toolCalls = toolCallsOf(message).filter((call) => !dropped.includes(call));
+  const gone = new Set(dropped);
+  const toolCalls = toolCallsOf(message).filter((call) => !gone.has(call));
   const finished = (reasoning ?? []).filter((item) => !isPartial(item));
   return {
     ...rest,

@@ -14,12 +14,17 @@ const OTHER_NAMES: ReadonlyMap<string, MessageRole> = new Map([
   ['function', 'tool'],
 ]);
 
+/** The role that a name of any format stands for. */
+export function roleNamed(name: string): MessageRole {
+  return OTHER_NAMES.get(String(name).toLowerCase()) ?? 'user';
+}
+
 export const knownRoles: MessageRule = {
   rule: 'H1',
   mend(message, note) {
     if (MESSAGE_ROLES.includes(message.role)) return message;
     const given = String(message.role);
-    const role = OTHER_NAMES.get(given.toLowerCase()) ?? 'user';
+    const role = roleNamed(given);
     note('replace-unknown-role', `the role ${JSON.stringify(given)} is none of ${MESSAGE_ROLES.join(', ')}`);
     const { toolPayload, ...rest } = message;
     const keepsPayload = toolPayload && role === ('toolCalls' in toolPayload ? 'assistant' : 'tool');

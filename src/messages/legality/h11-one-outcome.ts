@@ -54,19 +54,22 @@ function named(message: Message, call: ToolCallSpec): Message {
 function wrongNames(messages: readonly Message[]): { index: number; call: ToolCallSpec }[] {
   const wrong: { index: number; call: ToolCallSpec }[] = [];
   let calls: readonly ToolCallSpec[] = [];
+  let byId: Map<string, ToolCallSpec> | null = null;
   let start = 0;
   for (let index = 0; index < messages.length; index += 1) {
     const result = toolResultOf(messages[index]!);
     if (!result) {
       calls = toolCallsOf(messages[index]!);
+      byId = null;
       start = index + 1;
       continue;
     }
     const inOrder = calls[index - start];
-    const call =
-      inOrder?.id === result.toolCallId
-        ? inOrder
-        : calls.find((candidate) => candidate.id === result.toolCallId);
+    let call: ToolCallSpec | undefined = inOrder;
+    if (inOrder?.id !== result.toolCallId) {
+      byId ??= new Map(calls.toReversed().map((candidate) => [candidate.id, candidate]));
+      call = byId.get(result.toolCallId);
+    }
     if (call && call.name !== result.toolName) wrong.push({ index, call });
   }
   return wrong;

@@ -22,13 +22,15 @@ export const distinctMessageIds: ListRule = {
     const found = new Map(repeated(draft.messages).map(({ index, first }) => [index, first]));
     if (found.size === 0) return draft;
     const builder = new DraftBuilder(draft);
+    const texts = new Map<number, string>();
     for (const [index, message] of draft.messages.entries()) {
       const first = found.get(index);
       if (first === undefined) {
         builder.add(message, index);
         continue;
       }
-      const replayed = isReplay(draft.messages[first]!, message);
+      if (!texts.has(first)) texts.set(first, replayText(draft.messages[first]!));
+      const replayed = texts.get(first) === replayText(message);
       if (!replayed) builder.add(withoutId(message), index);
       repairs.push({
         code: replayed ? 'drop-replayed-duplicate' : 'drop-repeated-message-id',
@@ -44,7 +46,7 @@ function repeated(messages: readonly Message[]): { index: number; first: number 
   const seen = new Map<string, number>();
   const found: { index: number; first: number }[] = [];
   for (let index = 0; index < messages.length; index += 1) {
-    const { messageId } = messages[index]!;
+    const messageId = messages[index]!.messageId?.toWellFormed(); // as H10 will have it
     if (messageId === undefined) continue;
     const first = seen.get(messageId);
     if (first === undefined) seen.set(messageId, index);
@@ -55,9 +57,11 @@ function repeated(messages: readonly Message[]): { index: number; first: number 
 
 /** The same message, whichever turn it was written down in. */
 export function isReplay(first: Message, again: Message): boolean {
-  const { turnId: _, ...a } = first;
-  const { turnId: __, ...b } = again;
-  return canonicalJson(a as never) === canonicalJson(b as never);
+  return replayText(first) === replayText(again);
+}
+
+function replayText({ turnId: _, ...said }: Message): string {
+  return canonicalJson(said as never);
 }
 
 function withoutId(message: Message): Message {

@@ -78,18 +78,24 @@ interface Head {
 function mergeHead(draft: DraftHistory, count: number, repairs: Repair[]): Head | null {
   const [first] = draft.messages;
   if (!first || count === 0) return null;
-  const texts = [textOf(first)];
+  const texts = new Set([textOf(first)]);
   for (let index = 1; index < count; index += 1) {
     const text = textOf(draft.messages[index]!);
-    const repeated = texts.includes(text);
+    const repeated = texts.has(text);
     repairs.push({
       code: repeated ? 'drop-repeated-system' : 'merge-system',
       messageIndex: originOf(draft, index),
       reason: repeated ? 'it says what another system message says' : 'a second system message at the head',
     });
-    if (!repeated) texts.push(text);
+    texts.add(text);
   }
-  return { message: texts.length === 1 ? first : { ...first, content: texts.join('\n\n') }, index: 0 };
+  return { message: texts.size === 1 ? first : withText(first, [...texts].join('\n\n')), index: 0 };
+}
+
+/** The text takes the place of the parts that it was made of. */
+function withText({ parts, ...message }: Message, content: string): Message {
+  const others = (parts ?? []).filter((part) => part.type !== 'text');
+  return { ...message, content, ...(others.length > 0 ? { parts: others } : {}) };
 }
 
 /** A list that has its only system message further down gets it at the head. */

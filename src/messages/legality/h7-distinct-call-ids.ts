@@ -39,7 +39,7 @@ const NONE: { id: string; reason: string }[] = [];
 
 function rename(draft: DraftHistory, repairs: Repair[]): DraftHistory {
   const builder = new DraftBuilder(draft);
-  /** New ids by the old one, for results that are still to come; the first goes to the first result. */
+  /** New ids by the old one, for results that are still to come; the last goes to the first result. */
   let waiting = new Map<string, string[]>();
   for (const [index, message] of draft.messages.entries()) {
     const calls = toolCallsOf(message);
@@ -62,14 +62,16 @@ function rename(draft: DraftHistory, repairs: Repair[]): DraftHistory {
 function renamedCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
   const taken = new Set(calls.map((call) => call.id));
   const used = new Set<string>();
+  const numbers = new Map<string, number>();
   return calls.map((call) => {
     if (call.id !== '' && !used.has(call.id)) {
       used.add(call.id);
       return call;
     }
-    let number = 2;
     const base = call.id === '' ? 'call' : call.id;
+    let number = numbers.get(base) ?? 2;
     while (taken.has(`${base}_${number}`)) number += 1;
+    numbers.set(base, number + 1);
     const id = `${base}_${number}`;
     taken.add(id);
     return { ...call, id };
@@ -78,14 +80,18 @@ function renamedCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
 
 function waitingFor(before: readonly ToolCallSpec[], after: readonly ToolCallSpec[]): Map<string, string[]> {
   const waiting = new Map<string, string[]>();
-  for (const [index, { id }] of before.entries())
-    waiting.set(id, [...(waiting.get(id) ?? []), after[index]!.id]);
+  for (let index = before.length - 1; index >= 0; index -= 1) {
+    const { id } = before[index]!;
+    const ids = waiting.get(id);
+    if (ids) ids.push(after[index]!.id);
+    else waiting.set(id, [after[index]!.id]);
+  }
   return waiting;
 }
 
 function withNewId(message: Message, waiting: Map<string, string[]>): Message {
   const result = toolResultOf(message);
-  const next = result ? waiting.get(result.toolCallId)?.shift() : undefined;
+  const next = result ? waiting.get(result.toolCallId)?.pop() : undefined;
   if (!result || next === undefined || next === result.toolCallId) return message;
   return { ...message, toolPayload: { ...result, toolCallId: next } };
 }

@@ -2,8 +2,8 @@
  * H8: the arguments of a call are an object. What is empty becomes an empty one; text that holds an object becomes that object;
  * anything else is kept whole inside an object, never turned into arguments that the tool did not run with.
  */
-import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
-import { quoteLargeIntegers } from '../../core/json-digits.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { isToolCallPayload, type ToolCallSpec } from '../message.js';
 import type { MessageRule, Note } from './rule.js';
 
@@ -23,7 +23,7 @@ export const argumentsAreObjects: MessageRule = {
 function mendArguments(call: ToolCallSpec, note: Note): ToolCallSpec {
   if (isJsonObject(call.arguments)) return call;
   const { argumentsText, ...rest } = call;
-  const given: JsonValue | undefined = call.arguments;
+  const given = givenArguments(call);
   const found = objectIn(given);
   if (found) {
     note('normalise-arguments', `the arguments of ${call.name} are no object`, call.id);
@@ -35,20 +35,22 @@ function mendArguments(call: ToolCallSpec, note: Note): ToolCallSpec {
   return { ...rest, arguments: { [UNPARSED_ARGUMENTS]: argumentsText ?? given ?? null } };
 }
 
+/** What the model wrote says more than an empty value that its reader made of it. */
+function givenArguments({ arguments: parsed, argumentsText }: ToolCallSpec): JsonValue | undefined {
+  const empty = typeof parsed !== 'string' && objectIn(parsed) !== null;
+  return empty && argumentsText?.trim() ? argumentsText : parsed;
+}
+
 /** The object that the value stands for; null when it stands for none. */
 function objectIn(given: JsonValue | undefined): JsonObject | null {
   if (given === null || given === undefined) return {};
   if (Array.isArray(given)) return given.length === 0 ? {} : null;
   if (typeof given !== 'string') return null;
   if (given.trim() === '') return {};
-  const once = parse(given);
-  const value = typeof once === 'string' ? parse(once) : once; // encoded twice
+  const once = tryParseJsonKeepingDigits(given);
+  const value = typeof once === 'string' ? tryParseJsonKeepingDigits(once) : once; // encoded twice
   if (isJsonObject(value)) return value;
   return value === null || (Array.isArray(value) && value.length === 0) ? {} : null;
-}
-
-function parse(text: string): JsonValue | undefined {
-  return tryParseJson(quoteLargeIntegers(text));
 }
 
 /** The text is the model's own and says more than the parsed form (large integers, spacing). */

@@ -13,6 +13,7 @@ import { noEmptyCalls } from './h12-no-empty-calls.js';
 import { signedText } from './h13-signed-text.js';
 import { distinctMessageIds } from './h14-distinct-message-ids.js';
 import { pairing } from './pairing-rule.js';
+import { payloadsInTheirRoles } from './payloads-in-their-roles.js';
 import type { HistoryFacts, Repair, RepairedHistory, Violation } from './repairs.js';
 import {
   DraftBuilder,
@@ -35,7 +36,7 @@ const MESSAGE_RULES: readonly MessageRule[] = [
 ];
 
 /** What was cut off goes before anything else is judged; pairs are made before the list gets its opening. */
-const LIST_RULES_BEFORE: readonly ListRule[] = [distinctMessageIds, abortedTurns];
+const LIST_RULES_BEFORE: readonly ListRule[] = [distinctMessageIds, payloadsInTheirRoles, abortedTurns];
 const LIST_RULES_AFTER: readonly ListRule[] = [
   systemAtTheHead,
   distinctCallIds,
@@ -55,7 +56,9 @@ export function checkHistory(messages: readonly Message[]): Violation[] {
   for (; messageIndex < messages.length; messageIndex += 1) {
     for (rule of MESSAGE_RULES) rule.mend(messages[messageIndex]!, note);
   }
-  for (const { check } of [...LIST_RULES_BEFORE, ...LIST_RULES_AFTER]) violations.push(...check(messages));
+  for (const { check } of [...LIST_RULES_BEFORE, ...LIST_RULES_AFTER]) {
+    for (const violation of check(messages)) violations.push(violation); // too many for the arguments of one push
+  }
   return violations.sort((a, b) => a.messageIndex - b.messageIndex);
 }
 

@@ -2,33 +2,83 @@
  * Calls of one response that were written down as several messages are one message again: providers that count calls against
  * results per turn refuse them apart, and the model would learn that it calls one by one.
  *
- * Two neighbours are one response when the second has calls and nothing else, neither id says otherwise, and the results of
- * both come after both.
+ * Two neighbours are one response when the second has calls and nothing else, no id says otherwise, and the results of both
+ * come after both.
  */
-import { isBlankText, type Message, textOf, toolCallsOf } from '../message.js';
+import {
+  hasMedia,
+  isBlankText,
+  type Message,
+  type ProviderItem,
+  type ToolCallSpec,
+  textOf,
+  toolCallsOf,
+} from '../message.js';
 import type { Pairing } from './pairing.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, originOf } from './rule.js';
 
 export function mergeSplitCalls(draft: DraftHistory, found: Pairing, repairs: Repair[]): DraftHistory {
-  const { messages } = draft;
-  const splits = [...found.blocks.keys()].filter((index) => isSecondHalf(messages, index, found));
-  if (splits.length === 0) return draft;
-  const halves = new Set(splits);
-  const merged: { message: Message; index: number }[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (!halves.has(index)) {
-      merged.push({ message, index });
-      continue;
-    }
-    const last = merged[merged.length - 1]!;
-    merged[merged.length - 1] = { ...last, message: joined(last.message, message) };
-    const reason = 'calls of one response were two messages';
-    repairs.push({ code: 'merge-assistant', messageIndex: originOf(draft, index), reason });
+  const responses: Response[] = [];
+  for (const [index, message] of draft.messages.entries()) {
+    const last = responses[responses.length - 1];
+    if (last && isSecondHalf(draft.messages, index, found) && last.takes(message)) {
+      last.join(message);
+      const reason = 'calls of one response were two messages';
+      repairs.push({ code: 'merge-assistant', messageIndex: originOf(draft, index), reason });
+    } else responses.push(new Response(message, index));
   }
+  if (responses.length === draft.messages.length) return draft;
   const builder = new DraftBuilder(draft);
-  for (const { message, index } of merged) builder.add(message, index);
+  for (const response of responses) builder.add(response.message(), response.index);
   return builder.build();
+}
+
+/** A message and what is joined to it, in time that grows with the number of calls alone. */
+class Response {
+  readonly #first: Message;
+  readonly #calls: ToolCallSpec[];
+  readonly #items: ProviderItem[];
+  #ids: Set<string> | null = null;
+  #messageId: string | undefined;
+  #joined = false;
+
+  constructor(
+    first: Message,
+    readonly index: number,
+  ) {
+    this.#first = first;
+    this.#calls = [...toolCallsOf(first)];
+    this.#items = [...(first.providerItems ?? [])];
+    this.#messageId = first.messageId;
+  }
+
+  takes(message: Message): boolean {
+    this.#ids ??= new Set(this.#calls.map((call) => call.id));
+    if (toolCallsOf(message).some((call) => this.#ids?.has(call.id))) return false;
+    return isSame(this.#messageId, message.messageId) && isSame(this.#first.turnId, message.turnId);
+  }
+
+  join(message: Message): void {
+    this.#joined = true;
+    this.#messageId ??= message.messageId;
+    for (const item of message.providerItems ?? []) this.#items.push(item);
+    for (const call of toolCallsOf(message)) {
+      this.#calls.push(call);
+      this.#ids?.add(call.id);
+    }
+  }
+
+  message(): Message {
+    if (!this.#joined) return this.#first;
+    const items = this.#items.length > 0 ? { providerItems: this.#items } : {};
+    return { ...this.#first, toolPayload: { toolCalls: this.#calls }, ...items };
+  }
+}
+
+/** What is not said does not differ. */
+function isSame(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b;
 }
 
 function isSecondHalf(messages: readonly Message[], index: number, found: Pairing): boolean {
@@ -38,22 +88,10 @@ function isSecondHalf(messages: readonly Message[], index: number, found: Pairin
   const slots = found.blocks.get(index - 1) ?? [];
   const answeredAfter = slots.length > 0 && slots.every((slot) => slot.resultIndex > index);
   const own = found.blocks.get(index) ?? [];
-  return answeredAfter && own.some((slot) => slot.resultIndex > index) && sameResponse(first, second);
+  return answeredAfter && own.some((slot) => slot.resultIndex > index);
 }
 
 function isBare(message: Message): boolean {
-  return isBlankText(textOf(message)) && !message.reasoning && message.reasoningContent === undefined;
-}
-
-function sameResponse(first: Message, second: Message): boolean {
-  const ids = new Set(toolCallsOf(first).map((call) => call.id));
-  if (toolCallsOf(second).some((call) => ids.has(call.id))) return false;
-  const named = first.messageId !== undefined && second.messageId !== undefined;
-  return !named || first.messageId === second.messageId;
-}
-
-function joined(first: Message, second: Message): Message {
-  const toolCalls = [...toolCallsOf(first), ...toolCallsOf(second)];
-  const items = [...(first.providerItems ?? []), ...(second.providerItems ?? [])];
-  return { ...first, toolPayload: { toolCalls }, ...(items.length > 0 ? { providerItems: items } : {}) };
+  const silent = isBlankText(textOf(message)) && !hasMedia(message);
+  return silent && !message.reasoning && message.reasoningContent === undefined;
 }

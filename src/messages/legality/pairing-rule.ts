@@ -124,7 +124,8 @@ function note(
   }
   for (const index of found.duplicates)
     add('drop-duplicate-result', index, 'its call is answered already', idOf(index));
-  repairs.push(...made.sort((a, b) => a.messageIndex - b.messageIndex));
+  made.sort((a, b) => a.messageIndex - b.messageIndex);
+  for (const repair of made) repairs.push(repair); // too many for the arguments of one push
 }
 
 function repairOf(

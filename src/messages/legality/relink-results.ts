@@ -34,13 +34,17 @@ export function relinkResults(draft: DraftHistory, found: Pairing, repairs: Repa
 function linksOf(draft: DraftHistory, found: Pairing): Map<number, Slot> {
   const batches = [...found.blocks.keys()].sort((a, b) => a - b);
   const bySlot = new Map<Slot, number[]>();
+  const spellings = new Map<number, Spellings>();
   for (const index of found.orphans) {
     const result = toolResultOf(draft.messages[index]!);
     const batch = lastBelow(batches, index);
     if (!result || batch === undefined) continue;
-    const open = found.blocks.get(batch)!.filter((slot) => slot.standing === 'missing');
-    const fitting = open.filter((slot) => isSameId(slot.callId, result.toolCallId));
-    if (fitting.length === 1) bySlot.set(fitting[0]!, [...(bySlot.get(fitting[0]!) ?? []), index]);
+    if (!spellings.has(batch)) spellings.set(batch, spellingsOf(found.blocks.get(batch)!));
+    const slot = onlyFitting(spellings.get(batch)!, result.toolCallId);
+    if (!slot) continue;
+    const indexes = bySlot.get(slot);
+    if (indexes) indexes.push(index);
+    else bySlot.set(slot, [index]);
   }
   const links = new Map<number, Slot>();
   for (const [slot, indexes] of bySlot) if (indexes.length === 1) links.set(indexes[0]!, slot);
@@ -58,10 +62,31 @@ function lastBelow(sorted: readonly number[], index: number): number | undefined
   return sorted[low - 1];
 }
 
-function isSameId(call: string, result: string): boolean {
-  return (
-    cleaned(call) === cleaned(result) || (beforeBar(call) === beforeBar(result) && beforeBar(call) !== '')
-  );
+/** The open calls of a batch by each spelling of their ids. */
+type Spellings = Map<string, Set<Slot>>;
+
+function spellingsOf(slots: readonly Slot[]): Spellings {
+  const found: Spellings = new Map();
+  for (const slot of slots) {
+    if (slot.standing !== 'missing') continue;
+    for (const spelling of spelled(slot.callId)) {
+      const same = found.get(spelling);
+      if (!same) found.set(spelling, new Set([slot]));
+      else if (same.size < 2) same.add(slot); // two are as good as many: it is not known which
+    }
+  }
+  return found;
+}
+
+function onlyFitting(spellings: Spellings, resultId: string): Slot | null {
+  const fitting = new Set(spelled(resultId).flatMap((spelling) => [...(spellings.get(spelling) ?? [])]));
+  const [slot] = fitting;
+  return fitting.size === 1 ? slot! : null;
+}
+
+function spelled(id: string): string[] {
+  const first = beforeBar(id);
+  return [`clean ${cleaned(id)}`, ...(first === '' ? [] : [`first ${first}`])];
 }
 
 /** As clients clean ids for providers that take few characters. */

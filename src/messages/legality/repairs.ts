@@ -59,7 +59,7 @@ export interface HistoryFacts {
   /** The text for a call without a result, by its message's index and its id. Default: the outcome is unknown. */
   readonly interruptedText?: (callId: string, messageIndex: number) => string;
   /** Calls that stay open on purpose (a host waits for an approval). */
-  readonly keepOpen?: ReadonlySet<string>;
+  readonly keepOpen?: Pick<ReadonlySet<string>, 'has'>;
   /** The current system prompt: what other system messages say is superseded. */
   readonly systemPrompt?: string;
 }

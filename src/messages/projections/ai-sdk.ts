@@ -13,6 +13,7 @@ import {
   type Origin,
   partsOf,
   type ReasoningItem,
+  type ToolResultPayload,
   toolCallsOf,
   toolResultOf,
 } from '../message.js';
@@ -20,7 +21,8 @@ import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
-import { isOwn, replayedParts } from './reasoning-origin.js';
+import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
+import { markedOutputText } from './tool-output.js';
 
 export interface AiSdkTextPart {
   type: 'text';
@@ -124,28 +126,27 @@ function userContent(
 
 function mediaPart({ media, data }: SentMedia): AiSdkImagePart | AiSdkFilePart {
   const content = data.kind === 'url' ? new URL(data.url) : data.data;
+  // The SDK looks at an image itself where the list does not say its type.
   const mime = data.kind === 'url' ? media.mime : data.mime;
   if (media.kind === 'image')
     return { type: 'image', image: content, ...(mime === undefined ? {} : { mediaType: mime }) };
   return {
     type: 'file',
     data: content,
-    mediaType: mime ?? 'application/octet-stream',
+    mediaType: data.mime,
     ...(media.name === undefined ? {} : { filename: media.name }),
   };
 }
 
 function addAssistant(message: Message, preparation: Preparation, out: AiSdkMessage[]): void {
+  preparation.omitProviderItems(message);
   const { target } = preparation;
   const isOurs = (origin: Origin | undefined) =>
     target.provider !== undefined && isOwn(origin, target.provider, target);
   const own = isOurs(message.origin);
   // Who answered through the SDK gets its own back, under whichever key the SDK keeps it.
-  const { parts, omitted } = replayedParts(
-    message,
-    target,
-    (item) => (own || isOurs(item.origin)) && isUsable(item),
-  );
+  const replayed = replayedParts(message, target, (item) => (own || isOurs(item.origin)) && isUsable(item));
+  const { parts, omitted } = endingInText(message, replayed);
   preparation.omitReasoning(omitted);
   const content: (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] = parts.map((part) => {
     if (part.type === 'text')
@@ -195,23 +196,30 @@ function resultPart(message: Message, preparation: Preparation): AiSdkToolResult
 }
 
 function outputOf(message: Message, preparation: Preparation): AiSdkToolOutput {
-  const { toolError, toolResult } = toolResultOf(message)!;
-  if (toolError !== null) return { type: 'error-text', value: toolError };
+  const result = toolResultOf(message)!;
   const shown = partsOf(message).flatMap((part): ({ type: 'text'; text: string } | AiSdkMediaOutput)[] => {
     if (part.type === 'reasoning') return [];
     if (part.type === 'text') return isBlankText(part.text) ? [] : [{ type: 'text', text: part.text }];
     const planned = preparation.media(part.media);
     return [typeof planned === 'string' ? { type: 'text', text: planned } : mediaOutput(planned)];
   });
-  if (shown.length === 0)
-    return typeof toolResult === 'string'
-      ? { type: 'text', value: toolResult }
-      : { type: 'json', value: toolResult };
-  const text = typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
+  if (shown.length === 0) return bareOutput(result);
+  const texts = shown.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  // An error has text only; beside media, the text itself says that it is one.
+  if (result.toolError !== null && texts.length === shown.length)
+    return { type: 'error-text', value: [result.toolError, ...texts].join('\n') };
+  const text = markedOutputText(result);
   return {
     type: 'content',
     value: [...(isBlankText(text) ? [] : [{ type: 'text' as const, text }]), ...shown],
   };
+}
+
+function bareOutput({ toolError, toolResult }: ToolResultPayload): AiSdkToolOutput {
+  if (toolError !== null) return { type: 'error-text', value: toolError };
+  return typeof toolResult === 'string'
+    ? { type: 'text', value: toolResult }
+    : { type: 'json', value: toolResult };
 }
 
 function mediaOutput({ media, data }: SentMedia): AiSdkMediaOutput {

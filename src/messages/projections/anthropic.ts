@@ -18,8 +18,8 @@ import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
-import { isOwn, replayedParts } from './reasoning-origin.js';
-import { outputText } from './tool-output.js';
+import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
+import { markedOutputText, outputText } from './tool-output.js';
 
 export interface AnthropicText {
   type: 'text';
@@ -106,11 +106,8 @@ function addAssistant(message: Message, preparation: Preparation, out: Anthropic
   const calls = toolCallsOf(message);
   const { target } = preparation;
   const isOurs = (item: ReasoningItem) => isOwn(item.origin ?? message.origin, 'anthropic', target);
-  const { parts, omitted } = replayedParts(
-    message,
-    target,
-    (item) => isOurs(item) && thinkingBlock(item) !== null,
-  );
+  const replayed = replayedParts(message, target, (item) => isOurs(item) && thinkingBlock(item) !== null);
+  const { parts, omitted } = endingInText(message, replayed);
   preparation.omitReasoning(omitted);
   const blocks: (AnthropicThinking | AnthropicText | AnthropicToolUse)[] = [];
   for (const part of parts) {
@@ -138,13 +135,15 @@ function thinkingBlock(item: ReasoningItem): AnthropicThinking | null {
 
 function addResult(message: Message, preparation: Preparation, out: AnthropicMessage[]): void {
   const result = toolResultOf(message)!;
-  const text = outputText(result);
   const shown = partsOf(message).flatMap((part) => shownPart(part, preparation));
+  // What is marked as an error may hold text only: then the text itself says that it is one.
+  const isMarked = result.toolError !== null && shown.every((part) => part.type === 'text');
+  const text = isMarked ? outputText(result) : markedOutputText(result);
   const block: AnthropicToolResult = {
     type: 'tool_result',
     tool_use_id: preparation.ids.ofResult(result.toolCallId),
     content: shown.length === 0 ? text : [...(isBlankText(text) ? [] : [textBlock(text)]), ...shown],
-    ...(result.toolError === null ? {} : { is_error: true as const }),
+    ...(isMarked ? { is_error: true as const } : {}),
   };
   const last = out[out.length - 1];
   if (last?.role === 'user' && isResults(last.content)) last.content.push(block);

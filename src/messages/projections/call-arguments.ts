@@ -20,7 +20,7 @@ export interface ArgumentsObject {
 export function argumentsObjectOf(call: ToolCallSpec): ArgumentsObject {
   const { argumentsText } = call;
   const hasLargeInteger = argumentsText !== undefined && quoteLargeIntegers(argumentsText) !== argumentsText;
-  const exact = hasLargeInteger ? tryParse(argumentsText) : undefined;
+  const exact = hasLargeInteger && saysTheSame(argumentsText, call) ? tryParse(argumentsText) : undefined;
   if (isJsonObject(exact)) return { value: exact, hasLargeInteger };
   return { value: isJsonObject(call.arguments) ? call.arguments : {}, hasLargeInteger: false };
 }

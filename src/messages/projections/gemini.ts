@@ -10,6 +10,7 @@ import {
   isBlankText,
   type Media,
   type Message,
+  mediaOf,
   partsOf,
   type ToolCallSpec,
   toolCallsOf,
@@ -19,7 +20,7 @@ import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
-import { isOwn, saidParts } from './reasoning-origin.js';
+import { hasReasoning, isOwn, saidParts } from './reasoning-origin.js';
 import { partTexts } from './tool-output.js';
 
 export interface GeminiPart {
@@ -128,7 +129,7 @@ class ContentBuilder {
   addResponse(message: Message): void {
     const result = toolResultOf(message)!;
     const texts = partTexts(message);
-    for (const { media } of (message.parts ?? []).filter((part) => part.type === 'media')) {
+    for (const media of mediaOf(message)) {
       const planned = this.#preparation.media(media);
       if (typeof planned === 'string') texts.push(planned);
       else {
@@ -194,12 +195,6 @@ class ContentBuilder {
   }
 }
 
-function hasReasoning(message: Message): boolean {
-  return (
-    message.reasoningContent !== undefined || saidParts(message).some((part) => part.type === 'reasoning')
-  );
-}
-
 /** The call's own, or the one that the AI SDK keeps beside it. */
 function signatureOf(call: ToolCallSpec, message: Message): string | undefined {
   if (call.signature !== undefined) return call.signature;
@@ -232,7 +227,7 @@ function userParts(message: Message, preparation: Preparation): GeminiPart[] {
   });
 }
 
-function mediaPart({ media, data }: SentMedia): GeminiPart {
+function mediaPart({ data }: SentMedia): GeminiPart {
   if (data.kind === 'base64') return { inlineData: { mimeType: data.mime, data: data.data } };
-  return { fileData: { fileUri: data.url, mimeType: media.mime ?? 'image/jpeg' } };
+  return { fileData: { fileUri: data.url, mimeType: data.mime } };
 }

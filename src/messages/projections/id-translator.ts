@@ -9,7 +9,8 @@ const HASH_CHARS = 8;
 
 export class IdTranslator {
   readonly #rule: IdRule;
-  readonly #used = new Set<string>();
+  /** Translated → stored. */
+  readonly #owners = new Map<string, string>();
   /** How often an id was opened: providers may use one again in a later turn. */
   readonly #opened = new Map<string, number>();
   /** What the current batch calls its ids. */
@@ -42,34 +43,43 @@ export class IdTranslator {
     const times = this.#opened.get(id) ?? 0;
     this.#opened.set(id, times + 1);
     const fits = pattern.test(id) && (exact ? id.length === max : id.length <= max);
-    if (!unique) return fits ? id : this.#made(id, 0);
-    if (fits && !this.#used.has(id)) return this.#take(id);
-    return this.#made(id, times);
+    if (fits && this.#isFree(id, id, unique)) return this.#take(id, id);
+    return this.#made(id, unique ? times : 0);
   }
 
   #made(id: string, times: number): string {
     for (let attempt = 0; ; attempt += 1) {
       const candidate = this.#candidate(id, `${times}.${attempt}`);
-      if (!this.#used.has(candidate)) return this.#rule.unique ? this.#take(candidate) : candidate;
+      if (this.#isFree(candidate, id, this.#rule.unique)) return this.#take(candidate, id);
     }
+  }
+
+  /** Where an id may come again, it is the same one each time: it stands for one stored id, or for none yet. */
+  #isFree(candidate: string, id: string, unique: boolean): boolean {
+    const owner = this.#owners.get(candidate);
+    return owner === undefined || (!unique && owner === id);
   }
 
   #candidate(id: string, salt: string): string {
     const { max, exact } = this.#rule;
     const hash = createHash('sha256').update(`${id}\n${salt}`).digest('hex');
-    if (exact) return hash.slice(0, max);
+    if (exact || max <= HASH_CHARS + 1) return hash.slice(0, max);
     return `${cleaned(id, max - HASH_CHARS - 1)}_${hash.slice(0, HASH_CHARS)}`;
   }
 
-  #take(id: string): string {
-    this.#used.add(id);
-    return id;
+  #take(translated: string, id: string): string {
+    this.#owners.set(translated, id);
+    return translated;
   }
 }
 
 export class NameTranslator {
   readonly #rule: NameRule;
   readonly #names = new Map<string, string>();
+  readonly #used = new Set<string>();
+
+  /** Translated → own, where they differ. */
+  readonly originals = new Map<string, string>();
 
   constructor(rule: NameRule) {
     this.#rule = rule;
@@ -79,13 +89,23 @@ export class NameTranslator {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
     const { pattern, max } = this.#rule;
-    const translated = pattern.test(name) && name.length <= max ? name : this.#made(name);
+    const fits = pattern.test(name) && name.length <= max && !this.#used.has(name);
+    const translated = fits ? name : this.#made(name);
     this.#names.set(name, translated);
+    this.#used.add(translated);
+    if (translated !== name) this.originals.set(translated, name);
     return translated;
   }
 
   #made(name: string): string {
-    const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS);
+    for (let attempt = 0; ; attempt += 1) {
+      const candidate = this.#candidate(name, attempt === 0 ? name : `${name}\n${attempt}`);
+      if (!this.#used.has(candidate)) return candidate;
+    }
+  }
+
+  #candidate(name: string, hashed: string): string {
+    const hash = createHash('sha256').update(hashed).digest('hex').slice(0, HASH_CHARS);
     const start = cleaned(name, this.#rule.max - HASH_CHARS - 1);
     return `${/^[a-zA-Z_]/.test(start) ? '' : 't'}${start}`
       .slice(0, this.#rule.max - HASH_CHARS - 1)

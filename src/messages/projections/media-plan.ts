@@ -2,14 +2,14 @@
  * Which media a request carries. Limits hold for the whole request, so the plan is made over the whole list: an image that is
  * too large, or one too many, becomes a line of text; the stored list keeps it.
  */
-
 import { imageSizeOf } from '../media-size.js';
 import { type Media, type Message, mediaOf } from '../message.js';
+import { bytesOf, mimeOfUrl } from './media-source.js';
 import type { TargetLimits } from './target-limits.js';
 
 export type MediaData =
   | { readonly kind: 'base64'; readonly mime: string; readonly data: string }
-  | { readonly kind: 'url'; readonly url: string };
+  | { readonly kind: 'url'; readonly mime: string; readonly url: string };
 
 export interface SentMedia {
   readonly media: Media;
@@ -78,9 +78,11 @@ function sentOf(planned: Planned): Candidate[] {
 function omitMany(planned: Planned, limits: TargetLimits): void {
   const images = () => sentOf(planned).filter(({ media }) => media.kind === 'image');
   if (countOf(images()) > limits.manyImages) {
-    const large = images().filter(({ side }) => side === null || side > limits.manyImagesSide);
     const many = `with more than ${limits.manyImages} images in the request`;
+    const large = images().filter(({ side }) => side !== null && side > limits.manyImagesSide);
     omit(planned, large, `longer than ${limits.manyImagesSide} pixels, ${many}`);
+    const unknown = images().filter(({ side }) => side === null);
+    omit(planned, unknown, `of unknown size, ${many}`);
   }
   let over = countOf(images()) - limits.images;
   for (const image of images()) {
@@ -117,8 +119,8 @@ function candidateOf(
   const declared = declaredFault(media, limits);
   if (declared) return omitted(declared);
   if (found === null)
-    return urlCandidate(media, accepts) ?? omitted(`not available (${shortRef(media.ref)})`);
-  const mime = found.mime ?? media.mime ?? 'application/octet-stream';
+    return urlCandidate(media, accepts, limits) ?? omitted(`not available (${shortRef(media.ref)})`);
+  const { mime } = found;
   if (!accepts(media, mime)) return omitted(`the type ${mime} is not taken here`);
   const base64Bytes = Math.ceil(found.bytes.length / 3) * 4;
   const size = media.kind === 'image' ? imageSizeOf(found.bytes) : null;
@@ -147,43 +149,22 @@ function sideOf(media: Media): number | null {
   return side > 0 ? side : null;
 }
 
-function urlCandidate(media: Media, accepts: (media: Media, mime: string) => boolean): Candidate | null {
-  if (!/^https?:\/\//.test(media.ref) || !accepts(media, media.mime ?? guessedMime(media))) return null;
-  return { media, data: { kind: 'url', url: media.ref }, times: 1, base64Bytes: 0, side: sideOf(media) };
-}
-
-/** A URL says by its kind what it is; the server behind it says the rest. */
-function guessedMime(media: Media): string {
-  return media.kind === 'image'
-    ? 'image/png'
-    : media.kind === 'file'
-      ? 'application/pdf'
-      : `${media.kind}/mp4`;
-}
-
-function bytesOf(
+function urlCandidate(
   media: Media,
-  artifacts: ReadonlyMap<string, Uint8Array>,
-): { readonly bytes: Uint8Array; readonly mime?: string } | null {
-  const stored = artifacts.get(media.ref);
-  if (stored) return { bytes: stored };
-  const match = /^data:([^;,]*)(?:;[^,]*)?,/.exec(media.ref.slice(0, 200));
-  if (!match) return null;
-  const isBase64 = match[0].includes(';base64,');
-  const rest = media.ref.slice(match[0].length);
-  const bytes = isBase64 ? Buffer.from(rest, 'base64') : Buffer.from(safeDecode(rest), 'utf8');
-  if (bytes.length === 0) return null;
-  return { bytes, ...(match[1] ? { mime: match[1] } : {}) };
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  accepts: (media: Media, mime: string) => boolean,
+  limits: TargetLimits,
+): Candidate | null {
+  const mime = mimeOfUrl(media);
+  if (!limits.mediaUrl.test(media.ref) || !URL.canParse(media.ref) || !accepts(media, mime)) return null;
+  return {
+    media,
+    data: { kind: 'url', mime, url: media.ref },
+    times: 1,
+    base64Bytes: 0,
+    side: sideOf(media),
+  };
 }
 
 function shortRef(ref: string): string {
-  return ref.length > 40 ? `${ref.slice(0, 40)}…` : ref;
+  return ref.length > 40 ? `${ref.slice(0, 40).toWellFormed()}…` : ref;
 }

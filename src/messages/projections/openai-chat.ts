@@ -9,8 +9,8 @@ import {
   isBlankText,
   type Media,
   type Message,
+  mediaOf,
   partsOf,
-  textOf,
   toolCallsOf,
   toolResultOf,
 } from '../message.js';
@@ -18,7 +18,7 @@ import { argumentsTextOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
 import { BRIDGE_TEXT, CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
-import { saidParts } from './reasoning-origin.js';
+import { hasReasoning, saidParts } from './reasoning-origin.js';
 import { markedOutputText, partTexts } from './tool-output.js';
 
 export type OpenAiChatPart =
@@ -51,6 +51,9 @@ const AUDIO_FORMATS: ReadonlyMap<string, 'wav' | 'mp3'> = new Map([
   ['audio/mpeg', 'mp3'],
   ['audio/mp3', 'mp3'],
 ]);
+
+/** The text of a result that has media only. */
+const SHOWN_TEXT = 'The result is shown below.';
 
 /** Bytes only: a URL is taken for images alone. */
 function accepts(media: Media, mime: string): boolean {
@@ -109,8 +112,7 @@ class ChatBuilder {
   addAssistant(message: Message): void {
     this.#endBlock();
     this.#preparation.omitProviderItems(message);
-    if ((message.reasoning?.length ?? 0) > 0 || message.reasoningContent !== undefined)
-      this.#preparation.omitReasoning('this API takes none back');
+    if (hasReasoning(message)) this.#preparation.omitReasoning('this API takes none back');
     const text = saidParts(message)
       .flatMap((part) => (part.type === 'text' && !isBlankText(part.text) ? [part.text] : []))
       .join('');
@@ -127,23 +129,22 @@ class ChatBuilder {
   addResult(message: Message): void {
     const result = toolResultOf(message)!;
     const texts = [markedOutputText(result), ...partTexts(message)];
-    for (const part of message.parts ?? []) {
-      if (part.type !== 'media') continue;
-      const planned = this.#preparation.media(part.media);
+    let moved = '';
+    for (const media of mediaOf(message)) {
+      const planned = this.#preparation.media(media);
       if (typeof planned === 'string') texts.push(planned);
       else {
-        this.#preparation.note(
-          'media-moved',
-          `the ${part.media.kind} of ${result.toolName} follows its results`,
-        );
+        this.#preparation.note('media-moved', `the ${media.kind} of ${result.toolName} follows its results`);
         this.#shown.push(mediaPart(planned));
+        moved = SHOWN_TEXT;
       }
     }
+    const text = texts.filter((line) => !isBlankText(line)).join('\n');
     this.messages.push({
       role: 'tool',
       tool_call_id: this.#preparation.ids.ofResult(result.toolCallId),
       ...(this.#mistral ? { name: this.#preparation.toolName(result.toolName) } : {}),
-      content: texts.filter((text) => !isBlankText(text)).join('\n'),
+      content: text === '' ? moved : text,
     });
   }
 
@@ -198,15 +199,20 @@ function asParts(content: string | OpenAiChatPart[]): OpenAiChatPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
+/** A text where one is enough: some servers with strict templates take nothing else. */
 function userContent(message: Message, preparation: Preparation): string | OpenAiChatPart[] {
-  const parts = partsOf(message);
-  if (parts.every((part) => part.type === 'text')) return textOf(message);
-  return parts.flatMap((part): OpenAiChatPart[] => {
+  const parts = partsOf(message).flatMap((part): OpenAiChatPart[] => {
     if (part.type === 'reasoning') return [];
     if (part.type === 'text') return isBlankText(part.text) ? [] : [{ type: 'text', text: part.text }];
     const planned = preparation.media(part.media);
     return [typeof planned === 'string' ? { type: 'text', text: planned } : mediaPart(planned)];
   });
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === 'text') return only.text;
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { flavor } = preparation.target;
+  const takesParts = flavor === undefined || flavor === 'openai' || texts.length < parts.length;
+  return takesParts ? parts : texts.join('\n\n');
 }
 
 function mediaPart({ media, data }: SentMedia): OpenAiChatPart {

@@ -104,7 +104,9 @@ function addAssistant(
     items.push({ type: 'function_call', call_id: ids[index]!, name, arguments: argumentsTextOf(call) });
   }
   // Reasoning that led to nothing that can be sent is refused by itself.
+  const isLeft = isReasoning(items[items.length - 1]);
   while (isReasoning(items[items.length - 1])) items.pop();
+  if (isLeft) preparation.omitReasoning('nothing follows it');
   if (items.length === 0) preparation.note('message-omitted', 'nothing of it can be sent here');
   input.push(...items);
 }

@@ -1,7 +1,7 @@
 /** What every projection begins with: a legal list, translators, a media plan, and the notes. */
 import type { ToolDescription } from '../../core/tool-definition.js';
 import { repairHistory } from '../legality/history.js';
-import { type Media, type Message, textOf, toolCallsOf, toolResultOf } from '../message.js';
+import { type Media, type Message, mediaOf, textOf, toolCallsOf, toolResultOf } from '../message.js';
 import { IdTranslator, NameTranslator } from './id-translator.js';
 import {
   isSent,
@@ -33,7 +33,7 @@ export class Preparation {
   ) {
     this.target = target;
     this.limits = limitsFor(name, target.flavor, target.limits);
-    const { messages: legal, repairs } = repairHistory(messages);
+    const { messages: legal, repairs } = repairHistory(this.#withoutItemsOfOthers(messages));
     this.messages = legal;
     for (const { code, messageIndex, reason } of repairs) {
       this.#notes.push({ code: 'repaired', messageIndex, detail: `${code}: ${reason}` });
@@ -41,7 +41,8 @@ export class Preparation {
     this.ids = new IdTranslator(this.limits.callId);
     this.#names = new NameTranslator(this.limits.toolName);
     const imageMimes = this.limits.imageMimes;
-    this.#media = planMedia(legal, this.limits, target.artifacts ?? new Map(), (media, mime) =>
+    const showing = legal.filter(({ role }) => role === 'user' || role === 'tool');
+    this.#media = planMedia(showing, this.limits, target.artifacts ?? new Map(), (media, mime) =>
       media.kind === 'image' ? imageMimes.has(mime) : accepts(media, mime),
     );
     this.#noteUnknownTools();
@@ -64,8 +65,9 @@ export class Preparation {
   /** The messages after the system prompt, with their indexes. */
   *conversation(): Generator<{ readonly message: Message; readonly index: number }> {
     for (const [index, message] of this.messages.entries()) {
-      if (message.role === 'system') continue;
       this.at(index);
+      if (message.role === 'system' || message.role === 'assistant') this.#noteMedia(message);
+      if (message.role === 'system') continue;
       yield { message, index };
     }
     this.at(null);
@@ -128,7 +130,30 @@ export class Preparation {
   }
 
   finish<Request>(request: Request): Projection<Request> {
-    return { request, notes: this.#notes, callIds: this.ids.originals };
+    return {
+      request,
+      notes: this.#notes,
+      callIds: this.ids.originals,
+      toolNames: this.#names.originals,
+    };
+  }
+
+  /** Only the model has items of its own: a message of anybody else that holds nothing but such is blank. */
+  #withoutItemsOfOthers(messages: readonly Message[]): readonly Message[] {
+    if (!messages.some(hasItemsOfOthers)) return messages;
+    return messages.map((message, messageIndex) => {
+      if (!hasItemsOfOthers(message)) return message;
+      const { providerItems: _, ...rest } = message;
+      const detail = `a message of the role ${message.role} has none of its own`;
+      this.#notes.push({ code: 'provider-item-omitted', messageIndex, detail });
+      return rest;
+    });
+  }
+
+  #noteMedia(message: Message): void {
+    for (const { kind } of mediaOf(message)) {
+      this.note('media-omitted', `${message.role} messages cannot show the ${kind} here`);
+    }
   }
 
   #noteUnknownTools(): void {
@@ -147,6 +172,10 @@ export class Preparation {
       }
     }
   }
+}
+
+function hasItemsOfOthers({ role, providerItems }: Message): boolean {
+  return role !== 'assistant' && providerItems !== undefined && providerItems.length > 0;
 }
 
 const STUB_DESCRIPTION = 'This tool is not available any more. Do not call it.';

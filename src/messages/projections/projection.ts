@@ -30,22 +30,24 @@ export interface ProjectionTarget {
   readonly ending?: 'user-turn' | 'as-is';
 }
 
-export type NoteCode =
-  | 'repaired'
-  | 'reasoning-omitted'
-  | 'call-id-translated'
-  | 'tool-name-translated'
-  | 'tool-unknown'
-  | 'tool-stub-declared'
-  | 'media-omitted'
-  | 'media-moved'
-  | 'message-omitted'
-  | 'provider-item-omitted'
-  | 'signature-placeholder'
-  | 'large-integer-as-text'
-  | 'output-cut'
-  | 'assistant-bridge-added'
-  | 'user-turn-added';
+export const NOTE_CODES = [
+  'repaired',
+  'reasoning-omitted',
+  'call-id-translated',
+  'tool-name-translated',
+  'tool-unknown',
+  'tool-stub-declared',
+  'media-omitted',
+  'media-moved',
+  'message-omitted',
+  'provider-item-omitted',
+  'signature-placeholder',
+  'large-integer-as-text',
+  'output-cut',
+  'assistant-bridge-added',
+  'user-turn-added',
+] as const;
+export type NoteCode = (typeof NOTE_CODES)[number];
 
 export interface ProjectionNote {
   readonly code: NoteCode;
@@ -59,6 +61,8 @@ export interface Projection<Request> {
   readonly notes: readonly ProjectionNote[];
   /** Ids of calls as the request has them → as the list has them, where they differ. */
   readonly callIds: ReadonlyMap<string, string>;
+  /** Names of tools as the request has them → their own, where they differ: for the calls of the answer. */
+  readonly toolNames: ReadonlyMap<string, string>;
 }
 
 export type Project<Request> = (

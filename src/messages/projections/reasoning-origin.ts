@@ -2,7 +2,14 @@
  * Whose reasoning it is. What a provider signed or encrypted goes back to it byte for byte, and to no other: the model, and the
  * account where one is known, must be the same. Whose reasoning is unknown goes to nobody.
  */
-import { type ContentPart, isBlankText, type Message, type Origin, type ReasoningItem } from '../message.js';
+import {
+  type ContentPart,
+  isBlankText,
+  type Message,
+  type Origin,
+  type ReasoningItem,
+  toolCallsOf,
+} from '../message.js';
 import type { ProjectionTarget } from './projection.js';
 
 /** Names under which one provider's items are known. */
@@ -32,6 +39,12 @@ export function saidParts(message: Message): SaidPart[] {
   return [...before, ...text, ...parts];
 }
 
+export function hasReasoning(message: Message): boolean {
+  return (
+    message.reasoningContent !== undefined || saidParts(message).some((part) => part.type === 'reasoning')
+  );
+}
+
 export interface ReplayedParts {
   /** Without blank texts, and without reasoning that must not go back. */
   readonly parts: readonly SaidPart[];
@@ -51,7 +64,8 @@ export function replayedParts(
   const parts = saidParts(message);
   const texts = parts.filter((part) => part.type === 'text' && !isBlankText(part.text));
   const items = parts.flatMap((part) => (part.type === 'reasoning' ? [part.reasoning] : []));
-  if (items.length === 0) return { parts: texts, omitted: null };
+  if (items.length === 0)
+    return { parts: texts, omitted: message.reasoningContent === undefined ? null : 'nobody signed it' };
   if (target.reasoning === false) return { parts: texts, omitted: 'thinking is off' };
   if (!items.every(mayGoBack)) return { parts: texts, omitted: 'it is of another model, or not signed' };
   if (hasBlankAmongSigned(parts))
@@ -60,6 +74,14 @@ export function replayedParts(
     parts: parts.filter((part) => part.type === 'reasoning' || !isBlankText(part.text)),
     omitted: null,
   };
+}
+
+/** For providers that refuse a message whose last block is reasoning: what was said goes without it, rather than not at all. */
+export function endingInText(message: Message, replayed: ReplayedParts): ReplayedParts {
+  const { parts } = replayed;
+  const texts = parts.filter((part) => part.type === 'text');
+  if (toolCallsOf(message).length > 0 || texts.length === 0 || parts.at(-1)?.type === 'text') return replayed;
+  return { parts: texts, omitted: 'nothing follows it' };
 }
 
 /** Such a text can neither be sent nor be left out: the places of the blocks are signed. */

@@ -30,6 +30,8 @@ export interface TargetLimits {
   readonly manyImages: number;
   readonly manyImagesSide: number;
   readonly images: number;
+  /** What the provider fetches by itself. */
+  readonly mediaUrl: RegExp;
   /** Of all media of the request as base64. */
   readonly mediaBase64Bytes: number;
   /** Characters of one tool output. */
@@ -50,6 +52,7 @@ const OPENAI: TargetLimits = {
   manyImages: NO_LIMIT,
   manyImagesSide: NO_LIMIT,
   images: 500,
+  mediaUrl: /^https?:\/\//i,
   mediaBase64Bytes: 45 * MEBIBYTE,
   outputChars: NO_LIMIT,
 };
@@ -63,6 +66,7 @@ const ANTHROPIC: TargetLimits = {
   manyImages: 20,
   manyImagesSide: 2000,
   images: 100,
+  mediaUrl: /^https:\/\//i,
   mediaBase64Bytes: 28 * MEBIBYTE, // of a body of 32, with room for the texts
   outputChars: NO_LIMIT,
 };
@@ -86,6 +90,7 @@ const LIMITS: Readonly<Record<TargetName, TargetLimits>> = {
   // What all providers behind the SDK take: the narrowest of each.
   'ai-sdk': {
     ...ANTHROPIC,
+    mediaUrl: OPENAI.mediaUrl, // the SDK fetches what a provider does not
     callId: { pattern: WORD, max: 40, unique: true },
     toolName: { pattern: WORD, max: 64 },
   },

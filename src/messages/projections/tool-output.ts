@@ -1,5 +1,5 @@
 /** What a tool returned, as text. */
-import { isBlankText, type Message, type ToolResultPayload } from '../message.js';
+import { isBlankText, type Message, partsOf, type ToolResultPayload } from '../message.js';
 
 /** Strings as they are, everything else as JSON. */
 export function outputText(result: ToolResultPayload): string {
@@ -14,9 +14,9 @@ export function markedOutputText(result: ToolResultPayload): string {
   return result.toolError === null || /^(error|interrupted)\b/i.test(text) ? text : `Error: ${text}`;
 }
 
-/** Text that stands beside media in a result's parts. */
+/** Text that stands beside the result, and beside its media. */
 export function partTexts(message: Message): string[] {
-  return (message.parts ?? []).flatMap((part) =>
+  return partsOf(message).flatMap((part) =>
     part.type === 'text' && !isBlankText(part.text) ? [part.text] : [],
   );
 }

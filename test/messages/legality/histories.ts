@@ -159,6 +159,16 @@ const FAULTS: readonly Fault[] = [
   (messages, at) => replace(messages, at, { role: 'developer' as MessageRole }),
   (messages, at) => replace(messages, at, { role: 'narrator' as MessageRole }),
   (messages, at) => replace(messages, at, { content: 'half \ud83d' }),
+  (messages, at) => replace(messages, at, { role: 'user' }),
+  (messages, at) => replace(messages, at, { role: 'assistant' }),
+  (messages, at) => replace(messages, at, { role: 'tool' }),
+  (messages, at) => replace(messages, at, { content: `said ${at}`, role: 'user' }),
+  (messages, at) => replace(messages, at, { messageId: 'id \ud83d' }),
+  (messages, at) => replace(messages, at, { messageId: 'id \ude00' }),
+  (messages, at) => replace(messages, at, { status: 'aborted' }),
+  (messages, at) => replace(messages, at, { synthetic: true }),
+  (messages, at) => replace(messages, at, { kind: 'memory' }),
+  (messages, at) => replace(messages, at, { turnId: `turn_${at % 3}` }),
   (messages, at) => replace(messages, at, { messageId: 'same' }),
   (messages, at) => replace(messages, at, { reasoning: [{ text: '', signature: 'c2ln' }] }),
   (messages, at) => {
@@ -168,12 +178,16 @@ const FAULTS: readonly Fault[] = [
   withCalls((calls) => calls.map((call) => ({ ...call, id: 'same' }))),
   withCalls((calls) => calls.map((call) => ({ ...call, id: '' }))),
   withCalls((calls) => calls.map((call) => ({ ...call, arguments: [] }))),
+  withCalls((calls) => calls.map((call) => ({ ...call, arguments: null, argumentsText: '{"cut": o' }))),
+  withCalls((calls) => calls.map((call) => ({ ...call, id: `${call.id}\ud83d` }))),
+  withCalls((calls) => [...calls, ...calls]),
   withCalls((calls) => calls.map((call) => ({ ...call, arguments: '{"cut": "o' }))),
   withResult({ toolResult: '', toolError: null }),
   withResult({ toolResult: 1, toolError: 'both' }),
   withResult({ toolName: '' }),
   withResult({ toolCallId: 'x_y' }),
   withResult({ toolCallId: '' }),
+  withResult({ toolCallId: 'a\ud83d' }),
 ];
 
 export const faultyHistory: fc.Arbitrary<Message[]> = fc

@@ -2,8 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/core/canonical-json.js';
+import { toJsonValue } from '../../../src/core/to-json-value.js';
 import { checkHistory, repairHistory } from '../../../src/messages/legality/history.js';
 import {
+  isBlankText,
   type Message,
   type MessageRole,
   textOf,
@@ -13,6 +15,13 @@ import {
 import { messageToJson } from '../../../src/messages/message-serializer.js';
 import { runParameters } from '../../property/seed.js';
 import { faultyHistory, richLegalHistory } from './histories.js';
+
+/** Null for every message but a result that no repair may rewrite. */
+function outputOf(message: Message): string | null {
+  const result = toolResultOf(message);
+  if (!result || result.toolError !== null || typeof result.toolResult === 'string') return null;
+  return canonicalJson(toJsonValue(result.toolResult).value);
+}
 
 const bytesOf = (messages: readonly Message[]) => canonicalJson(messages.map(messageToJson));
 
@@ -72,15 +81,32 @@ describe('the repair of a faulty history', () => {
         const kept = repairHistory(messages).messages.map((message) => textOf(message));
         for (const message of messages) {
           const text = textOf(message).toWellFormed();
-          if (message.role === 'user' && text.trim() !== '' && message.messageId === undefined)
-            expect(kept).toContain(text);
+          if (message.role === 'user' && !isBlankText(text)) expect(kept).toContain(text);
         }
       }),
       parameters,
     );
   });
 
-  it('keeps each real result that has a call, once', () => {
+  it('keeps the output of each real result, or names the result that it drops or makes a note of', () => {
+    fc.assert(
+      fc.property(faultyHistory, (messages) => {
+        const { messages: repaired, repairs } = repairHistory(messages);
+        const named = new Set(
+          repairs
+            .filter(({ code }) => code.startsWith('drop-') || code === 'note-late-result')
+            .map((r) => r.messageIndex),
+        );
+        const kept = new Set(repaired.map(outputOf));
+        for (const [index, message] of messages.entries()) {
+          if (outputOf(message) !== null && !named.has(index)) expect(kept).toContain(outputOf(message));
+        }
+      }),
+      parameters,
+    );
+  });
+
+  it('puts each result behind the message with its call', () => {
     fc.assert(
       fc.property(faultyHistory, (messages) => {
         const { messages: repaired } = repairHistory(messages);

@@ -1,4 +1,5 @@
 /** Response messages of the Vercel AI SDK, read as what was said, called and returned. Unknown parts are kept as provider items. */
+
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { toJsonValue } from '../../../core/to-json-value.js';
@@ -6,6 +7,7 @@ import { callItemFrom } from '../../ai-sdk-metadata.js';
 import { reasoningFrom, thoughtSignatureFrom } from '../../ai-sdk-signatures.js';
 import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '../../message.js';
 import { assistantContentOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
 
 /** Reasoning that stands between texts keeps its place in `parts`. */
 export interface ImportedResponse extends Pick<Message, 'content' | 'parts' | 'reasoning'> {
@@ -96,7 +98,7 @@ function fromResult(part: JsonObject): ImportedResult {
   const type = String(output['type'] ?? '');
   const value = output['value'] ?? null;
   const failed = type.startsWith('error') || type === 'execution-denied';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : jsonTextOf(value);
   const base = {
     kind: 'result' as const,
     callId: String(part['toolCallId'] ?? ''),

@@ -1,7 +1,9 @@
 /** Results of tools as Anthropic writes them: blocks of a user message, with text or a list of texts and images. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { type ContentPart, isBlankText, type Message } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import type { OpenCalls } from '../reading/open-calls.js';
 import { idText, textField } from '../reading/record-fields.js';
 import { isMediaBlock, mediaPartsFrom } from './anthropic-media.js';
@@ -17,7 +19,7 @@ export function resultMessageFrom(
   const toolCallId = idText(block['tool_use_id']);
   const { result, media } = contentFrom(block['content'], place, losses);
   const failed = block['is_error'] === true;
-  const error = typeof result === 'string' ? result : JSON.stringify(result);
+  const error = typeof result === 'string' ? result : jsonTextOf(result);
   return {
     role: 'tool',
     content: null,
@@ -57,5 +59,5 @@ function partsFrom(block: JsonValue, place: string, losses: LossAccount): Conten
   if (text !== undefined) return [{ type: 'text', text }];
   if (isJsonObject(block) && isMediaBlock(block)) return mediaPartsFrom(block, place, losses);
   losses.approximate('block of a tool result, kept as JSON text', place);
-  return [{ type: 'text', text: JSON.stringify(block) }];
+  return [{ type: 'text', text: jsonTextOf(block) }];
 }

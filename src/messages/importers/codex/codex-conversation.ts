@@ -2,10 +2,12 @@
  * Puts the items of the Responses API together: reasoning, texts and calls up to the first output are one answer. The same
  * reading serves the items of a rollout and those of the history that a compaction left.
  */
+
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { OpenCalls } from '../reading/open-calls.js';
 import { idText, textField } from '../reading/record-fields.js';
 import { codexCallOf, isCodexCall, isCodexOutput } from './codex-calls.js';
@@ -138,6 +140,6 @@ function partsOfMessage(item: JsonObject, losses: LossAccount, place: string): C
 }
 
 function errorText(result: JsonValue): string {
-  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  const text = typeof result === 'string' ? result : jsonTextOf(result);
   return text.trim() === '' ? 'The tool failed without a message.' : text;
 }

@@ -1,6 +1,8 @@
 /** Results of tools in Gemini CLI sessions: parts that the API takes, with a state beside them. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message } from '../../message.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { idText, objectField, textField } from '../reading/record-fields.js';
 import { geminiMediaOf } from './gemini-cli-parts.js';
 
@@ -74,7 +76,7 @@ function outcomeOf(response: JsonValue | undefined, failed: boolean): Outcome {
 
 function errorIn(response: JsonValue | undefined): string {
   const error = isJsonObject(response) ? (response['error'] ?? response['output'] ?? response) : response;
-  const text = typeof error === 'string' ? error : JSON.stringify(error ?? '');
+  const text = typeof error === 'string' ? error : jsonTextOf(error ?? '');
   return text.trim() === '' || text === '""' ? FAILED : text;
 }
 

@@ -18,6 +18,10 @@ import { LangChainReader } from './langchain-message.js';
 import { langChainMessageOf } from './langchain-shape.js';
 
 const REMOVE_ALL = '__remove_all__';
+/** What a removal has in its text, in one form or the other. */
+const REMOVALS = ['"remove"', 'RemoveMessage'];
+/** Kept of a chunk, because a mark may lie across its end; no mark is longer. */
+const BORDER_BYTES = 16;
 
 export const langGraphImporter: TranscriptImporter = {
   format: 'langgraph',
@@ -123,6 +127,7 @@ function turnSlices(source: TranscriptSource, losses: LossAccount) {
 /** What is removed, and by which member; later messages may have the id again. */
 async function removalsIn(source: TranscriptSource, layout: LangChainLayout): Promise<Map<string, number>> {
   const removed = new Map<string, number>();
+  if (!(await mayHaveRemovals(source))) return removed;
   let position = 0;
   for await (const { json } of membersOf(source, layout, new LossAccount())) {
     const message = langChainMessageOf(json);
@@ -130,6 +135,18 @@ async function removalsIn(source: TranscriptSource, layout: LangChainLayout): Pr
     position += 1;
   }
   return removed;
+}
+
+/** Most threads have none, and are then parsed only once. */
+async function mayHaveRemovals(source: TranscriptSource): Promise<boolean> {
+  let tail = Buffer.alloc(0);
+  for await (const chunk of source.chunks()) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const border = Buffer.concat([tail, bytes.subarray(0, BORDER_BYTES)]);
+    if (REMOVALS.some((mark) => border.includes(mark) || bytes.includes(mark))) return true;
+    tail = Buffer.concat([tail, bytes.subarray(-BORDER_BYTES)]).subarray(-BORDER_BYTES);
+  }
+  return false;
 }
 
 /** In words, why a member is left out; null where it is not. */

@@ -1,8 +1,10 @@
 /** What one item of an agent's run is: something said, a call, a result, or an item that only the provider understands. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { contentOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { argumentsFrom } from '../reading/open-calls.js';
 import { idText, isAbsent, objectField, textField } from '../reading/record-fields.js';
 import { agentsPartsOf, agentsReasoningOf } from './agents-parts.js';
@@ -73,7 +75,7 @@ export function callIdOf(item: JsonObject): string {
 export function identityOf(item: JsonObject): string {
   const id = textField(item, 'call_id', 'callId', 'id');
   const hasId = id !== undefined && id !== '' && !id.startsWith('__fake');
-  return `${idText(item['type'])}:${hasId ? id : JSON.stringify(item).slice(0, 400)}`;
+  return `${idText(item['type'])}:${hasId ? id : jsonTextOf(item).slice(0, 400)}`;
 }
 
 function messageOf(item: JsonObject, place: string, losses: LossAccount): AgentsPiece | null {

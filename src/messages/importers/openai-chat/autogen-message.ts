@@ -1,8 +1,10 @@
 /** One message of AutoGen's model context: `type` says what it is, calls and results are lists in `content`. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { contentOf, mediaPartOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { argumentsFrom } from '../reading/open-calls.js';
 import { idText, isAbsent, listField, textField } from '../reading/record-fields.js';
 
@@ -52,7 +54,7 @@ function resultOf(json: JsonValue, place: string, losses: LossAccount): Message[
   }
   const { content = null, is_error: isError } = json;
   const failed = isError === true;
-  const error = typeof content === 'string' ? content : JSON.stringify(content);
+  const error = typeof content === 'string' ? content : jsonTextOf(content);
   return [
     {
       role: 'tool',

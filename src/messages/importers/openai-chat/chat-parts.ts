@@ -1,8 +1,10 @@
 /** The parts of a chat message's content: text, images, sound, files, refusals. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { mediaPartOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { isAbsent, objectField, textField } from '../reading/record-fields.js';
 
 export function chatPartsOf(
@@ -15,7 +17,7 @@ export function chatPartsOf(
   if (Array.isArray(content))
     return content.flatMap((part, index) => partOf(part, `${place}/content/${index}`, losses));
   losses.approximate('content of another type, as its JSON', place);
-  return [{ type: 'text', text: JSON.stringify(content) }];
+  return [{ type: 'text', text: jsonTextOf(content) }];
 }
 
 function partOf(part: JsonValue, place: string, losses: LossAccount): ContentPart[] {

@@ -1,8 +1,10 @@
 /** The parts of an OpenCode message: what the user gave, and the steps of an answer. */
+
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ReasoningItem, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf, mediaPartOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { argumentsFrom } from '../reading/open-calls.js';
 import { idText, listField, objectField, textField } from '../reading/record-fields.js';
 
@@ -137,7 +139,7 @@ export class OpenCodeStep {
 function resultOf(call: ToolCallSpec, state: JsonObject): Message | null {
   const { status, output = null } = state;
   if (status !== 'completed' && status !== 'error') return null;
-  const error = textField(state, 'error', 'output') ?? JSON.stringify(output);
+  const error = textField(state, 'error', 'output') ?? jsonTextOf(output);
   const media = listField(state, 'attachments')
     .filter(isJsonObject)
     .flatMap((file) => {

@@ -40,8 +40,9 @@ interface Container {
 export async function* sliceJson(
   chunks: AsyncIterable<Uint8Array>,
   choose: (path: JsonPath) => SliceChoice,
+  bytesMax = SLICE_BYTES_MAX,
 ): AsyncGenerator<JsonSlice> {
-  const window = new Window(chunks);
+  const window = new Window(chunks, bytesMax);
   const open: Container[] = [];
   await window.skipByteOrderMark();
   for (;;) {
@@ -91,6 +92,8 @@ async function* readMember(
 /** The part of the source that is held: from the value under way to the last chunk read. */
 class Window {
   readonly #chunks: AsyncIterator<Uint8Array>;
+  /** Of one value that is taken. */
+  readonly #bytesMax: number;
   /** Grows by doubling, so that a large value is not copied again for each chunk. */
   #store: Buffer = Buffer.alloc(0);
   /** The part of the store that is filled. */
@@ -99,7 +102,8 @@ class Window {
   /** Offset in the source of the first byte held. */
   #base = 0;
 
-  constructor(chunks: AsyncIterable<Uint8Array>) {
+  constructor(chunks: AsyncIterable<Uint8Array>, bytesMax: number) {
+    this.#bytesMax = bytesMax;
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
@@ -159,7 +163,7 @@ class Window {
           throw invalid('the document ends in the middle', start);
         }
         at -= from;
-        if (keep && this.#bytes.length > SLICE_BYTES_MAX) throw tooLarge(start);
+        if (keep && this.#bytes.length > this.#bytesMax) throw tooLarge(start, this.#bytesMax);
         continue;
       }
       const byte = this.#bytes[at]!;
@@ -199,7 +203,7 @@ class Window {
       if (!(await this.#more(moved))) throw invalid('a text has no end', start);
       at -= moved;
       from = lastSeen - moved;
-      if (this.#bytes.length > SLICE_BYTES_MAX) throw tooLarge(start);
+      if (this.#bytes.length > this.#bytesMax) throw tooLarge(start, this.#bytesMax);
     }
   }
 
@@ -233,10 +237,10 @@ function invalid(problem: string, offset: number, cause?: unknown): RekindleErro
   });
 }
 
-function tooLarge(offset: number): RekindleError {
+function tooLarge(offset: number, bytesMax: number): RekindleError {
   return new RekindleError(
     'TRANSCRIPT_INVALID',
-    `One value at byte ${offset} is larger than ${SLICE_BYTES_MAX} bytes.`,
-    { details: { problem: 'too large', offset, bytesMax: SLICE_BYTES_MAX } },
+    `One value at byte ${offset} is larger than ${bytesMax} bytes.`,
+    { details: { problem: 'too large', offset, bytesMax } },
   );
 }

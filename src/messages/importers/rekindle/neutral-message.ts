@@ -2,6 +2,7 @@
  * One message in our stored form or in the flat neutral form (`tool_calls`, `tool_call_id`, `tool_result`, `media` beside the
  * content). What is wrong with it stays visible: unknown roles, arguments that are no object, results with an error too.
  */
+
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
 import {
   type ContentPart,
@@ -15,6 +16,7 @@ import {
   type ToolResultPayload,
 } from '../../message.js';
 import { messageFromJson } from '../../message-serializer.js';
+import { jsonTextOf } from '../reading/json-text.js';
 import { idText, isAbsent, textField } from '../reading/record-fields.js';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -37,7 +39,7 @@ const CALL_FIELDS = new Set(['id', 'name', 'arguments', 'arguments_text', 'signa
 const MEDIA_KINDS: ReadonlySet<JsonValue | undefined> = new Set(['image', 'audio', 'video', 'file']);
 
 export function neutralMessageFrom(json: JsonValue): Message {
-  if (!isJsonObject(json)) return { role: 'user', content: isAbsent(json) ? null : JSON.stringify(json) };
+  if (!isJsonObject(json)) return { role: 'user', content: isAbsent(json) ? null : jsonTextOf(json) };
   const read: NeutralFields = { ...contentFrom(json), ...marksFrom(json) };
   const isMisplaced = !addPayload(read, json);
   const { content = null, ...fields } = read;
@@ -71,7 +73,7 @@ function contentFrom(json: JsonObject): NeutralFields {
   const items = reasoningFrom(reasoning);
   const fields: NeutralFields = items.length > 0 ? { reasoning: items } : {};
   const isEmpty = isAbsent(content) || Array.isArray(content);
-  const text = isEmpty ? null : typeof content === 'string' ? content : JSON.stringify(content);
+  const text = isEmpty ? null : typeof content === 'string' ? content : jsonTextOf(content);
   if (Array.isArray(list)) return { ...fields, content: text, parts: [...list.map(partFrom), ...media] };
   if (media.length === 0) return { ...fields, content: text };
   const texts: ContentPart[] = text === null ? [] : [{ type: 'text', text }];
@@ -80,7 +82,7 @@ function contentFrom(json: JsonObject): NeutralFields {
 
 function partFrom(part: JsonValue): ContentPart {
   if (typeof part === 'string') return { type: 'text', text: part };
-  if (!isJsonObject(part)) return { type: 'text', text: isAbsent(part) ? '' : JSON.stringify(part) };
+  if (!isJsonObject(part)) return { type: 'text', text: isAbsent(part) ? '' : jsonTextOf(part) };
   if (part['type'] === 'reasoning')
     return { type: 'reasoning', reasoning: reasoningItemFrom(innerOf(part, 'reasoning')) };
   const [media] = mediaPartFrom(innerOf(part, 'media'));
@@ -89,7 +91,7 @@ function partFrom(part: JsonValue): ContentPart {
   const signature = textField(part, 'signature');
   return {
     type: 'text',
-    text: text ?? JSON.stringify(part),
+    text: text ?? jsonTextOf(part),
     ...(signature === undefined ? {} : { signature }),
   };
 }
@@ -182,7 +184,7 @@ function callFrom(json: JsonValue): ToolCallSpec {
 
 function resultFrom(json: JsonObject): ToolResultPayload {
   const error = json['tool_error'];
-  const toolError = isAbsent(error) ? null : typeof error === 'string' ? error : JSON.stringify(error);
+  const toolError = isAbsent(error) ? null : typeof error === 'string' ? error : jsonTextOf(error);
   return {
     toolCallId: idText(json['tool_call_id']),
     toolName: idText(json['tool_name']),

@@ -33,7 +33,7 @@ function recognises(head: TranscriptHead): boolean {
   const isSnapshot = head.keys.has('schema_version') && head.keys.has('agent_id');
   const isCase = head.keys.has('slug') && head.keys.has('expected');
   const { messages } = head.fields;
-  return isSnapshot || isCase || (Array.isArray(messages) && isNeutralMessage(messages[0]));
+  return isSnapshot || isCase || (Array.isArray(messages) && messages.some(isNeutralMessage));
 }
 
 function hasRole(item: JsonValue): boolean {

@@ -17,7 +17,7 @@ const stored = ({ type, ...data }: { type: string; [key: string]: unknown }) => 
   type,
   data: { ...data, type },
 });
-const constructed = (name: string, { type: _, ...kwargs }: { type: string }) => ({
+const constructed = (name: string, { type: _, ...kwargs }: { type: string; [key: string]: unknown }) => ({
   lc: 1,
   type: 'constructor',
   id: ['langchain', 'schema', 'messages', name],
@@ -240,6 +240,14 @@ describe('the import of LangGraph threads and LangChain messages', () => {
     expect(messages.map(({ content }) => content)).toStrictEqual(['What is in a.ts?', 'Right.']);
     expect(report.dropped.map(({ what }) => what)).toContain('a message that was removed later');
   });
+
+  it.each([stored({ type: 'remove', id: 'a1' }), constructed('RemoveMessage', { type: 'remove', id: 'a1' })])(
+    'carries out a removal in the form %j',
+    async (removal) => {
+      const wrong = { type: 'ai', content: 'Wrong.', id: 'a1' };
+      expect(await messagesOf([human, wrong, removal])).toHaveLength(1);
+    },
+  );
 
   it('leaves out everything before the removal of all messages', async () => {
     const clear = { type: 'remove', content: '', id: '__remove_all__' };

@@ -1,0 +1,73 @@
+/**
+ * Calls are the assistant's and results are the tool's (H1). Where another role carries them, as other formats have it, they
+ * become a message of their own beside its text: so no result is lost, and nobody's words become another's.
+ */
+import {
+  isBlankMessage,
+  isToolCallPayload,
+  MESSAGE_ROLES,
+  type Message,
+  type MessageRole,
+} from '../message.js';
+import { roleNamed } from './h1-known-roles.js';
+import { DraftBuilder, type ListRule, originOf } from './rule.js';
+
+export const payloadsInTheirRoles: ListRule = {
+  check(messages) {
+    return messages.flatMap((message, messageIndex) => {
+      // An unknown role is reported as such.
+      if (!isForeign(message) || !MESSAGE_ROLES.includes(message.role)) return NONE;
+      return [{ rule: 'H1', messageIndex, reason: reasonOf(message) }];
+    });
+  },
+
+  repair(draft, _facts, repairs) {
+    if (!draft.messages.some(isForeign)) return draft;
+    const builder = new DraftBuilder(draft);
+    for (const [index, message] of draft.messages.entries()) {
+      for (const part of isForeign(message) ? apart(message) : [message]) builder.add(part, index);
+      if (!isForeign(message)) continue;
+      const messageIndex = originOf(draft, index);
+      repairs.push({ code: 'replace-unknown-role', messageIndex, reason: reasonOf(message) });
+    }
+    return builder.build();
+  },
+};
+
+const NONE: never[] = [];
+
+function ownerOf(payload: NonNullable<Message['toolPayload']>): MessageRole {
+  return isToolCallPayload(payload) ? 'assistant' : 'tool';
+}
+
+function isForeign({ role, toolPayload }: Message): boolean {
+  if (toolPayload === undefined || ('toolCalls' in toolPayload && toolPayload.toolCalls.length === 0))
+    return false;
+  return role !== ownerOf(toolPayload) && roleNamed(role) !== ownerOf(toolPayload);
+}
+
+function reasonOf({ role, toolPayload }: Message): string {
+  const what = isToolCallPayload(toolPayload) ? 'calls' : 'a result';
+  return `a message of the role ${JSON.stringify(role)} has ${what}`;
+}
+
+/** Results come before what is said with them, calls after it. */
+function apart(message: Message): Message[] {
+  const { toolPayload, ...rest } = message;
+  if (!toolPayload) return [message];
+  const role = ownerOf(toolPayload);
+  // Text of a tool is no message without its result; it stays with the calls.
+  if (isBlankMessage(rest) || message.role === 'tool') return [{ ...message, role }];
+  const { reasoning, reasoningContent, providerItems, ...said } = rest;
+  const { content: _, parts: __, imageUrls, audioUrls, videoUrls, messageId, kind, pinned, ...frame } = said;
+  const carried: Message = {
+    ...frame,
+    role,
+    content: null,
+    toolPayload,
+    ...(reasoning ? { reasoning } : {}),
+    ...(reasoningContent === undefined ? {} : { reasoningContent }),
+    ...(providerItems ? { providerItems } : {}),
+  };
+  return role === 'tool' ? [carried, said] : [said, carried];
+}

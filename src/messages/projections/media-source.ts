@@ -1,0 +1,89 @@
+/**
+ * Where the bytes of a medium are, and of which type they are. What the bytes say goes before what the list says: an image under
+ * a wrong type is refused with the whole request, each time it is sent again.
+ */
+import type { Media } from '../message.js';
+
+export interface FoundBytes {
+  readonly bytes: Uint8Array;
+  readonly mime: string;
+}
+
+const DATA_URL = /^data:([^,]*),/i;
+const HEAD_MAX = 200;
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** From the artifacts, or from the reference itself; null where they are elsewhere, or damaged. */
+export function bytesOf(media: Media, artifacts: ReadonlyMap<string, Uint8Array>): FoundBytes | null {
+  const stored = artifacts.get(media.ref);
+  if (stored) return found(media, stored, media.mime);
+  const match = DATA_URL.exec(media.ref.slice(0, HEAD_MAX));
+  if (!match) return null;
+  const [mime, ...parameters] = match[1]!.split(';');
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
+  const rest = media.ref.slice(match[0].length);
+  const bytes = isBase64 ? decoded(rest) : Buffer.from(unescaped(rest), 'utf8');
+  return bytes === null ? null : found(media, bytes, mime?.trim() || media.mime);
+}
+
+function found(media: Media, bytes: Uint8Array, said: string | undefined): FoundBytes | null {
+  if (bytes.length === 0) return null;
+  const seen = media.kind === 'image' ? imageMimeOf(bytes) : undefined;
+  return { bytes, mime: seen ?? plainMime(said ?? 'application/octet-stream') };
+}
+
+/** A decoder skips what it does not know, and would make other bytes of a damaged text. */
+function decoded(text: string): Uint8Array | null {
+  const compact = text.replace(/\s+/g, '');
+  return BASE64.test(compact) ? Buffer.from(compact, 'base64') : null;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const MAGIC: readonly (readonly [RegExp, string])[] = [
+  [/^\x89PNG\r\n\x1a\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^GIF8[79]a/, 'image/gif'],
+  [/^RIFF.{4}WEBP/s, 'image/webp'],
+];
+
+function imageMimeOf(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
+  return MAGIC.find(([pattern]) => pattern.test(head))?.[1];
+}
+
+/** In lower case, without parameters, under the name that providers know. */
+export function plainMime(mime: string): string {
+  const [type = ''] = mime.toLowerCase().split(';');
+  return type.trim() === 'image/jpg' ? 'image/jpeg' : type.trim();
+}
+
+const MIMES_BY_ENDING: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['heic', 'image/heic'],
+  ['mp3', 'audio/mpeg'],
+  ['wav', 'audio/wav'],
+  ['webm', 'video/webm'],
+]);
+const MIMES_BY_KIND: Readonly<Record<Media['kind'], string>> = {
+  image: 'image/jpeg',
+  audio: 'audio/mpeg',
+  video: 'video/mp4',
+  file: 'application/pdf',
+};
+
+/** What a URL says of its type by how it ends, if that is of the medium's kind; the server behind it may say otherwise. */
+export function mimeOfUrl({ kind, ref, mime }: Media): string {
+  if (mime !== undefined) return plainMime(mime);
+  const ending = /\.(\w+)(?:[?#]|$)/.exec(ref)?.[1]?.toLowerCase() ?? '';
+  const known = MIMES_BY_ENDING.get(ending);
+  return known?.startsWith(`${kind}/`) ? known : MIMES_BY_KIND[kind];
+}
