@@ -2,18 +2,7 @@
 /** The command line. One file a command; this one only puts them together. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { addChatCommand } from './chat-command.js';
-import { addCheckCommand } from './check-command.js';
-import { addCompactCommand } from './compact-command.js';
-import { addDemoCommand } from './demo-command.js';
 import { EXIT } from './exit-codes.js';
-import { addExportCommand } from './export-command.js';
-import { addImportCommand } from './import-command.js';
-import { addListCommand } from './list-command.js';
-import { addRebuildCommand, addRepairCommand } from './repair-command.js';
-import { addRepairHistoryCommand } from './repair-history-command.js';
-import { addInspectCommand, addRestoreCommand } from './restore-command.js';
-import { addVerifyCommand } from './verify-command.js';
 
 const packageJson = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -25,19 +14,26 @@ const program = new Command('rekindle')
   .showHelpAfterError('(see: rekindle --help)')
   .exitOverride();
 
-addDemoCommand(program);
-addChatCommand(program);
-addListCommand(program);
-addInspectCommand(program);
-addRestoreCommand(program);
-addVerifyCommand(program);
-addRepairCommand(program);
-addRebuildCommand(program);
-addCompactCommand(program);
-addImportCommand(program);
-addExportCommand(program);
-addCheckCommand(program);
-addRepairHistoryCommand(program);
+/** In the order of the help. */
+const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> = new Map([
+  ['demo', async () => (await import('./demo-command.js')).addDemoCommand],
+  ['chat', async () => (await import('./chat-command.js')).addChatCommand],
+  ['list', async () => (await import('./list-command.js')).addListCommand],
+  ['inspect', async () => (await import('./restore-command.js')).addInspectCommand],
+  ['restore', async () => (await import('./restore-command.js')).addRestoreCommand],
+  ['verify', async () => (await import('./verify-command.js')).addVerifyCommand],
+  ['repair', async () => (await import('./repair-command.js')).addRepairCommand],
+  ['rebuild', async () => (await import('./repair-command.js')).addRebuildCommand],
+  ['compact', async () => (await import('./compact-command.js')).addCompactCommand],
+  ['import', async () => (await import('./import-command.js')).addImportCommand],
+  ['export', async () => (await import('./export-command.js')).addExportCommand],
+  ['check', async () => (await import('./check-command.js')).addCheckCommand],
+  ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],
+]);
+
+// Only what is used is loaded: the readers of fifteen formats take longer to load than most commands to run.
+const named = COMMANDS.get(process.argv[2] ?? '');
+for (const load of named ? [named] : COMMANDS.values()) (await load())(program);
 
 // A closed pipe (`rekindle list | head -1`) is no error of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

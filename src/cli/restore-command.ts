@@ -9,7 +9,6 @@ import { TARGETS } from '../messages/projections/targets.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { count, describeReport } from './report-text.js';
 import { restoreDry } from './restore-dry.js';
-import { showRequest } from './restore-request.js';
 import { excerpt } from './safe-text.js';
 
 interface ContextOptions extends CommonOptions {
@@ -35,7 +34,14 @@ export function addRestoreCommand(program: Command): void {
           details: { argument: '--model' },
         });
       }
-      if (options.for !== undefined) return showRequest(storage, agentId, options.for, options.model, print);
+      if (options.for !== undefined)
+        return (await import('./restore-request.js')).showRequest(
+          storage,
+          agentId,
+          options.for,
+          options.model,
+          print,
+        );
       const { report, messages } = await restoreDry(storage, agentId, (_, list, report) => ({
         report,
         messages: list,

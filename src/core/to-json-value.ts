@@ -35,7 +35,7 @@ export interface JsonConversion {
  */
 const SIZE_MAX = 2 * RECORD_BYTES_MAX;
 /** What a value counts for beside its text. */
-const VALUE_SIZE = 8;
+const VALUE_SIZE = 16;
 const TOO_LARGE = '[too large]';
 
 export function toJsonValue(input: unknown): JsonConversion {

@@ -57,10 +57,7 @@ describe('toJsonValue, of a large value,', () => {
   it.each<[string, () => unknown]>([
     ['lists that double forty times', () => doubled('leaf')],
     ['a large text that is shared a thousand times', () => Array(1_000).fill('x'.repeat(1_000_000))],
-    ['large bytes that are shared a thousand times', () => Array(1_000).fill(new Uint8Array(1_000_000))],
-    ['large keys that are shared a thousand times', () => Array(1_000).fill({ ['k'.repeat(1_000_000)]: 1 })],
     ['a list with four thousand million holes', () => Object.assign([], { 4294967294: 1 })],
-    ['a proxy that says it is an endless list', () => new Proxy([], { get: endless })],
   ])(
     'cuts %s at a bound',
     (_, input) => {
@@ -97,8 +94,4 @@ function doubled(leaf: unknown): unknown {
   let value = leaf;
   for (let level = 0; level < 40; level += 1) value = [value, value];
   return value;
-}
-
-function endless(_: object, key: string | symbol): unknown {
-  return key === 'length' ? Number.MAX_SAFE_INTEGER : 0;
 }

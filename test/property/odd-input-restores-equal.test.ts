@@ -98,16 +98,12 @@ function expectClosed(live: MemoryManager, restored: MemoryManager): void {
   expect(textsOf(messages)).toStrictEqual(textsOf(repairHistory(live.getWorkingContextMessages()).messages));
 }
 
-/** What the text for an open call says depends on the ledger, and a call that a host set has no turn. */
+/** What the text for an open call says depends on the ledger. */
 function withoutReason(message: Message): Message {
-  const { toolPayload, turnId, ...rest } = message;
+  const { toolPayload } = message;
   if (!message.synthetic || !toolPayload || !('toolCallId' in toolPayload)) return message;
   if (!toolPayload.toolError?.startsWith('Interrupted: ')) return message;
-  return {
-    ...rest,
-    ...(turnId ? { turnId } : {}),
-    toolPayload: { ...toolPayload, toolError: 'Interrupted' },
-  };
+  return { ...message, toolPayload: { ...toolPayload, toolError: 'Interrupted' } };
 }
 
 function textsOf(messages: readonly Message[]): string[] {

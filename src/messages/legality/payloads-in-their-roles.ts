@@ -10,15 +10,19 @@ import {
   type MessageRole,
 } from '../message.js';
 import { roleNamed } from './h1-known-roles.js';
+import type { Violation } from './repairs.js';
 import { DraftBuilder, type ListRule, originOf } from './rule.js';
 
 export const payloadsInTheirRoles: ListRule = {
   check(messages) {
-    return messages.flatMap((message, messageIndex) => {
+    const violations: Violation[] = [];
+    for (let index = 0; index < messages.length; index += 1) {
+      const message = messages[index]!;
       // An unknown role is reported as such.
-      if (!isForeign(message) || !MESSAGE_ROLES.includes(message.role)) return NONE;
-      return [{ rule: 'H1', messageIndex, reason: reasonOf(message) }];
-    });
+      if (!isForeign(message) || !MESSAGE_ROLES.includes(message.role)) continue;
+      violations.push({ rule: 'H1', messageIndex: index, reason: reasonOf(message) });
+    }
+    return violations;
   },
 
   repair(draft, _facts, repairs) {
@@ -33,8 +37,6 @@ export const payloadsInTheirRoles: ListRule = {
     return builder.build();
   },
 };
-
-const NONE: never[] = [];
 
 function ownerOf(payload: NonNullable<Message['toolPayload']>): MessageRole {
   return isToolCallPayload(payload) ? 'assistant' : 'tool';

@@ -40,7 +40,7 @@ describe('a legal history', () => {
 });
 
 describe('the repair of a faulty history', () => {
-  const parameters = runParameters('faulty histories', 2_000);
+  const parameters = runParameters('faulty histories', 500);
 
   it('is legal afterwards', () => {
     fc.assert(
