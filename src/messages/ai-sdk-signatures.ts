@@ -4,12 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject } from '../core/json.js';
-import {
-  type AiSdkProviderOptions,
-  callOptionsOf,
-  reasoningItemFrom,
-  reasoningOptionsOf,
-} from './ai-sdk-metadata.js';
+import { type AiSdkProviderOptions, callOptionsOf } from './ai-sdk-metadata.js';
 import type { Message, Origin, ReasoningItem, TextPart, ToolCallSpec } from './message.js';
 
 /** Keys of services that route to other providers; they sign nothing. */
@@ -40,8 +35,10 @@ export function signedReasoningFrom(text: string, metadata: unknown): ReasoningI
         origin,
       };
     }
-    const item = reasoningItemFrom(text, { [provider]: fields }, origin);
-    if (item.signature !== undefined || item.encrypted !== undefined) return item;
+    const { signature, redactedData } = fields;
+    if (typeof signature === 'string') return { text, signature, origin };
+    if (typeof redactedData === 'string')
+      return { text: null, encrypted: redactedData, redacted: true, origin };
   }
   const origin = originFrom(metadata);
   return origin ? { text, origin } : { text };
@@ -56,7 +53,9 @@ export function reasoningMetadataOf(
   if (provider === undefined) return undefined;
   if (item.signature !== undefined && GEMINI.test(provider))
     return { [provider]: { thoughtSignature: item.signature } };
-  if (item.redacted || item.signature !== undefined) return reasoningOptionsOf(item, provider);
+  if (item.signature !== undefined) return { [provider]: { signature: item.signature } };
+  if (item.redacted)
+    return item.encrypted === undefined ? undefined : { [provider]: { redactedData: item.encrypted } };
   if (item.encrypted === undefined && item.id === undefined) return undefined;
   return {
     [provider]: {

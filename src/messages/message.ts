@@ -137,6 +137,12 @@ export function toolResultOf(message: Message): ToolResultPayload | null {
   return isToolResultPayload(message.toolPayload) ? message.toolPayload : null;
 }
 
+/** What a tool returned, as text: its error, else a text as it is and everything else as JSON. */
+export function resultText({ toolResult, toolError }: ToolResultPayload): string {
+  if (toolError !== null) return toolError;
+  return typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
+}
+
 /** The text of a message, its parts joined; empty when it has none. */
 export function textOf(message: Message): string {
   if (message.content !== null) return message.content;

@@ -2,7 +2,7 @@
  * H11: a result is a result or an error, not both, and carries the name of its call. Where both are given nothing is thrown away:
  * the call failed, and what it had put out follows the error's text.
  */
-import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
+import { type Message, resultText, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
 import type { Violation } from './repairs.js';
 import { DraftBuilder, type ListRule, type MessageRule, originOf } from './rule.js';
 
@@ -12,9 +12,9 @@ export const oneOutcome: MessageRule = {
     const result = toolResultOf(message);
     if (!result || result.toolError === null || result.toolResult === null) return message;
     note('merge-result-and-error', 'it is a result and an error at once', result.toolCallId);
-    const { toolResult, toolError } = result;
-    const output = typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
-    const merged = [toolError, output].filter((text) => text.trim() !== '').join('\n');
+    const merged = [result.toolError, resultText({ ...result, toolError: null })]
+      .filter((text) => text.trim() !== '')
+      .join('\n');
     return { ...message, toolPayload: { ...result, toolResult: null, toolError: merged } };
   },
 };

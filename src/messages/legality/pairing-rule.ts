@@ -6,7 +6,7 @@
  * says that the outcome is unknown. A result without a call is dropped and reported (the trace still has it), unless its call
  * went with a compaction while the job ran on: then its text is kept as a note.
  */
-import { type Message, toolCallsOf, toolResultOf } from '../message.js';
+import { type Message, resultText, toolCallsOf, toolResultOf } from '../message.js';
 import { mergeSplitCalls } from './merge-split-calls.js';
 import { type Pairing, pair, type Slot } from './pairing.js';
 import { relinkResults } from './relink-results.js';
@@ -175,11 +175,9 @@ function lateResults(messages: readonly Message[], orphans: readonly number[]): 
 
 function asNote(message: Message): Message {
   const result = toolResultOf(message)!;
-  const { toolResult, toolError } = result;
-  const output = toolError ?? (typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult));
   return {
     role: 'user',
-    content: `[Late result of an earlier call of ${result.toolName || 'a tool'}]\n${output}`,
+    content: `[Late result of an earlier call of ${result.toolName || 'a tool'}]\n${resultText(result)}`,
     ...(message.turnId === undefined ? {} : { turnId: message.turnId }),
     synthetic: true,
   };

@@ -11,6 +11,7 @@ import {
   type Message,
   partsOf,
   type ReasoningItem,
+  resultText,
   toolCallsOf,
   toolResultOf,
 } from '../message.js';
@@ -19,7 +20,7 @@ import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
 import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
-import { markedOutputText, outputText } from './tool-output.js';
+import { markedOutputText } from './tool-output.js';
 
 export interface AnthropicText {
   type: 'text';
@@ -138,7 +139,7 @@ function addResult(message: Message, preparation: Preparation, out: AnthropicMes
   const shown = partsOf(message).flatMap((part) => shownPart(part, preparation));
   // What is marked as an error may hold text only: then the text itself says that it is one.
   const isMarked = result.toolError !== null && shown.every((part) => part.type === 'text');
-  const text = isMarked ? outputText(result) : markedOutputText(result);
+  const text = isMarked ? resultText(result) : markedOutputText(result);
   const block: AnthropicToolResult = {
     type: 'tool_result',
     tool_use_id: preparation.ids.ofResult(result.toolCallId),

@@ -1,16 +1,9 @@
-/** What a tool returned, as text. */
-import { isBlankText, type Message, partsOf, type ToolResultPayload } from '../message.js';
-
-/** Strings as they are, everything else as JSON. */
-export function outputText(result: ToolResultPayload): string {
-  const { toolResult, toolError } = result;
-  if (toolError !== null) return toolError;
-  return typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
-}
+/** What a tool returned, as the targets take it. */
+import { isBlankText, type Message, partsOf, resultText, type ToolResultPayload } from '../message.js';
 
 /** For targets that cannot mark a result as failed. */
 export function markedOutputText(result: ToolResultPayload): string {
-  const text = outputText(result);
+  const text = resultText(result);
   return result.toolError === null || /^(error|interrupted)\b/i.test(text) ? text : `Error: ${text}`;
 }
 

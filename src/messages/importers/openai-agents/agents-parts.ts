@@ -1,7 +1,9 @@
 /** Content of the items of OpenAI's Responses API, in the spelling of its wire and in that of the JavaScript Agents SDK. */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, ReasoningItem } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
+import { textPartOf } from '../openai-chat/chat-parts.js';
 import { mediaPartOf } from '../reading/content-parts.js';
 import { isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
 
@@ -22,16 +24,9 @@ export function agentsPartsOf(
 }
 
 function partOf(part: JsonObject, place: string, losses: LossAccount): ContentPart | null {
+  const text = textPartOf(part, place, losses);
+  if (text !== undefined) return text;
   switch (part['type']) {
-    case 'text':
-    case 'input_text':
-    case 'output_text': {
-      const text = textField(part, 'text');
-      return text === undefined ? null : { type: 'text', text };
-    }
-    case 'refusal':
-      losses.approximate('a refusal, as text', place);
-      return { type: 'text', text: textField(part, 'refusal') ?? '' };
     case 'image':
     case 'input_image':
       return mediaFrom(part, 'image', ['image', 'image_url', 'imageUrl', 'data']);

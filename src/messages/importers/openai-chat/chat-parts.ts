@@ -28,7 +28,12 @@ function partOf(part: JsonValue, place: string, losses: LossAccount): ContentPar
   return [];
 }
 
-function knownPartOf(part: JsonObject, place: string, losses: LossAccount): ContentPart | null {
+/** A text or a refusal, as all of OpenAI's formats write them; undefined for a part of another kind, null for a text without one. */
+export function textPartOf(
+  part: JsonObject,
+  place: string,
+  losses: LossAccount,
+): ContentPart | null | undefined {
   switch (part['type']) {
     case 'text':
     case 'input_text':
@@ -39,6 +44,15 @@ function knownPartOf(part: JsonObject, place: string, losses: LossAccount): Cont
     case 'refusal':
       losses.approximate('a refusal, as text', place);
       return { type: 'text', text: textField(part, 'refusal') ?? '' };
+    default:
+      return undefined;
+  }
+}
+
+function knownPartOf(part: JsonObject, place: string, losses: LossAccount): ContentPart | null {
+  const text = textPartOf(part, place, losses);
+  if (text !== undefined) return text;
+  switch (part['type']) {
     case 'image_url':
       return imagePartOf(part);
     case 'input_audio':
