@@ -1,19 +1,17 @@
 /** The command line as a person runs it: a process of its own, in a folder of its own. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createAgent } from '../../src/agent/factory/agent-factory.js';
 import { ScriptedModel } from '../../src/agent/model/scripted-model.js';
 import type { JsonObject } from '../../src/core/json.js';
 import type { ToolDefinition } from '../../src/core/tool-definition.js';
 import { encodeNameSegment } from '../../src/storage/name-encoding.js';
+import { CLI_BUILD } from '../support/build-cli.js';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-/** Each command starts a process that compiles as it loads. */
+const MAIN = path.join(CLI_BUILD, 'cli', 'main.js');
+/** Each command is a process, on a machine that may be busy. */
 export const CLI_TIMEOUT_MS = 90_000;
 
 export interface CliOptions {
@@ -31,7 +29,7 @@ export interface CliResult {
 
 export function startCli(args: readonly string[], options: CliOptions = {}): ChildProcessWithoutNullStreams {
   const { REKINDLE_MEMORY_DIR: _, AUTOBYTEUS_MEMORY_DIR: __, ...env } = process.env;
-  return spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
+  return spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd ?? os.tmpdir(),
     env: { ...env, ...options.env },
   });
