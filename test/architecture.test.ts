@@ -35,7 +35,9 @@ interface PackageRule {
 const PACKAGES: readonly PackageRule[] = [
   { packages: /^(p-queue|typebox)$/, folders: ANYWHERE },
   { packages: /^ajv$/, folders: ['core/'] },
-  { packages: /^gpt-tokenizer$/, folders: ['memory/compaction/'], lazy: true },
+  { packages: /^fast-json-patch$/, folders: ['core/'] },
+  { packages: /^(gpt-tokenizer|@humanwhocodes\/momoa)$/, folders: ['core/'], lazy: true },
+  { packages: /^lowdb$/, folders: ['storage/'] },
   { packages: /^minisearch$/, folders: ['memory/retrieval/'], lazy: true },
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },

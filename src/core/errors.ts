@@ -19,7 +19,8 @@ export const ERROR_ADVICE = {
     'A sync failed, so the record may or may not be on disk. The journal re-reads the disk before its next append.',
   JOURNAL_DAMAGED: 'Run `rekindle verify`, then `rekindle repair`, which keeps the damaged file.',
   DOCUMENT_CONFLICT: 'Read the document again and write with its new version.',
-  DOCUMENT_DAMAGED: 'The file is not valid JSON. Mend it by hand or move it away; it was not changed.',
+  DOCUMENT_DAMAGED:
+    'The file is not valid JSON, or not of its shape; see `details`. Mend it by hand or move it away; it was not changed.',
   BLOB_DAMAGED: 'The bytes no longer match their digest. Restore the file from a copy.',
   LEASE_HELD: 'Another process runs this agent. Stop it, or wait until its lease ends.',
   LEASE_LOST: 'Another process took this agent over. Stop writing here and restore the agent anew.',
@@ -39,6 +40,13 @@ export const ERROR_ADVICE = {
   MODEL_SCRIPT_MISMATCH: 'The scripted model was called more or less often than its script says.',
   TOOL_INVALID: 'Correct the tool definition named in `details`.',
   TOOL_FAILED: 'The tool threw; its error was recorded as the result of the call.',
+  STATE_NOT_FOUND: 'Give an `initial` value, or begin the document with `rekindle state init`.',
+  STATE_INVALID: 'Correct every violation in `details.violations`; nothing was changed.',
+  STATE_TOO_LARGE:
+    'Store the large part with `attach` and keep the reference that it returns; nothing was changed.',
+  HUMAN_EDIT:
+    'A person is at work on this document. Wait `details.remainingMs`, or mend the file as `details.problems` says.',
+  MIGRATION_FAILED: 'Mend the migration named in `details`, then run it again; the document was not changed.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
   ABORTED: 'The caller cancelled. What was said until then is kept.',

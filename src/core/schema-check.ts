@@ -1,7 +1,7 @@
 /** JSON Schema (2020-12) checks by ajv: compiled once, never coercing, filling or mutating. */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
-import type { JsonObject } from './json.js';
+import type { JsonObject, JsonValue } from './json.js';
 
 const ajv = new Ajv2020({
   allErrors: true,
@@ -12,6 +12,7 @@ const ajv = new Ajv2020({
   // Formats are annotations, as 2020-12 has it; and a tool's schema is not ours to complain about on the console.
   validateFormats: false,
   logger: false,
+  verbose: true, // errors carry the value that was refused
   addUsedSchema: false,
 });
 
@@ -20,6 +21,8 @@ export interface SchemaViolation {
   readonly path: string;
   readonly rule: string;
   readonly message: string;
+  /** What stands there; null where nothing does. */
+  readonly value: JsonValue;
 }
 
 export interface SchemaCheck {
@@ -37,9 +40,20 @@ export function compileSchema(schema: TSchema | JsonObject): SchemaCheck {
       (validate.errors ?? []).map((error) => ({
         path: error.instancePath,
         rule: error.keyword,
-        message: error.message ?? error.keyword,
+        message: describe(error),
+        value: (error.data ?? null) as JsonValue,
       })),
   });
+}
+
+/** ajv names the rule; what a person needs beside it is the key, or the values that would be right. */
+function describe({ message, keyword, params }: ErrorObject): string {
+  if (keyword === 'additionalProperties')
+    return `must not have the key ${JSON.stringify(params['additionalProperty'])}`;
+  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
+  if (keyword === 'enum')
+    return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
+  return message ?? keyword;
 }
 
 /** Compiles at first use: start-up pays only for the schemas it needs. */

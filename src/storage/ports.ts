@@ -150,6 +150,8 @@ export interface Documents {
    * is absent or shorter than `offset`.
    */
   overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void>;
+  /** When it was last written, by us or by anyone else: milliseconds since 1970; null when absent. */
+  modifiedMs(name: Name): Promise<number | null>;
   /** Moves a document to a free name beside it and returns that name's last segment; null when absent. */
   setAside(name: Name, label: string): Promise<string | null>;
   /** True when something was deleted. */
@@ -242,6 +244,8 @@ export interface StorageChange {
 export interface StorageBackend {
   readonly capabilities: StorageCapabilities;
   openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
+  /** Takes a journal away, with all its segments, under a lease that every writer of it needs. False when there was none. @throws LEASE_LOST */
+  removeJournal(name: Name, lease: Lease): Promise<boolean>;
   readonly documents: Documents;
   blobs(scope: Name): Blobs;
   readonly leases: Leases;

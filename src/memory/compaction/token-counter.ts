@@ -1,5 +1,6 @@
 /** Counts the tokens of messages with a real tokenizer (o200k), loaded at first use, each message once. */
 import { canonicalJson } from '../../core/canonical-json.js';
+import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import { type Message, textOf } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 
@@ -25,7 +26,7 @@ export function tokenBound(message: Message): number {
 
 export class O200kTokenCounter implements TokenCounter {
   readonly #known = new WeakMap<Message, number>();
-  #count: ((text: string) => number) | null = null;
+  #count: CountTokens | null = null;
 
   async countMessages(messages: readonly Message[]): Promise<number> {
     let total = 0;
@@ -50,10 +51,4 @@ export class O200kTokenCounter implements TokenCounter {
     this.#known.set(message, tokens);
     return tokens;
   }
-}
-
-async function loadTokenizer(): Promise<(text: string) => number> {
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
-  // Text that looks like a control token is text here: nobody has a say over the tokenizer through a message.
-  return (text) => countTokens(text, { disallowedSpecial: new Set(), allowedSpecial: new Set() });
 }

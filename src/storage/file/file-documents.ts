@@ -95,6 +95,13 @@ export class FileDocuments implements Documents {
     await Promise.all(this.#closing);
   }
 
+  modifiedMs(name: Name): Promise<number | null> {
+    return labelled(`look at ${name.join('/')}`, async () => {
+      const stat = await this.#fs.stat(await this.#paths.resolve(name, { make: false }));
+      return stat?.kind === 'file' ? stat.modifiedMs : null;
+    });
+  }
+
   async setAside(name: Name, label: string): Promise<string | null> {
     const aside = `${name.at(-1)}.${label}-${randomBytes(4).toString('hex')}`;
     const moved = await this.#change(name, (target) =>

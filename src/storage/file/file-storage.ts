@@ -18,6 +18,8 @@ import { FileDocuments } from './file-documents.js';
 import { FileJournal } from './file-journal.js';
 import { FileLeases } from './file-leases.js';
 import { assertName, FilePaths } from './file-paths.js';
+import { removeSegments } from './journal-removal.js';
+import { SegmentFiles } from './journal-segments.js';
 import { NodeFileSystem } from './node-file-system.js';
 import { type ProcessIdentity, systemIdentity } from './process-identity.js';
 import { labelled, storageError } from './storage-errors.js';
@@ -99,6 +101,15 @@ export class FileStorage implements StorageBackend {
     });
     this.#open.add(journal as unknown as Journal<JsonObject>);
     return journal;
+  }
+
+  removeJournal(name: Name, lease: Lease): Promise<boolean> {
+    assertName(name);
+    return labelled(`remove ${name.join('/')}`, async () => {
+      const files = new SegmentFiles(await this.#paths.resolve(name, { make: false }));
+      await lease.check();
+      return removeSegments(this.#fs, files);
+    });
   }
 
   blobs(scope: Name): Blobs {

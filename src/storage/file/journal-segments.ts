@@ -69,6 +69,13 @@ export class SegmentFiles {
     return path.join(this.folder, `${this.base}.torn-${offset}-${tag}`);
   }
 
+  /** Whether a name in the folder is one of this journal's: a segment, or what was cut off one. */
+  owns(name: string): boolean {
+    if (name === path.basename(this.livePath)) return true;
+    const rest = name.startsWith(`${this.base}.`) ? name.slice(this.base.length + 1) : '';
+    return /^\d{6,}-\d+(?:\.[0-9a-f]{8})?\.jsonl$|^torn-\d+-/.test(rest);
+  }
+
   /** The sealed segments in order, then the live one if there is one. Looks again when a writer seals one meanwhile. */
   async scan(fs: FileSystem, options: { readonly archived?: boolean } = {}): Promise<Segment[]> {
     for (let tries = 1; ; tries += 1) {
@@ -182,7 +189,7 @@ async function holds(file: OpenFile, segment: Segment): Promise<boolean> {
   }
 }
 
-async function listOrEmpty(fs: FileSystem, folder: string): Promise<string[]> {
+export async function listOrEmpty(fs: FileSystem, folder: string): Promise<string[]> {
   try {
     return await fs.list(folder);
   } catch (thrown) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../core/clock.js';
 import type { JsonValue } from '../../core/json.js';
 import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
@@ -7,10 +8,13 @@ import { keyOf } from './memory-key.js';
 
 export class MemoryDocuments implements Documents {
   readonly #files = new Map<string, Uint8Array>();
+  readonly #modified = new Map<string, number>();
   readonly #changes: MemoryChanges;
+  readonly #clock: Clock;
 
-  constructor(changes: MemoryChanges) {
+  constructor(changes: MemoryChanges, clock: Clock) {
     this.#changes = changes;
+    this.#clock = clock;
   }
 
   keys(): Iterable<string> {
@@ -45,16 +49,24 @@ export class MemoryDocuments implements Documents {
     if (options.ifVersion !== undefined && options.ifVersion !== version) {
       throw documentConflict(name, `its version is ${version ?? 'none'}, not ${options.ifVersion ?? 'none'}`);
     }
-    this.#files.set(key, Buffer.from(bytes));
+    this.#put(name, Buffer.from(bytes));
+  }
+
+  #put(name: Name, bytes: Uint8Array): void {
+    this.#files.set(keyOf(name), bytes);
+    this.#modified.set(keyOf(name), this.#clock.nowMs());
     this.#changes.tell(name);
+  }
+
+  async modifiedMs(name: Name): Promise<number | null> {
+    return this.#files.has(keyOf(name)) ? (this.#modified.get(keyOf(name)) ?? null) : null;
   }
 
   async overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void> {
     const stored = this.#files.get(keyOf(name));
     if (!stored) throw documentConflict(name, 'it is absent');
     if (stored.length < offset) throw documentConflict(name, `it has only ${stored.length} bytes`);
-    this.#files.set(keyOf(name), Buffer.concat([stored.subarray(0, offset), bytes]));
-    this.#changes.tell(name);
+    this.#put(name, Buffer.concat([stored.subarray(0, offset), bytes]));
   }
 
   async setAside(name: Name, label: string): Promise<string | null> {

@@ -4,7 +4,7 @@
  */
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
-import type { Blobs, Journal, JournalOptions, Name, StorageBackend, StorageChange } from '../ports.js';
+import type { Blobs, Journal, JournalOptions, Lease, Name, StorageBackend, StorageChange } from '../ports.js';
 import { MemoryBlobs } from './memory-blobs.js';
 import { MemoryChanges } from './memory-changes.js';
 import { MemoryDocuments } from './memory-documents.js';
@@ -22,8 +22,9 @@ export class MemoryStorage implements StorageBackend {
   readonly #changes = new MemoryChanges();
 
   constructor(options: { readonly clock?: Clock } = {}) {
-    this.documents = new MemoryDocuments(this.#changes);
-    this.leases = new MemoryLeases(options.clock ?? systemClock);
+    const clock = options.clock ?? systemClock;
+    this.documents = new MemoryDocuments(this.#changes, clock);
+    this.leases = new MemoryLeases(clock);
   }
 
   async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
@@ -44,6 +45,14 @@ export class MemoryStorage implements StorageBackend {
     });
     this.#open.add(journal);
     return journal;
+  }
+
+  async removeJournal(name: Name, lease: Lease): Promise<boolean> {
+    await lease.check();
+    const had = (this.#journals.get(keyOf(name))?.lastSeq ?? 0) > 0;
+    this.#journals.delete(keyOf(name));
+    if (had) this.#changes.tell(name);
+    return had;
   }
 
   blobs(scope: Name): Blobs {

@@ -199,6 +199,17 @@ function overwriteTests(suite: Suite): void {
 }
 
 function nameTests(suite: Suite): void {
+  suite.test('tells when a document was last written, and null where there is none', async ({ backend }) => {
+    assert.equal(await backend.documents.modifiedMs(NAME), null);
+    await backend.documents.write(NAME, 1);
+    const first = await backend.documents.modifiedMs(NAME);
+    assert.ok(first !== null && first > 0);
+    await backend.documents.write(NAME, 2);
+    assert.ok((await backend.documents.modifiedMs(NAME))! >= first);
+    await backend.documents.delete(NAME);
+    assert.equal(await backend.documents.modifiedMs(NAME), null);
+  });
+
   suite.test('sets a document aside under a free name beside it', async ({ backend }) => {
     const asides: string[] = [];
     for (const n of [1, 2]) {

@@ -18,6 +18,35 @@ export function journalFencingConformance(suite: Suite): void {
   suite.group('journal: a lease of its own', () => ownLeaseTests(suite));
   suite.group('journal: a lease of the caller', () => givenLeaseTests(suite));
   suite.group('journal: take-over', () => takeOverTests(suite));
+  suite.group('journal: removal', () => removalTests(suite));
+}
+
+function removalTests(suite: Suite): void {
+  suite.test('takes the journal away, archived records too, and no other', async ({ backend }) => {
+    const lease = await backend.leases.acquire(AGENT);
+    const other = await backend.openJournal<Numbered>([...AGENT, 'traces2'], { lease });
+    await other.append([{ n: 7 }]);
+    const journal = await backend.openJournal<Numbered>(NAME, { lease });
+    await appendNumbers(journal, 1, 3);
+    await journal.archiveBefore(3);
+    await journal.close();
+    assert.equal(await backend.removeJournal(NAME, lease), true);
+    assert.equal(await backend.removeJournal(NAME, lease), false);
+    const again = await backend.openJournal<Numbered>(NAME, { lease });
+    assert.equal((await again.head()).seq, 0);
+    assert.equal((await again.append([{ n: 1 }])).seq, 1);
+    assert.deepEqual(await contents(other), [{ n: 7 }]);
+  });
+
+  suite.test('needs the lease: after a take-over nothing is taken away', async (store) => {
+    const lease = await store.backend.leases.acquire(AGENT, { ttlMs: TTL_MS });
+    const journal = await store.backend.openJournal<Numbered>(NAME, { lease });
+    await journal.append([{ n: 1 }]);
+    await journal.close();
+    await lease.release();
+    await assertRejects(store.backend.removeJournal(NAME, lease), 'LEASE_LOST');
+    assert.deepEqual(await contents(await store.backend.openJournal<Numbered>(NAME)), [{ n: 1 }]);
+  });
 }
 
 function ownLeaseTests(suite: Suite): void {

@@ -87,6 +87,7 @@ function changed(documents: Documents, changes: Partial<Documents>): Documents {
     readBytes: (name) => documents.readBytes(name),
     writeBytes: (name, bytes, options) => documents.writeBytes(name, bytes, options),
     overwriteTail: (name, offset, bytes) => documents.overwriteTail(name, offset, bytes),
+    modifiedMs: (name) => documents.modifiedMs(name),
     setAside: (name, label) => documents.setAside(name, label),
     delete: (name) => documents.delete(name),
     list: (prefix) => documents.list(prefix),

@@ -183,6 +183,7 @@ export function openSmallStorage(bug: SmallBug | null): OpenStorage {
         journals.push(journal);
         return journal as unknown as Journal<R>;
       },
+      removeJournal: unsupported,
       get documents() {
         return unsupported();
       },

@@ -1,0 +1,60 @@
+/** What a person's edit is worth: a value to adopt, or the problems that it has, with their places in the file. */
+import { isRekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { parseJsonText } from '../../core/json-source.js';
+import { migrateDocument } from './migrate.js';
+import type { CompiledState } from './state-definition.js';
+import { checkedValue } from './state-value.js';
+
+export interface EditProblem {
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+  /** JSON Pointer; empty for the document, and for what is no JSON. */
+  readonly path: string;
+  /** The rule of the schema; `syntax` for what is no JSON. */
+  readonly rule: string;
+  readonly message: string;
+  readonly value: JsonValue;
+}
+
+export type EditVerdict =
+  | { readonly kind: 'valid'; readonly value: JsonObject }
+  | { readonly kind: 'refused'; readonly code: string; readonly problems: readonly EditProblem[] };
+
+/** An older version is brought forward first: a person may have taken an old file back. */
+export async function judgeEdit(state: CompiledState, text: string): Promise<EditVerdict> {
+  const parsed = await parseJsonText(text);
+  if (parsed.problem) {
+    const problem = { path: '', rule: 'syntax', value: null, ...parsed.problem };
+    return { kind: 'refused', code: 'STATE_INVALID', problems: [problem] };
+  }
+  try {
+    const { value } = parsed;
+    const document = isJsonObject(value) ? value : checkedValue(state, value);
+    return { kind: 'valid', value: checkedValue(state, migrateIfOlder(state, document)) };
+  } catch (thrown) {
+    if (!isRekindleError(thrown)) throw thrown;
+    const { violations } = thrown.details;
+    const found = Array.isArray(violations)
+      ? (violations as unknown as Omit<EditProblem, 'line' | 'column'>[])
+      : [];
+    const whole = { path: '', rule: thrown.code, message: thrown.message, value: null };
+    const problems = (found.length > 0 ? found : [whole]).map((problem) => ({
+      ...problem,
+      ...parsed.positionOf(problem.path),
+    }));
+    return { kind: 'refused', code: thrown.code, problems };
+  }
+}
+
+/** A document without a version, or with an odd one, is told so by its schema, with the place. */
+function migrateIfOlder(state: CompiledState, document: JsonObject): JsonObject {
+  const version = document['schema_version'];
+  const isOther = typeof version === 'number' && version !== state.version;
+  return isOther ? migrateDocument(state, document).value : document;
+}
+
+export function describeProblem({ line, column, path, message }: EditProblem): string {
+  return `line ${line}, column ${column}: ${path === '' ? '' : `${path} `}${message}`;
+}

@@ -1,0 +1,153 @@
+/**
+ * Brings every document of a folder to the newest version of its definition. One that fails is put into quarantine, and the others
+ * go on.
+ */
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { changesBetween, type JsonPatchStep } from '../../core/json-patch.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import { migrateDocument } from './migrate.js';
+import { compileState, definitionAt, type StateDefinition, versionOfDocument } from './state-definition.js';
+import { StateLog } from './state-log.js';
+import { StateManager } from './state-manager.js';
+
+export interface MigrateOptions {
+  /** Default `['state']`. */
+  readonly folder?: Name;
+  /** Stop at this version; documents that are newer stay. Default: the newest. */
+  readonly to?: number;
+  /** Only say what would happen. */
+  readonly dryRun?: boolean;
+}
+
+export interface MigrationResult {
+  readonly name: string;
+  readonly status:
+    | 'current'
+    | 'migrated'
+    | 'would-migrate'
+    | 'quarantined'
+    | 'would-fail'
+    | 'newer'
+    | 'unknown';
+  readonly from: number | null;
+  readonly to: number | null;
+  /** What the migration changes. */
+  readonly changes: readonly JsonPatchStep[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Where the document is now, below the folder, when it was put into quarantine. */
+  readonly quarantine: string | null;
+}
+
+/** Documents are named for their definition, or begin with its name and a dot: `task_board.team-a`. @throws INVALID_ARGUMENT */
+export async function migrateDocuments(
+  backend: StorageBackend,
+  definitions: readonly StateDefinition[],
+  options: MigrateOptions = {},
+): Promise<MigrationResult[]> {
+  const folder = options.folder ?? ['state'];
+  const results: MigrationResult[] = [];
+  for (const name of await documentNames(backend, folder)) {
+    const definition = definitionOf(definitions, name);
+    if (!definition) results.push({ ...plain(name), status: 'unknown' });
+    else results.push(await migrateOne(backend, folder, { ...definition, name }, options));
+  }
+  return results;
+}
+
+/** The documents in a folder, sorted: those with a file, and those with a journal only. */
+export async function documentNames(backend: StorageBackend, folder: Name = ['state']): Promise<string[]> {
+  const names = await backend.documents.list(folder);
+  const found = names.flatMap((name) => /^(.+?)(?:\.events\.jsonl|\.json|\.events)$/.exec(name)?.[1] ?? []);
+  return [...new Set(found)].filter((name) => !name.includes('.refused-')).sort();
+}
+
+/** The definition of a document, by its name. */
+export function definitionOf(
+  definitions: readonly StateDefinition[],
+  name: string,
+): StateDefinition | undefined {
+  return definitions.find((definition) => name === definition.name || name.startsWith(`${definition.name}.`));
+}
+
+async function migrateOne(
+  backend: StorageBackend,
+  folder: Name,
+  definition: StateDefinition,
+  options: MigrateOptions,
+): Promise<MigrationResult> {
+  const newest = compileState(definition).version;
+  const target =
+    options.to === undefined ? definition : definitionAt(definition, Math.min(options.to, newest));
+  const state = compileState(target);
+  const result = plain(definition.name);
+  const before = await storedValue(backend, folder, definition.name);
+  const from = before && versionOfDocument(before);
+  if (from !== null && from > state.version) return { ...result, status: 'newer', from, to: from };
+  try {
+    const { value } = migrateDocument(state, before ?? notAnObject(definition.name));
+    if (from === state.version) return { ...result, from, to: from };
+    const found = { ...result, from, to: state.version, changes: changesBetween(before!, value) };
+    if (options.dryRun) return { ...found, status: 'would-migrate' };
+    const { initial: _, ...rest } = target;
+    await (await StateManager.open({ ...rest, backend, folder })).close(); // opening is what migrates
+    return { ...found, status: 'migrated' };
+  } catch (thrown) {
+    if (!isFault(thrown)) throw thrown;
+    const error = { code: thrown.code, message: thrown.message };
+    if (options.dryRun) return { ...result, status: 'would-fail', from, error };
+    const quarantine = await putIntoQuarantine(backend, folder, definition.name, thrown);
+    return { ...result, status: 'quarantined', from, error, quarantine };
+  }
+}
+
+/** What is there now: the newest version in the journal, else the file. Writes nothing. Null for a file that holds no object. */
+async function storedValue(backend: StorageBackend, folder: Name, name: string): Promise<JsonObject | null> {
+  const log = new StateLog(backend, { folder, name, onVersion: () => {}, rescue: async () => null });
+  try {
+    await log.refresh();
+    if (log.current) return log.current.value;
+  } finally {
+    await log.close();
+  }
+  const bytes = await backend.documents.readBytes([...folder, `${name}.json`]);
+  const value = bytes ? tryParseJson(Buffer.from(bytes).toString('utf8')) : undefined;
+  return isJsonObject(value) ? value : null;
+}
+
+function notAnObject(name: string): never {
+  throw new RekindleError('STATE_INVALID', `${name}.json holds no JSON object.`, { details: { name } });
+}
+
+/** The document's own fault: others may be fine. */
+function isFault(thrown: unknown): thrown is RekindleError {
+  const codes = ['MIGRATION_FAILED', 'STATE_INVALID', 'STATE_TOO_LARGE', 'UNSUPPORTED_VERSION'];
+  return isRekindleError(thrown) && codes.includes(thrown.code);
+}
+
+/** The file moves to `quarantine/`, with the reason beside it; the journal, where there is one, stays and still holds the value. */
+async function putIntoQuarantine(
+  backend: StorageBackend,
+  folder: Name,
+  name: string,
+  error: RekindleError,
+): Promise<string | null> {
+  const { documents } = backend;
+  const bytes = await documents.readBytes([...folder, `${name}.json`]);
+  if (!bytes) return null;
+  const place = await freeName(backend, folder, name);
+  await documents.writeBytes([...folder, 'quarantine', `${place}.json`], bytes, { ifVersion: null });
+  const reason = { name, error: error.toJSON() as JsonValue };
+  await documents.write([...folder, 'quarantine', `${place}.reason.json`], reason);
+  await documents.delete([...folder, `${name}.json`]);
+  return `quarantine/${place}.json`;
+}
+
+async function freeName(backend: StorageBackend, folder: Name, name: string): Promise<string> {
+  const taken = new Set(await backend.documents.list([...folder, 'quarantine']));
+  for (let n = 1; ; n += 1) if (!taken.has(`${name}.${n}.json`)) return `${name}.${n}`;
+}
+
+function plain(name: string): MigrationResult {
+  return { name, status: 'current', from: null, to: null, changes: [], error: null, quarantine: null };
+}

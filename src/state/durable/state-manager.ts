@@ -1,0 +1,302 @@
+/**
+ * Durable state: one JSON document that agents and people change, checked against its schema at every step.
+ *
+ * The journal beside it (`<name>.events.jsonl`) holds who changed what, when and why, and is the truth; the file (`<name>.json`) is
+ * what people read and edit. Several processes may use one document at once: no update is lost.
+ */
+import { type Clock, systemClock } from '../../core/clock.js';
+import { RekindleError } from '../../core/errors.js';
+import { TypedEvents } from '../../core/events.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import { changesBetween, type JsonPatchStep } from '../../core/json-patch.js';
+import type { SchemaViolation } from '../../core/schema-check.js';
+import { readLocalFile } from '../../storage/file/local-file.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import type { Decision } from '../../storage/shared-journal.js';
+import { describeProblem } from './edit-verdict.js';
+import {
+  type CompiledState,
+  compileState,
+  type StateDefinition,
+  type StateOf,
+  type StateSchema,
+} from './state-definition.js';
+import { type RefusedEdit, StateDocument } from './state-document.js';
+import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
+import { checkedValue, violationsOf } from './state-value.js';
+import { StateWatch } from './state-watch.js';
+
+export interface StateOptions<Schema extends StateSchema> extends StateDefinition<Schema> {
+  readonly backend: StorageBackend;
+  /** Where the documents are. Default `['state']`. */
+  readonly folder?: Name;
+  /** Agents may not write for so long after a person's edit, in milliseconds. Default 5,000. */
+  readonly humanHoldMs?: number;
+  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+}
+
+/** A document at one of its versions. The value is a copy of the caller's own. */
+export interface StateSnapshot<T> {
+  readonly version: number;
+  readonly value: T;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly by: string;
+  readonly why: string | null;
+  readonly event: StateEventKind;
+}
+
+export interface ChangeOptions {
+  /** Who. Default `agent`; `human` for a person, who is never held off. */
+  readonly by?: string;
+  /** For whoever reads the history. */
+  readonly why?: string;
+}
+
+export interface UpdateContext {
+  readonly version: number;
+  /** Above 1 when the right to write was lost meanwhile and the change is made again, on the newest value. */
+  readonly attempt: number;
+}
+
+/** Changes the copy that it gets, or returns a new value. It may run again, so it must have no other effect. Keep it short: others wait. */
+export type StateUpdate<T> = (draft: T, context: UpdateContext) => T | void | Promise<T | void>;
+
+export type StateManagerEvents<T> = {
+  /** A new version, whoever made it, in order. */
+  changed: StateSnapshot<T>;
+  /** A person's edit is not fit to be adopted; the file stays as they wrote it. */
+  edit_refused: RefusedEdit;
+  /** The file could not be brought up to date; the state itself is safe. */
+  file_failed: { readonly error: RekindleError };
+};
+
+const HUMAN_HOLD_MS = 5_000;
+/** Somebody edits the file again and again. */
+const UNSETTLED_MAX = 20;
+const UNSETTLED = Symbol('unsettled');
+
+export class StateManager<T = JsonObject> {
+  readonly name: string;
+  readonly events = new TypedEvents<StateManagerEvents<T>>();
+  readonly #options: StateOptions<StateSchema>;
+  readonly #state: CompiledState;
+  readonly #document: StateDocument;
+  readonly #watch: StateWatch;
+  readonly #clock: Clock;
+  #refused: RefusedEdit | null = null;
+
+  /** Reads nothing yet. @throws INVALID_ARGUMENT for a definition that is none, INVALID_NAME */
+  constructor(options: StateOptions<StateSchema>) {
+    const folder = options.folder ?? ['state'];
+    this.name = options.name;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#state = compileState(options);
+    this.#document = new StateDocument({
+      backend: options.backend,
+      folder,
+      state: this.#state,
+      name: options.name,
+      clock: this.#clock,
+      onVersion: (state) => this.events.emit('changed', snapshotOf<T>(state)),
+      onFileFailed: (error) => this.events.emit('file_failed', { error }),
+      ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
+    });
+    this.#watch = new StateWatch(options.backend, folder, options.name, () => this.#settle());
+  }
+
+  /** Made and loaded. @throws what `load` throws */
+  static async open<const Schema extends StateSchema>(
+    options: StateOptions<Schema>,
+  ): Promise<StateManager<StateOf<Schema>>> {
+    const manager = new StateManager<StateOf<Schema>>(options);
+    try {
+      await manager.load();
+      return manager;
+    } catch (thrown) {
+      await manager.close();
+      throw thrown;
+    }
+  }
+
+  /**
+   * The newest version. On the way a person's edit is adopted, an older schema version is brought forward, and a document that is
+   * not there begins with `initial`.
+   * @throws STATE_NOT_FOUND, STATE_INVALID (a file without a journal), UNSUPPORTED_VERSION, MIGRATION_FAILED, JOURNAL_DAMAGED
+   */
+  async load(): Promise<StateSnapshot<T>> {
+    await this.#settle();
+    const { current } = this.#document.log;
+    if (current) return snapshotOf<T>(current);
+    throw new RekindleError('STATE_NOT_FOUND', `There is no document ${JSON.stringify(this.name)} here.`, {
+      details: { name: this.name },
+    });
+  }
+
+  /** A person's edit that waits to be mended; null when there is none. As of the last `load` or change. */
+  get refusedEdit(): RefusedEdit | null {
+    return this.#refused;
+  }
+
+  /** Every reason why a value would be refused; empty when it is fine. */
+  validate(value: unknown): SchemaViolation[] {
+    return violationsOf(this.#state, value);
+  }
+
+  /**
+   * Changes the newest value. Durable when it resolves, with the new version; the same version when nothing changed.
+   * @throws STATE_INVALID with every violation, STATE_TOO_LARGE, HUMAN_EDIT, LEASE_HELD, what `update` throws; nothing is changed then
+   */
+  async update(update: StateUpdate<T>, options: ChangeOptions = {}): Promise<StateSnapshot<T>> {
+    let attempt = 0;
+    return this.#write(options, async (current) => {
+      attempt += 1;
+      const draft = structuredClone(current.value) as T;
+      return (await update(draft, { version: current.version, attempt })) ?? draft;
+    });
+  }
+
+  /**
+   * Puts a whole value in place of the newest.
+   * @param options with `ifVersion`: only when that is still the newest version, else DOCUMENT_CONFLICT
+   * @throws as `update`
+   */
+  async commit(
+    value: T,
+    options: ChangeOptions & { readonly ifVersion?: number } = {},
+  ): Promise<StateSnapshot<T>> {
+    return this.#write(options, async (current) => {
+      if (options.ifVersion === undefined || options.ifVersion === current.version) return value;
+      throw new RekindleError('DOCUMENT_CONFLICT', `${this.name} is at version ${current.version} by now.`, {
+        details: { name: this.name, version: current.version, ifVersion: options.ifVersion },
+      });
+    });
+  }
+
+  /** Newest first. */
+  async *history(options: { readonly limit?: number } = {}): AsyncGenerator<StateEvent> {
+    let left = options.limit ?? Number.POSITIVE_INFINITY;
+    await this.#document.log.refresh();
+    for await (const event of this.#document.log.backward()) {
+      if (left-- <= 0) return;
+      yield event;
+    }
+  }
+
+  /** The document as it was at a version, in the schema of its time; null when there is none. @throws JOURNAL_DAMAGED */
+  async at(version: number): Promise<StateSnapshot<T> | null> {
+    await this.#document.log.refresh();
+    const state = await this.#document.log.at(version);
+    return state && snapshotOf<T>(state);
+  }
+
+  /** What changed from one version to another. @throws STATE_NOT_FOUND */
+  async diff(from: number, to: number): Promise<JsonPatchStep[]> {
+    const [before, after] = [await this.at(from), await this.at(to)];
+    if (before && after) return changesBetween(before.value as JsonValue, after.value as JsonValue);
+    throw new RekindleError('STATE_NOT_FOUND', `${this.name} has no version ${before ? to : from}.`, {
+      details: { name: this.name, from, to },
+    });
+  }
+
+  /** From now on edits by people and changes by other processes are noticed by themselves; `events` tells. The returned function ends it. */
+  watch(): Promise<() => Promise<void>> {
+    return this.#watch.start();
+  }
+
+  /**
+   * Stores something large beside the document. Durable when it resolves.
+   * @param source bytes, or the path of a file
+   * @returns the reference to keep in the document: `sha256:` and 64 hex digits
+   */
+  async attach(source: string | Uint8Array): Promise<string> {
+    const bytes = typeof source === 'string' ? await readLocalFile(source) : source;
+    return `sha256:${(await this.#artifacts.put(bytes)).digest}`;
+  }
+
+  /** The bytes behind a reference; null when they are not here. @throws BLOB_DAMAGED */
+  async artifact(reference: string): Promise<Uint8Array | null> {
+    const digest = /^sha256:([0-9a-f]{64})$/.exec(reference)?.[1];
+    return digest === undefined ? null : this.#artifacts.get(digest);
+  }
+
+  get #artifacts() {
+    return this.#options.backend.blobs([...(this.#options.folder ?? ['state']), 'artifacts']);
+  }
+
+  /** Moves a refused edit aside and brings the file up to date. The name that the edit got; null when there is none. */
+  async discardEdit(): Promise<string | null> {
+    const aside = await this.#document.discardEdit();
+    await this.#settle();
+    return aside;
+  }
+
+  async close(): Promise<void> {
+    await this.#watch.close();
+    await this.#document.close();
+  }
+
+  async #settle(): Promise<void> {
+    const before = this.#refused;
+    this.#refused = await this.#document.settle();
+    if (this.#refused && JSON.stringify(this.#refused) !== JSON.stringify(before))
+      this.events.emit('edit_refused', this.#refused);
+  }
+
+  async #write(
+    options: ChangeOptions,
+    next: (current: StateAt) => Promise<unknown>,
+  ): Promise<StateSnapshot<T>> {
+    for (let tries = 1; ; tries += 1) {
+      const written = await this.#document.log.change(() => this.#turn(options, next));
+      if (written !== UNSETTLED) return written;
+      await this.load();
+      if (tries === UNSETTLED_MAX)
+        throw this.#humanEdit(HUMAN_HOLD_MS, 'The file is edited again and again.');
+    }
+  }
+
+  async #turn(
+    { by = 'agent', why = '' }: ChangeOptions,
+    next: (current: StateAt) => Promise<unknown>,
+  ): Promise<Decision<JsonObject, StateSnapshot<T> | typeof UNSETTLED>> {
+    const { log } = this.#document;
+    const look = await this.#document.look();
+    if (look.refused) throw this.#refusal(look.refused);
+    if ((look.task !== null && look.task !== 'write-file') || !log.current) return { done: () => UNSETTLED };
+    if (by !== 'human') this.#assertNotHeldOff(log.current);
+    const value = checkedValue(this.#state, await next(log.current));
+    const result = () => snapshotOf<T>(log.current!);
+    if (changesBetween(log.current.value, value).length === 0) return { done: result };
+    const at = new Date(this.#clock.nowMs()).toISOString();
+    const change = { event: 'updated' as const, by, why: why === '' ? null : why, at, value };
+    return this.#document.decide(change, look.content, result) as Decision<JsonObject, StateSnapshot<T>>;
+  }
+
+  #assertNotHeldOff(current: StateAt): void {
+    const hold = this.#options.humanHoldMs ?? HUMAN_HOLD_MS;
+    const remaining = Math.min(hold, Date.parse(current.at) + hold - this.#clock.nowMs());
+    if (current.by === 'human' && remaining > 0)
+      throw this.#humanEdit(remaining, `A person edited it ${hold - remaining} ms ago.`);
+  }
+
+  #humanEdit(remainingMs: number, why: string): RekindleError {
+    const text = `${this.name} is not written for another ${remainingMs} ms: ${why}`;
+    return new RekindleError('HUMAN_EDIT', text, {
+      details: { name: this.name, reason: 'recent', remainingMs },
+    });
+  }
+
+  #refusal({ problems }: RefusedEdit): RekindleError {
+    const text = `${this.name}.json holds an edit that is refused: ${problems.slice(0, 3).map(describeProblem).join('; ')}.`;
+    const details = { name: this.name, reason: 'refused', problems: problems as unknown as JsonValue };
+    return new RekindleError('HUMAN_EDIT', text, { details });
+  }
+}
+
+function snapshotOf<T>({ version, value, at, by, why, event }: StateAt): StateSnapshot<T> {
+  return { version, value: structuredClone(value) as T, at, by, why, event };
+}

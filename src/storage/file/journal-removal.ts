@@ -1,0 +1,27 @@
+/** Takes a whole journal away: for logs that are bounded. Torn tails that were set aside go with it. */
+import path from 'node:path';
+import { errnoOf, type FileSystem } from '../file-system.js';
+import { listOrEmpty, type SegmentFiles } from './journal-segments.js';
+
+/**
+ * Oldest first, the live file last: a crash in between leaves a shorter journal, never one with a hole. False when there was
+ * nothing.
+ */
+export async function removeSegments(fs: FileSystem, files: SegmentFiles): Promise<boolean> {
+  const live = path.basename(files.livePath);
+  const archived = await removeAll(fs, files.archiveFolder, () => true);
+  const sealed = await removeAll(fs, files.folder, (name) => name !== live && files.owns(name));
+  const last = await removeAll(fs, files.folder, (name) => name === live);
+  return archived + sealed + last > 0;
+}
+
+async function removeAll(fs: FileSystem, folder: string, isPart: (name: string) => boolean): Promise<number> {
+  const names = (await listOrEmpty(fs, folder)).filter(isPart).sort();
+  for (const name of names) {
+    await fs.unlink(path.join(folder, name)).catch((thrown: unknown) => {
+      if (errnoOf(thrown) !== 'ENOENT') throw thrown;
+    });
+  }
+  if (names.length > 0) await fs.syncFolder(folder);
+  return names.length;
+}

@@ -1,0 +1,8 @@
+/** A file of the host's own, given by its path: read as it is, links followed. */
+import { readFile } from 'node:fs/promises';
+import { labelled } from './storage-errors.js';
+
+/** @throws STORAGE_FAILED with `details.errno` */
+export function readLocalFile(path: string): Promise<Uint8Array> {
+  return labelled(`read ${path}`, () => readFile(path));
+}

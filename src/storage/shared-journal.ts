@@ -1,0 +1,157 @@
+/**
+ * A journal that several processes write, and the state that each of them makes of it.
+ *
+ * A change takes its turn (`SharedLease`), catches up with what others appended, decides on the newest state, appends one record,
+ * and applies it: so no change is lost, and a decision is never made on old state. Reading takes no turn: it looks whether the
+ * journal grew, and applies what is new. What a change appends is one record, so it is there as a whole or not at all.
+ */
+import PQueue from 'p-queue';
+import { isRekindleError } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
+import type { Journal, JournalHead, JournalRecord, Lease, Name, StorageBackend } from './ports.js';
+import { SharedLease } from './shared-lease.js';
+
+/** What makes a state of the records. */
+export interface JournalFold<R extends JsonObject> {
+  /** Begins anew from what is stored, and tells the last record that the state holds. Called at first, and when the journal is another one. */
+  load(journal: Journal<R>): Promise<JournalHead>;
+  /** The next record, in order. The object is the fold's own. */
+  apply(entry: JournalRecord<R>): void;
+}
+
+/** What a change came to: a record to append, or none; and what follows when it is durable and applied, still in the same turn. */
+export interface Decision<R, T> {
+  readonly record?: R;
+  done(): Promise<T> | T;
+}
+
+export interface SharedJournalOptions<R extends JsonObject> {
+  readonly journal: Name;
+  readonly lease: Name;
+  readonly fold: JournalFold<R>;
+  /** See `SharedLeaseOptions.waitMs`. */
+  readonly waitMs?: number;
+}
+
+/** A lease that is lost again and again means that this process is stopped for seconds at a time. */
+const LOST_MAX = 5;
+const NOTHING: JournalHead = { seq: 0, cursor: null, crc: null };
+
+export class SharedJournal<R extends JsonObject> {
+  readonly #backend: StorageBackend;
+  readonly #options: SharedJournalOptions<R>;
+  readonly #turns: SharedLease;
+  /** Records are applied by one at a time. */
+  readonly #folding = new PQueue({ concurrency: 1 });
+  #head: JournalHead | null = null;
+  #reader: Promise<Journal<R>> | null = null;
+  #writer: Journal<R> | null = null;
+
+  constructor(backend: StorageBackend, options: SharedJournalOptions<R>) {
+    this.#backend = backend;
+    this.#options = options;
+    this.#turns = new SharedLease(backend.leases, options.lease, {
+      onEnd: () => this.#closeWriter(),
+      ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
+    });
+  }
+
+  /** The last record that the state holds. */
+  get head(): JournalHead {
+    return this.#head ?? NOTHING;
+  }
+
+  /** Brings the state up to date. Writes nothing. */
+  async refresh(): Promise<void> {
+    if (this.#turns.held && this.#head) return; // nobody else can have written
+    const reader = await this.reader();
+    await this.#catchUp(reader);
+  }
+
+  /** For looking back. */
+  reader(): Promise<Journal<R>> {
+    if (!this.#reader) {
+      const opened = this.#backend.openJournal<R>(this.#options.journal, { readOnly: true });
+      this.#reader = opened;
+      opened.catch(() => (this.#reader = null)); // the next call tries again
+    }
+    return this.#reader;
+  }
+
+  /**
+   * One change. `decide` sees the newest state; it may run again, when the right to write was lost meanwhile. What it throws is
+   * thrown, and nothing is written. Durable when it resolves.
+   * @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, STORAGE_FULL, STORAGE_FAILED
+   */
+  async change<T>(decide: (attempt: number) => Promise<Decision<R, T>>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#turns.run((lease) => this.#change(lease, () => decide(attempt)));
+      } catch (thrown) {
+        if (!isRekindleError(thrown, 'LEASE_LOST') || attempt === LOST_MAX) throw thrown;
+      }
+    }
+  }
+
+  async #change<T>(lease: Lease, decide: () => Promise<Decision<R, T>>): Promise<T> {
+    if (!this.#writer) {
+      this.#writer = await this.#backend.openJournal<R>(this.#options.journal, { lease });
+      await this.#catchUp(this.#writer);
+    }
+    const decision = await decide();
+    if (decision.record !== undefined) await this.#append(this.#writer, decision.record);
+    return decision.done();
+  }
+
+  async #append(writer: Journal<R>, record: R): Promise<void> {
+    const { seq, cursor, crc } = await writer.append([record]);
+    await this.#folding.add(async () => this.#apply({ kind: 'record', seq, record, cursor, crc }));
+  }
+
+  #catchUp(journal: Journal<R>): Promise<void> {
+    return this.#folding.add(async () => {
+      const known = this.#head;
+      if (!known || !(await this.#applyAfter(journal, known)))
+        this.#head = await this.#options.fold.load(journal);
+    });
+  }
+
+  /** False when the journal does not hold what the state was made of: it was repaired, or is another one. */
+  async #applyAfter(journal: Journal<R>, known: JournalHead): Promise<boolean> {
+    const head = await journal.head();
+    if (head.seq === known.seq && head.crc === known.crc) return true;
+    if (head.seq <= known.seq || known.cursor === null) return false;
+    let seen = false;
+    try {
+      for await (const entry of journal.read({ after: known.seq - 1, cursor: known.cursor })) {
+        if (entry.kind !== 'record') continue; // told when the state is loaded anew
+        if (!seen && (entry.seq !== known.seq || entry.crc !== known.crc)) return false;
+        if (seen) this.#apply(entry);
+        seen = true;
+      }
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
+      return false; // the segment is gone
+    }
+    return seen;
+  }
+
+  #apply(entry: JournalRecord<R>): void {
+    this.#options.fold.apply(entry);
+    this.#head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+  }
+
+  async #closeWriter(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = null;
+    await writer?.close();
+  }
+
+  /** Lets changes under way finish. */
+  async close(): Promise<void> {
+    await this.#turns.close();
+    await this.#folding.onIdle();
+    await (await this.#reader?.catch(() => null))?.close();
+    this.#reader = null;
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Turns at writing: several processes change one thing, each holding its lease for as short as it can.
+ *
+ * The lease stays with a process for a moment after its last work, so that a burst of changes pays for it once; a process that
+ * works on and on lets go from time to time, so that nobody starves. Work of one process is done in the order of its calls.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import { isRekindleError, RekindleError } from '../core/errors.js';
+import type { Lease, Leases, Name } from './ports.js';
+
+export interface SharedLeaseOptions {
+  /** How long to wait while others write. Default 15 s. */
+  readonly waitMs?: number;
+  /** Told before the lease goes, and when it is lost: what was opened under it has to be closed. */
+  readonly onEnd?: () => Promise<void>;
+}
+
+/** A writer that hangs is taken over after this time. */
+const TTL_MS = 5_000;
+const WAIT_MS = 15_000;
+const LINGER_MS = 25;
+const HOLD_MAX_MS = 200;
+/** Longer than a contender sleeps between two tries. */
+const PAUSE_MS = 30;
+const TRY_AGAIN_MS = 12;
+
+export class SharedLease {
+  readonly #leases: Leases;
+  readonly #name: Name;
+  readonly #options: SharedLeaseOptions;
+  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #inside = new AsyncLocalStorage<true>();
+  #lease: Lease | null = null;
+  #since = 0;
+  #linger: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(leases: Leases, name: Name, options: SharedLeaseOptions = {}) {
+    this.#leases = leases;
+    this.#name = name;
+    this.#options = options;
+  }
+
+  /** True while nobody else can write. */
+  get held(): boolean {
+    return this.#lease?.held ?? false;
+  }
+
+  /**
+   * Runs work that writes, when it is this process's turn.
+   * @throws LEASE_HELD when it did not become its turn in time, and what the work throws
+   */
+  run<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(closed(this.#name));
+    if (this.#inside.getStore()) return Promise.reject(nested(this.#name));
+    return this.#queue.add(async () => {
+      const lease = await this.#acquire();
+      try {
+        return await this.#inside.run(true, () => work(lease));
+      } catch (thrown) {
+        if (isRekindleError(thrown, 'LEASE_LOST')) await this.#end();
+        throw thrown;
+      } finally {
+        this.#lingerOn();
+      }
+    });
+  }
+
+  /** Lets work under way finish, then lets go. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#queue.onIdle();
+    await this.#queue.add(() => this.#end());
+  }
+
+  async #acquire(): Promise<Lease> {
+    if (this.#linger) clearTimeout(this.#linger);
+    this.#linger = null;
+    if (this.#lease && performance.now() - this.#since > HOLD_MAX_MS) {
+      await this.#end();
+      await sleep(PAUSE_MS);
+    }
+    if (this.#lease?.held) return this.#lease;
+    await this.#end();
+    this.#lease = await this.#waitForTurn();
+    this.#since = performance.now();
+    return this.#lease;
+  }
+
+  async #waitForTurn(): Promise<Lease> {
+    const deadline = performance.now() + (this.#options.waitMs ?? WAIT_MS);
+    for (;;) {
+      try {
+        return await this.#leases.acquire(this.#name, { ttlMs: TTL_MS });
+      } catch (thrown) {
+        if (!isRekindleError(thrown, 'LEASE_HELD') || performance.now() >= deadline) throw thrown;
+      }
+      await sleep(TRY_AGAIN_MS * (0.5 + Math.random()));
+    }
+  }
+
+  #lingerOn(): void {
+    if (!this.#lease || this.#linger || this.#queue.size > 0) return;
+    this.#linger = setTimeout(() => {
+      this.#linger = null;
+      void this.#queue.add(async () => {
+        if (this.#queue.size === 0) await this.#end();
+      });
+    }, LINGER_MS);
+  }
+
+  async #end(): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = null;
+    if (this.#linger) clearTimeout(this.#linger);
+    this.#linger = null;
+    if (!lease) return;
+    // What was acknowledged was synced: a failure to close takes nothing back. A lease that stays ends by its time.
+    await this.#options.onEnd?.().catch(() => {});
+    await lease.release().catch(() => {});
+  }
+}
+
+function closed(name: Name): RekindleError {
+  return new RekindleError('JOURNAL_CLOSED', `${name.join('/')} was closed.`, {
+    details: { name: [...name] },
+  });
+}
+
+function nested(name: Name): RekindleError {
+  return new RekindleError(
+    'INVALID_ARGUMENT',
+    `A change of ${name.join('/')} was begun inside another one, which would wait for itself for ever.`,
+    { details: { name: [...name] } },
+  );
+}

@@ -1,0 +1,232 @@
+import fs from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { RefusedEdit } from '../../../src/state/durable/state-document.js';
+import type { StateEvent } from '../../../src/state/durable/state-event.js';
+import { errorOf, Place, until } from './state-kit.js';
+
+async function newest(state: { history(options: { limit: number }): AsyncIterable<StateEvent> }) {
+  for await (const event of state.history({ limit: 1 })) return event;
+  return null;
+}
+
+describe("a person's valid edit", () => {
+  it('is adopted as an event by human, with last_human_touch, at the next load', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    await place.edit((document) => (document['next_action'] = 'Look at the logs.'));
+    const { value, version, by } = await state.load();
+    expect([value.next_action, version, by]).toEqual(['Look at the logs.', 2, 'human']);
+    expect(Math.abs(Date.parse(value.last_human_touch!) - Date.now())).toBeLessThan(5_000);
+    expect((await place.json())['last_human_touch']).toBe(value.last_human_touch);
+    expect(await newest(state)).toMatchObject({ event: 'human_edit', by: 'human', version: 2 });
+  });
+
+  it('is noticed by itself while it is watched', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    const seen: string[] = [];
+    state.events.on('changed', ({ by, value }) => seen.push(`${by}: ${value.next_action}`));
+    const stop = await state.watch();
+    await place.edit((document) => (document['next_action'] = 'Look.'));
+    await until(() => seen.length > 0);
+    await stop();
+    expect(seen).toEqual(['human: Look.']);
+  });
+
+  it('holds agents off for five seconds, with the time left, and then no more', async () => {
+    const place = await Place.make();
+    const state = await place.agentState({ humanHoldMs: 400 });
+    await place.edit((document) => (document['next_action'] = 'Mine.'));
+    const error = await errorOf(
+      state.update((draft) => void (draft.next_action = 'Theirs.'), { by: 'builder' }),
+    );
+    expect(error).toMatchObject({ code: 'HUMAN_EDIT', details: { name: 'agent_state', reason: 'recent' } });
+    const left = error.details['remainingMs'] as number;
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(400);
+    expect((await state.load()).value.next_action).toBe('Mine.');
+    await sleep(left + 5);
+    expect((await state.update((draft) => void draft.blockers.push('x'))).value.next_action).toBe('Mine.');
+  });
+
+  it('holds off for five seconds when nothing else is said, also in a process that starts after it', async () => {
+    const place = await Place.make();
+    await (await place.agentState()).close();
+    await place.edit((document) => (document['next_action'] = 'Mine.'));
+    const other = await place.agentState();
+    const error = await errorOf(other.update((draft) => void draft.blockers.push('x')));
+    expect(error.details['remainingMs']).toBeGreaterThan(3_000);
+    expect(error.details['remainingMs']).toBeLessThanOrEqual(5_000);
+  });
+
+  it('does not hold a person off', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    await place.edit((document) => (document['next_action'] = 'Mine.'));
+    await state.update((draft) => void draft.blockers.push('x'), { by: 'human' });
+    expect((await state.load()).value).toMatchObject({ next_action: 'Mine.', blockers: ['x'] });
+  });
+
+  it('is not lost to an update that comes before anyone noticed it', async () => {
+    const place = await Place.make();
+    const state = await place.agentState({ humanHoldMs: 0 });
+    await place.edit((document) => (document['blockers'] = ['by hand']));
+    const { value } = await state.update((draft) => void draft.blockers.push('by agent'));
+    expect(value.blockers).toEqual(['by hand', 'by agent']);
+  });
+
+  it('that only changes white space is no edit, and the file stays as it was formatted', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    const text = JSON.stringify(await place.json());
+    await place.put(text);
+    expect((await state.load()).version).toBe(1);
+    expect(await place.text()).toBe(text);
+  });
+
+  it('that takes the last change back is an edit, also when no process was there', async () => {
+    const place = await Place.make();
+    const state = await place.agentState({ humanHoldMs: 0 });
+    const before = await place.text();
+    await state.update((draft) => void draft.blockers.push('x'));
+    await state.close();
+    await place.put(before);
+    const { value, by } = await (await place.agentState()).load();
+    expect([value.blockers, by]).toEqual([[], 'human']);
+  });
+
+  it('of two processes that both see it makes one event', async () => {
+    const place = await Place.make();
+    const [one, two] = [await place.agentState(), await place.agentState()];
+    const stops = [await one.watch(), await two.watch()];
+    await place.edit((document) => (document['next_action'] = 'Once.'));
+    const [a, b] = await Promise.all([one.load(), two.load()]);
+    await sleep(200);
+    for (const stop of stops) await stop();
+    expect([a.version, b.version]).toEqual([2, 2]);
+    expect((await one.load()).version).toBe(2);
+  });
+});
+
+describe("a file that is older than the journal through no person's doing", () => {
+  it('is brought up to date: a crash came between the record and the file', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    await state.update((draft) => void draft.blockers.push('x'));
+    const [before, stat] = [await place.text(), await fs.stat(place.file())];
+    await sleep(20);
+    await state.update((draft) => void draft.blockers.push('y'));
+    await fs.writeFile(place.file(), before);
+    await fs.utimes(place.file(), stat.atime, stat.mtime);
+    expect((await (await place.agentState()).load()).version).toBe(3);
+    expect((await place.json())['blockers']).toEqual(['x', 'y']);
+  });
+});
+
+describe("a person's edit that is not valid", () => {
+  const wrong = '{\n  "schema_version": 1,\n  "blockers": "none"\n}\n';
+
+  it('is refused with line, column, path and rule; the file stays, and agents read the last good state', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    const refused: RefusedEdit[] = [];
+    state.events.on('edit_refused', (edit) => refused.push(edit));
+    await place.put(wrong);
+    expect((await state.load()).value.blockers).toEqual([]);
+    expect(refused[0]?.problems).toContainEqual(
+      expect.objectContaining({ line: 3, column: 15, path: '/blockers', rule: 'type', value: 'none' }),
+    );
+    expect(state.refusedEdit).toEqual(refused[0]);
+    expect(await place.text()).toBe(wrong);
+  });
+
+  it.each([
+    ['a comma at the end', '{\n  "schema_version": 1,\n}', 3, 1],
+    ['a comment', '{ // mine\n}', 1, 3],
+    ['a line break in a text', '{"next_action": "a\nb"}', 1, 19],
+    ['half of it', '{"schema_version": 1', 1, 21],
+    ['nothing', '', 1, 1],
+    ['a key twice', '{"a": 1,\n "a": 2}', 2, 2],
+    ['a newer version', '{\n"schema_version": 2}', 1, 1],
+  ])('%s: told at its place', async (_, text, line, column) => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    await place.put(text);
+    await state.load();
+    expect(state.refusedEdit?.problems[0]).toMatchObject({ line, column });
+    expect(await place.text()).toBe(text);
+  });
+
+  it('stops agents from writing over it, with what is wrong, until it is mended', async () => {
+    const place = await Place.make();
+    const state = await place.agentState({ humanHoldMs: 0 });
+    const good = await place.json();
+    const wrong = JSON.stringify({ ...good, blockers: 'none' }, null, 2);
+    await place.put(wrong);
+    const error = await errorOf(state.update((draft) => void draft.blockers.push('x')));
+    expect(error).toMatchObject({ code: 'HUMAN_EDIT', details: { reason: 'refused' } });
+    expect(error.message).toMatch(/line 6, column 15: \/blockers must be array/);
+    expect(await place.text()).toBe(wrong);
+    await place.put(JSON.stringify({ ...good, blockers: ['none'] }));
+    expect((await state.update((draft) => void draft.blockers.push('x'))).value.blockers).toEqual([
+      'none',
+      'x',
+    ]);
+  });
+
+  it('is moved aside on request, and the file is the newest version again', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    const good = await place.text();
+    await place.put(wrong);
+    const aside = (await state.discardEdit())!;
+    expect(await place.text(aside)).toBe(wrong);
+    expect(await place.text()).toBe(good);
+    expect(state.refusedEdit).toBeNull();
+    expect(await state.discardEdit()).toBeNull();
+  });
+
+  it('is told once while it is watched', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    let told = 0;
+    state.events.on('edit_refused', () => told++);
+    const stop = await state.watch();
+    await place.put(wrong);
+    await until(() => told > 0);
+    await state.load();
+    await sleep(200);
+    await stop();
+    expect(told).toBe(1);
+  });
+});
+
+describe('a watcher', () => {
+  it("is not woken into a loop by Rekindle's own writes", async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    const versions: number[] = [];
+    state.events.on('changed', ({ version }) => versions.push(version));
+    const stop = await state.watch();
+    for (let n = 0; n < 3; n += 1) await state.update((draft) => void draft.blockers.push(`${n}`));
+    await sleep(300);
+    const stat = await fs.stat(place.file());
+    await sleep(200);
+    expect((await fs.stat(place.file())).mtimeMs).toBe(stat.mtimeMs);
+    await stop();
+    expect(versions).toEqual([2, 3, 4]);
+  });
+
+  it('tells of what another process changed', async () => {
+    const place = await Place.make();
+    const [one, two] = [await place.agentState(), await new Place(place.root).agentState()];
+    const seen: string[] = [];
+    one.events.on('changed', ({ by }) => seen.push(by));
+    const stop = await one.watch();
+    await two.update((draft) => void draft.blockers.push('x'), { by: 'reviewer' });
+    await until(() => seen.length > 0);
+    await stop();
+    expect(seen).toEqual(['reviewer']);
+  });
+});

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { StateManager } from '../../../src/state/durable/state-manager.js';
+import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
+import { SharedLease } from '../../../src/storage/shared-lease.js';
+import { CLI_BUILD } from '../../support/build-cli.js';
+import { counter } from './counter.js';
+import { errorOf, Place } from './state-kit.js';
+
+const run = promisify(execFile);
+const CHILD = fileURLToPath(new URL('./increment-child.mjs', import.meta.url));
+
+describe('several writers', () => {
+  it('of four processes lose none of 20 increments', async () => {
+    const place = await Place.make();
+    const children = [1, 2, 3, 4].map(() => run(process.execPath, [CHILD, CLI_BUILD, place.root, '5']));
+    await Promise.all(children);
+    const state = await StateManager.open({ ...counter, backend: place.storage });
+    expect((await state.load()).value.count).toBe(20);
+    expect((await state.load()).version).toBe(21);
+    expect(await place.json('counter.json')).toEqual({ schema_version: 1, count: 20 });
+    await state.close();
+  });
+
+  it('of one process lose none, whatever manager they use', async () => {
+    const storage = new MemoryStorage();
+    const managers = await Promise.all(
+      [1, 2, 3].map(() => StateManager.open({ ...counter, backend: storage })),
+    );
+    const updates = managers.flatMap((state) =>
+      Array.from({ length: 5 }, () =>
+        state.update(async (draft) => {
+          const { count } = draft;
+          await Promise.resolve();
+          draft.count = count + 1;
+        }),
+      ),
+    );
+    await Promise.all(updates);
+    expect((await managers[0]!.load()).value.count).toBe(15);
+  });
+
+  it('are told when the change is made again on the newest value, because the right to write was lost', async () => {
+    const place = await Place.make();
+    const state = await StateManager.open({ ...counter, backend: place.storage });
+    const other = await StateManager.open({ ...counter, backend: new Place(place.root).storage });
+    await sleepPast(state, other);
+    const attempts: [number, number][] = [];
+    const { value } = await state.update(async (draft, { attempt, version }) => {
+      attempts.push([attempt, version]);
+      if (attempt === 1) await takeOver(place, () => other.update((theirs) => void (theirs.count += 10)));
+      draft.count += 1;
+    });
+    expect(attempts).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(value.count).toBe(11);
+    await state.close();
+    await other.close();
+  });
+
+  it('do not wait for ever: LEASE_HELD names the owner', async () => {
+    const place = await Place.make();
+    const state = await StateManager.open({ ...counter, backend: place.storage, waitMs: 50 });
+    await state.update((draft) => void (draft.count += 1));
+    await state.close();
+    const lease = await place.storage.leases.acquire(['state', 'counter.lease']);
+    const late = new StateManager<{ count: number }>({ ...counter, backend: place.storage, waitMs: 50 });
+    expect((await late.load()).value.count).toBe(1);
+    const error = await errorOf(late.update((draft) => void (draft.count += 1)));
+    expect(error).toMatchObject({ code: 'LEASE_HELD', details: { owner: { pid: process.pid } } });
+    await lease.release();
+    expect((await late.update((draft) => void (draft.count += 1))).value.count).toBe(2);
+    await late.close();
+  });
+});
+
+describe('an update inside an update', () => {
+  it('is refused: it would wait for itself', async () => {
+    const state = await StateManager.open({ ...counter, backend: new MemoryStorage() });
+    const error = await errorOf(state.update(async () => void (await state.update(() => {}))));
+    expect(error.code).toBe('INVALID_ARGUMENT');
+    expect((await state.update((draft) => void (draft.count = 1))).version).toBe(2);
+  });
+});
+
+describe('a shared lease', () => {
+  it('lets others in between while one works on and on', async () => {
+    const storage = new MemoryStorage();
+    const [busy, patient] = [new SharedLease(storage.leases, ['x']), new SharedLease(storage.leases, ['x'])];
+    let done = false;
+    const work = async () => {
+      while (!done) await busy.run(() => new Promise((resolve) => setTimeout(resolve, 5)));
+    };
+    const working = work();
+    await patient.run(async () => {});
+    done = true;
+    await working;
+    await busy.close();
+    await patient.close();
+  });
+
+  it('is let go a moment after the last work, and at once when closed', async () => {
+    const storage = new MemoryStorage();
+    const shared = new SharedLease(storage.leases, ['x']);
+    await shared.run(async () => {});
+    expect(shared.held).toBe(true);
+    await shared.close();
+    expect(await storage.leases.inspect(['x'])).toBeNull();
+    expect((await errorOf(shared.run(async () => {}))).code).toBe('JOURNAL_CLOSED');
+  });
+});
+
+/** Lets both forget that they may write. */
+async function sleepPast(...managers: { load(): Promise<unknown> }[]): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  for (const manager of managers) await manager.load();
+}
+
+/** As if this process had been suspended past its time: its lease file goes, and another one writes. */
+async function takeOver(place: Place, write: () => Promise<unknown>): Promise<void> {
+  const fs = await import('node:fs/promises');
+  const folder = place.file('counter.lease/lease');
+  const names = (await fs.readdir(folder)).filter((name) => name.endsWith('.json'));
+  const past = new Date(Date.now() - 60_000);
+  for (const name of names) await fs.utimes(`${folder}/${name}`, past, past);
+  await write();
+}
