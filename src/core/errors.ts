@@ -47,6 +47,9 @@ export const ERROR_ADVICE = {
   HUMAN_EDIT:
     'A person is at work on this document. Wait `details.remainingMs`, or mend the file as `details.problems` says.',
   MIGRATION_FAILED: 'Mend the migration named in `details`, then run it again; the document was not changed.',
+  ENTRY_INVALID: 'Correct every violation in `details.violations`; the entry is as it was.',
+  ENTRY_NOT_FOUND: 'See which entries and versions there are with `list` and `history`.',
+  SESSION_NOT_FOUND: 'See which sessions there are with `rekindle workspace sessions`.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
   ABORTED: 'The caller cancelled. What was said until then is kept.',

@@ -8,6 +8,7 @@
 import PQueue from 'p-queue';
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { followFrom, JOURNAL_START } from './journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Lease, Name, StorageBackend } from './ports.js';
 import { SharedLease } from './shared-lease.js';
 
@@ -35,7 +36,6 @@ export interface SharedJournalOptions<R extends JsonObject> {
 
 /** A lease that is lost again and again means that this process is stopped for seconds at a time. */
 const LOST_MAX = 5;
-const NOTHING: JournalHead = { seq: 0, cursor: null, crc: null };
 
 export class SharedJournal<R extends JsonObject> {
   readonly #backend: StorageBackend;
@@ -58,7 +58,7 @@ export class SharedJournal<R extends JsonObject> {
 
   /** The last record that the state holds. */
   get head(): JournalHead {
-    return this.#head ?? NOTHING;
+    return this.#head ?? JOURNAL_START;
   }
 
   /** Brings the state up to date. Writes nothing. */
@@ -120,20 +120,8 @@ export class SharedJournal<R extends JsonObject> {
   async #applyAfter(journal: Journal<R>, known: JournalHead): Promise<boolean> {
     const head = await journal.head();
     if (head.seq === known.seq && head.crc === known.crc) return true;
-    if (head.seq <= known.seq || known.cursor === null) return false;
-    let seen = false;
-    try {
-      for await (const entry of journal.read({ after: known.seq - 1, cursor: known.cursor })) {
-        if (entry.kind !== 'record') continue; // told when the state is loaded anew
-        if (!seen && (entry.seq !== known.seq || entry.crc !== known.crc)) return false;
-        if (seen) this.#apply(entry);
-        seen = true;
-      }
-    } catch (thrown) {
-      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
-      return false; // the segment is gone
-    }
-    return seen;
+    if (head.seq <= known.seq || (known.seq > 0 && known.cursor === null)) return false;
+    return (await followFrom(journal, known, (entry) => this.#apply(entry))) !== null;
   }
 
   #apply(entry: JournalRecord<R>): void {

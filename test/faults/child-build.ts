@@ -14,17 +14,30 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const ANSWER_WITHIN_MS = 20_000;
 const SOURCES = ['src/core', 'src/storage', 'test/faults'];
 
+/** Made once in a process: each suite needs the same. */
+let built: Promise<ReadonlyMap<string, string>> | null = null;
+
 /** Puts JavaScript of the sources into `folder`, in the same tree. */
 export async function buildChildren(folder: string): Promise<void> {
+  built ??= buildSources();
   await fs.writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  for (const [name, javaScript] of await built) {
+    const target = path.join(folder, name);
+    await fs.mkdir(path.dirname(target), { recursive: true });
+    await fs.writeFile(target, javaScript);
+  }
+}
+
+async function buildSources(): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
   for (const source of SOURCES) {
     for (const entry of await fs.readdir(path.join(PROJECT, source), { recursive: true })) {
       if (!entry.endsWith('.ts') || entry.endsWith('.test.ts')) continue;
-      const target = path.join(folder, source, entry.replace(/\.ts$/, '.js'));
-      await fs.mkdir(path.dirname(target), { recursive: true });
-      await fs.writeFile(target, toJavaScript(await fs.readFile(path.join(PROJECT, source, entry), 'utf8')));
+      const text = await fs.readFile(path.join(PROJECT, source, entry), 'utf8');
+      files.set(path.join(source, entry.replace(/\.ts$/, '.js')), toJavaScript(text));
     }
   }
+  return files;
 }
 
 function toJavaScript(source: string): string {

@@ -46,6 +46,11 @@ export class FaultTally {
     if (!condition) this.violation(text());
   }
 
+  /** A planted bug has to be found, not to be found again. */
+  isEnough({ plant }: FaultOptions): boolean {
+    return plant !== undefined && this.violations.length > 0;
+  }
+
   report(): FaultReport {
     return { counts: this.counts, violations: this.violations };
   }

@@ -51,7 +51,7 @@ async function allSizes(disk: string, options: FaultOptions, tally: FaultTally):
   const tell = progress(log);
   const random = new SeededRandom(seed);
   const stride = Math.max(1, Math.floor(PAGES_MAX / count));
-  for (let step = 0; step < count; step += 1) {
+  for (let step = 0; step < count && !tally.isEnough(options); step += 1) {
     const textRepeats = 50 + random.below(2_000);
     await oneSize(disk, fileSystem, ((step * stride) % PAGES_MAX) * PAGE_BYTES, textRepeats, tally);
     tell(() => `size ${step} of ${count}`);

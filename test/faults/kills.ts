@@ -29,10 +29,11 @@ function run(options: FaultOptions) {
     const random = new SeededRandom(options.seed);
     const tell = progress(options.log);
     let done = 0;
-    while (done < options.count) {
+    const goesOn = () => done < options.count && !tally.isEnough(options);
+    while (goesOn()) {
       const root = path.join(folder, `store-${done}`);
       const known = new KnownStore(options.seed, tally);
-      for (let round = 0; round < ROUNDS_PER_FOLDER && done < options.count; round += 1, done += 1) {
+      for (let round = 0; round < ROUNDS_PER_FOLDER && goesOn(); round += 1, done += 1) {
         await oneKill({ build, root, round, known, random, tally, options });
         tell(() => `${done} of ${options.count} kills, ${tally.counts['acknowledged']} records acknowledged`);
       }

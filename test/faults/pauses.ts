@@ -38,12 +38,14 @@ function run(options: FaultOptions, segmentBytes: number) {
     const tally = new FaultTally();
     const random = new SeededRandom(options.seed);
     const tell = progress(options.log);
-    for (let done = 0; done < options.count; ) {
+    let done = 0;
+    const goesOn = () => done < options.count && !tally.isEnough(options);
+    while (goesOn()) {
       const root = path.join(folder, `store-${done}`);
       const known = new KnownStore(options.seed, tally);
       const settings = [root, options.seed, TTL_MS, segmentBytes, options.plant ?? ''].map(String);
       const child = startChild(build, 'pause-child.js', settings);
-      for (let round = 0; round < ROUNDS_PER_FOLDER && done < options.count; round += 1, done += 1) {
+      for (let round = 0; round < ROUNDS_PER_FOLDER && goesOn(); round += 1, done += 1) {
         const storage = () => new FileStorage(root, { segmentBytesMax: segmentBytes });
         await onePause({ child, storage, round: 2 * round, known, random, tally, seed: options.seed });
         tell(

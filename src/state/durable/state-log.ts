@@ -5,6 +5,7 @@
 
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
+import { JOURNAL_START } from '../../storage/journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Name, StorageBackend } from '../../storage/ports.js';
 import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
 import { decodeEvent, replayEvents, type StateAt, type StateEvent } from './state-event.js';
@@ -87,7 +88,7 @@ export class StateLog {
   async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
     const events: StateEvent[] = [];
     let lost = 0;
-    let head: JournalHead = { seq: 0, cursor: null, crc: null };
+    let head = JOURNAL_START;
     for await (const entry of journal.readBackward()) {
       if (entry.kind !== 'record') {
         // What is torn was never acknowledged; and that something in between is missing, the digest tells.

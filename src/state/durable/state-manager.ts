@@ -62,7 +62,7 @@ export interface UpdateContext {
 }
 
 /** Changes the copy that it gets, or returns a new value. It may run again, so it must have no other effect. Keep it short: others wait. */
-export type StateUpdate<T> = (draft: T, context: UpdateContext) => T | void | Promise<T | void>;
+export type StateUpdate<T> = (draft: T, context: UpdateContext) => T | undefined | Promise<T | undefined>;
 
 export type StateManagerEvents<T> = {
   /** A new version, whoever made it, in order. */

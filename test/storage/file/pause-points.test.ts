@@ -20,6 +20,8 @@ const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
 const seed = Number(process.env['REKINDLE_SEED'] ?? Date.now() % 2 ** 31);
 /** Pairs of moments for each scene; more for a long run. */
 const pairs = Number(process.env['REKINDLE_PAIRS'] ?? 60);
+/** Rounds at a time: each has its own folder, owners and clock, and waits for the system for most of its time. */
+const TOGETHER = 8;
 
 interface Owner {
   readonly lease: Lease;
@@ -258,14 +260,27 @@ async function inFolder<T>(run: (agent: Agent) => Promise<T>): Promise<T> {
   }
 }
 
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+/** Runs all rounds, some at a time. */
+async function together<T>(rounds: readonly T[], run: (round: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < rounds.length; from += TOGETHER) {
+    await Promise.all(rounds.slice(from, from + TOGETHER).map(run));
+  }
+}
+
 describe('an owner that is suspended before any of its file operations harms nothing', () => {
   for (const scene of SCENES) {
     it(`when ${scene.title}`, { timeout: 60_000 }, async () => {
       const failed: string[] = [];
-      for (let count = 0; ; count += 1) {
-        const { reached, problems } = await suspendedOnce(scene, count);
-        if (problems.length > 0) failed.push(`after ${count} operations: ${problems.join('; ')}`);
-        if (!reached) break;
+      for (let from = 0, ended = false; !ended; from += TOGETHER) {
+        await together(numbers(TOGETHER), async (index) => {
+          const { reached, problems } = await suspendedOnce(scene, from + index);
+          if (problems.length > 0) failed.push(`after ${from + index} operations: ${problems.join('; ')}`);
+          if (!reached) ended = true;
+        });
       }
       expect(failed).toEqual([]);
     });
@@ -277,11 +292,13 @@ describe('two owners that are suspended before any of their file operations harm
     it(`when ${scene.title}`, { timeout: 10_000 + 1_000 * pairs }, async () => {
       const random = new SeededRandom(seed);
       const failed: string[] = [];
-      for (let round = 0; round < pairs; round += 1) {
-        const [one, two, swapped] = [random.below(60), random.below(70), random.below(2) === 1];
+      const rounds = numbers(pairs).map(
+        () => [random.below(60), random.below(70), random.below(2) === 1] as const,
+      );
+      await together(rounds, async ([one, two, swapped]) => {
         const problems = await suspendedTwice(scene, one, two, swapped);
         if (problems.length > 0) failed.push(`${one}, ${two}, ${swapped}: ${problems.join('; ')}`);
-      }
+      });
       expect(failed, `REKINDLE_SEED=${seed}`).toEqual([]);
     });
   }
@@ -292,11 +309,11 @@ describe('an owner that wakes while the next one takes over does not stop it', (
     it(`when ${scene.title}`, { timeout: 10_000 + 1_000 * pairs }, async () => {
       const random = new SeededRandom(seed);
       const failed: string[] = [];
-      for (let round = 0; round < pairs; round += 1) {
-        const [one, two] = [random.below(60), random.below(70)];
+      const rounds = numbers(pairs).map(() => [random.below(60), random.below(70)] as const);
+      await together(rounds, async ([one, two]) => {
         const problems = await wokenMidway(scene, one, two);
         if (problems.length > 0) failed.push(`${one}, ${two}: ${problems.join('; ')}`);
-      }
+      });
       expect(failed, `REKINDLE_SEED=${seed}`).toEqual([]);
     });
   }

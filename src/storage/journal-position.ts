@@ -1,0 +1,33 @@
+/** Goes on reading a journal from a place that is known, and makes sure that it is still the same journal. */
+import { isRekindleError } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
+import type { Journal, JournalHead, JournalRecord } from './ports.js';
+
+export const JOURNAL_START: JournalHead = { seq: 0, cursor: null, crc: null };
+
+/**
+ * Hands on every record after a place, in order; damage is passed over. Gives the new place; null when the journal does not hold
+ * the old one any more: it was repaired, or is another one.
+ */
+export async function followFrom<R extends JsonObject>(
+  journal: Journal<R>,
+  from: JournalHead,
+  apply: (entry: JournalRecord<R>) => void,
+): Promise<JournalHead | null> {
+  let head = from;
+  let found = from.cursor === null;
+  const options = from.cursor === null ? {} : { after: from.seq - 1, cursor: from.cursor };
+  try {
+    for await (const entry of journal.read(options)) {
+      if (entry.kind !== 'record') continue;
+      if (!found && (entry.seq !== from.seq || entry.crc !== from.crc)) return null;
+      if (found) apply(entry);
+      found = true;
+      head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+    }
+  } catch (thrown) {
+    if (from.cursor !== null && isRekindleError(thrown, 'INVALID_ARGUMENT')) return null; // its segment is gone
+    throw thrown;
+  }
+  return found ? head : null;
+}
