@@ -57,6 +57,8 @@ export type AgentEvents = {
     readonly result: JsonValue;
     readonly error: string | null;
   };
+  /** A call could not be written to the tool-call log; the conversation is safe. */
+  tool_log_failed: { readonly message: string };
   turn_ended: TurnResult;
 };
 

@@ -13,6 +13,7 @@ export {
   type WorkingContextOptions,
 } from './context/open-working-context.js';
 export { AgentFactory, createAgent, openAgent, restoreAgent } from './factory/agent-factory.js';
+export { restoreSession } from './factory/restore-session.js';
 export { generateTextWith } from './model/generate-text.js';
 export type { LanguageModel, ModelEvent, ModelRequest, TokenUsage } from './model/language-model.js';
 export { OfflineModel } from './model/offline-model.js';
@@ -23,4 +24,5 @@ export {
   ScriptedModel,
   type ScriptStep,
 } from './model/scripted-model.js';
+export type { CallLogging } from './tools/call-recorder.js';
 export type { ApprovalRequest, Approve } from './tools/tool-runner.js';

@@ -39,6 +39,7 @@ export const ERROR_ADVICE = {
     'The model call failed after its retries; the conversation is safe. Call `resume()` to try again.',
   MODEL_SCRIPT_MISMATCH: 'The scripted model was called more or less often than its script says.',
   TOOL_INVALID: 'Correct the tool definition named in `details`.',
+  TOOL_REFUSED: 'Allow the tool for this agent in `config/agent_tools.json`, or do without it.',
   TOOL_FAILED: 'The tool threw; its error was recorded as the result of the call.',
   STATE_NOT_FOUND: 'Give an `initial` value, or begin the document with `rekindle state init`.',
   STATE_INVALID: 'Correct every violation in `details.violations`; nothing was changed.',

@@ -36,6 +36,12 @@ export {
 export { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 export { MemoryStore } from './store/memory-store.js';
 export {
+  CallLedger,
+  type LedgerOptions,
+  type LedgerRunOptions,
+  openToolCallLedger,
+} from './store/open-tool-call-ledger.js';
+export {
   type CallVerdict,
   type LedgerCall,
   type LedgerOutcome,

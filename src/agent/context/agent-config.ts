@@ -5,6 +5,7 @@ import type { MemoryOptions } from '../../memory/open-memory.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import type { LanguageModel } from '../model/language-model.js';
 import type { RetryOptions } from '../model/retrying-stream.js';
+import type { CallLogging } from '../tools/call-recorder.js';
 import type { Approve } from '../tools/tool-runner.js';
 
 export interface AgentConfig {
@@ -19,6 +20,8 @@ export interface AgentConfig {
   readonly storage?: StorageBackend;
   readonly memoryDir?: string;
   readonly memory?: MemoryOptions;
+  /** Every call of a tool goes into this log, by the end of its step. */
+  readonly toolCallLog?: CallLogging;
   /** Decides about calls of tools with `needsApproval`. */
   readonly approve?: Approve;
   /** Model responses in one turn. Default 50. */

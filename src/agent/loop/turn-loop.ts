@@ -12,6 +12,7 @@ import type { AgentConfig } from '../context/agent-config.js';
 import { ResponseCollector } from '../model/collect-response.js';
 import type { ModelRequest, TokenUsage } from '../model/language-model.js';
 import { retryingStream } from '../model/retrying-stream.js';
+import { CallRecorder } from '../tools/call-recorder.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { ToolRunner } from '../tools/tool-runner.js';
 
@@ -24,6 +25,7 @@ export class TurnLoop {
   readonly #config: AgentConfig;
   readonly #events: TypedEvents<AgentEvents>;
   readonly #runner: ToolRunner;
+  readonly #recorder: CallRecorder | null;
 
   constructor(
     memory: MemoryManager,
@@ -35,15 +37,23 @@ export class TurnLoop {
     this.#registry = registry;
     this.#config = config;
     this.#events = events;
+    const onFailed = (message: string) => events.emit('tool_log_failed', { message });
+    const logging = config.toolCallLog;
+    this.#recorder = logging ? new CallRecorder(logging, memory.agentId, onFailed) : null;
     this.#runner = new ToolRunner({
       memory,
       registry,
       approve: config.approve ?? null,
       parallelMax: config.parallelToolsMax ?? PARALLEL_TOOLS_MAX,
-      onStarted: (call, turnId) =>
-        events.emit('tool_started', { turnId, callId: call.id, toolName: call.name }),
+      onStarted: (call, turnId) => {
+        this.#recorder?.begun(call);
+        events.emit('tool_started', { turnId, callId: call.id, toolName: call.name });
+      },
       onApprovalRequested: (call, turnId) => events.emit('tool_approval_requested', describe(call, turnId)),
-      onResult: (outcome, turnId) => events.emit('tool_result', { turnId, ...outcome }),
+      onResult: (outcome, turnId) => {
+        this.#recorder?.ended(outcome, turnId);
+        events.emit('tool_result', { turnId, ...outcome });
+      },
     });
   }
 
@@ -70,8 +80,15 @@ export class TurnLoop {
 
   /** Runs calls whose traces are durable already. */
   async runCalls(calls: readonly ToolCallSpec[], turnId: string, signal: AbortSignal): Promise<void> {
-    for (const call of calls) this.#events.emit('tool_call', describe(call, turnId));
-    await this.#runner.runAll(calls, turnId, signal);
+    for (const call of calls) {
+      this.#recorder?.begun(call);
+      this.#events.emit('tool_call', describe(call, turnId));
+    }
+    try {
+      await this.#runner.runAll(calls, turnId, signal);
+    } finally {
+      await this.#recorder?.flush();
+    }
   }
 
   /** One response; what came of it until then when the caller cancelled. */

@@ -1,0 +1,65 @@
+/** Hands the calls of an agent to a tool-call log. A log that fails fails no turn; it is told. */
+import { messageOf } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import type { ToolCallSpec } from '../../messages/message.js';
+import type { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
+import type { ToolOutcome } from './tool-runner.js';
+
+export interface CallLogging {
+  readonly log: ToolCallLog;
+  /** The name under which the calls are found. Default: the agent's id. */
+  readonly agent?: string;
+  readonly session?: string;
+}
+
+interface Started {
+  readonly input: JsonValue;
+  readonly startedMs: number;
+  readonly since: number;
+}
+
+export class CallRecorder {
+  readonly #logging: CallLogging;
+  readonly #agentId: string;
+  readonly #onFailed: (message: string) => void;
+  readonly #running = new Map<string, Started>();
+  readonly #writing = new Set<Promise<void>>();
+
+  constructor(logging: CallLogging, agentId: string, onFailed: (message: string) => void) {
+    this.#logging = logging;
+    this.#agentId = agentId;
+    this.#onFailed = onFailed;
+  }
+
+  /** When a call is begun: asked for, or run. The later one counts. */
+  begun(call: ToolCallSpec): void {
+    this.#running.set(call.id, { input: call.arguments, startedMs: Date.now(), since: performance.now() });
+  }
+
+  ended(outcome: ToolOutcome, turnId: string): void {
+    const started = this.#running.get(outcome.callId);
+    this.#running.delete(outcome.callId);
+    const { log, agent = this.#agentId, session } = this.#logging;
+    const writing = log
+      .record({
+        callId: outcome.callId,
+        tool: outcome.toolName,
+        agent,
+        turnId,
+        ...(session === undefined ? {} : { session }),
+        input: started?.input ?? null,
+        output: outcome.result,
+        error: outcome.error,
+        startedMs: started?.startedMs ?? Date.now(),
+        durationMs: started ? performance.now() - started.since : 0,
+      })
+      .catch((thrown: unknown) => this.#onFailed(messageOf(thrown)))
+      .finally(() => this.#writing.delete(writing));
+    this.#writing.add(writing);
+  }
+
+  /** Resolves when what ended is in the log. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#writing);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The two configuration files of a workspace, which people edit: `config/agent_tools.json` (which tools an agent may use) and
+ * `config/context_budgets.json` (how many tokens of the workspace it is shown). Read at each use, so a change counts at once; a file
+ * that is not what it should be is refused with its line, never ignored.
+ */
+import { type Static, Type } from 'typebox';
+import { RekindleError } from '../../core/errors.js';
+import { lazySchema, type SchemaCheck } from '../../core/schema-check.js';
+import type { ToolDefinition } from '../../core/tool-definition.js';
+import { parseChecked } from '../../storage/json-document.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import type { ContextBudget } from '../context/context-request.js';
+
+const tokens = Type.Integer({ minimum: 0 });
+/** Names of tools by agent; `*` stands for every tool. An agent that is not named may use all. */
+const AgentTools = Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 })));
+const ContextBudgets = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      workspace_total_tokens: Type.Optional(tokens),
+      per_key_limits: Type.Optional(Type.Record(Type.String(), tokens)),
+    },
+    { additionalProperties: false },
+  ),
+);
+type AgentTools = Static<typeof AgentTools>;
+type ContextBudgets = Static<typeof ContextBudgets>;
+
+const checkTools = lazySchema(AgentTools);
+const checkBudgets = lazySchema(ContextBudgets);
+
+export class WorkspaceConfig {
+  readonly #backend: StorageBackend;
+  readonly #folder: Name;
+  /** What was parsed last, by file: most reads find the same bytes. */
+  readonly #known = new Map<string, { readonly bytes: Buffer; readonly value: object }>();
+
+  constructor(backend: StorageBackend, folder: Name) {
+    this.#backend = backend;
+    this.#folder = [...folder, 'config'];
+  }
+
+  /** The budget of an agent; undefined where none is set. @throws DOCUMENT_DAMAGED with line and column */
+  async budgetOf(agent: string): Promise<ContextBudget | undefined> {
+    const budgets = (await this.#read('context_budgets.json', checkBudgets())) as ContextBudgets;
+    if (!Object.hasOwn(budgets, agent)) return undefined;
+    const { workspace_total_tokens: total, per_key_limits: perKey } = budgets[agent]!;
+    return { ...(total === undefined ? {} : { total }), ...(perKey === undefined ? {} : { perKey }) };
+  }
+
+  /** Whether an agent may use a tool. @throws DOCUMENT_DAMAGED with line and column */
+  async mayUse(agent: string, tool: string): Promise<boolean> {
+    const allowed = (await this.#read('agent_tools.json', checkTools())) as AgentTools;
+    if (!Object.hasOwn(allowed, agent)) return true;
+    return allowed[agent]!.some((name) => name === '*' || name === tool);
+  }
+
+  /** The tools that an agent may use now. Each asks again when it is called, because the file may have changed. */
+  async toolsFor<Args>(
+    agent: string,
+    tools: readonly ToolDefinition<Args>[],
+  ): Promise<ToolDefinition<Args>[]> {
+    const allowed: ToolDefinition<Args>[] = [];
+    for (const tool of tools)
+      if (await this.mayUse(agent, tool.name)) allowed.push(this.#guarded(agent, tool));
+    return allowed;
+  }
+
+  #guarded<Args>(agent: string, tool: ToolDefinition<Args>): ToolDefinition<Args> {
+    return {
+      ...tool,
+      execute: async (args, context) => {
+        if (await this.mayUse(agent, tool.name)) return tool.execute(args, context);
+        throw new RekindleError('TOOL_REFUSED', `${agent} may not use ${tool.name} any more.`, {
+          details: { agent, tool: tool.name },
+        });
+      },
+    };
+  }
+
+  async #read(file: string, check: SchemaCheck): Promise<object> {
+    const name = [...this.#folder, file];
+    const bytes = await this.#backend.documents.readBytes(name);
+    if (!bytes) return {};
+    const known = this.#known.get(file);
+    if (known?.bytes.equals(bytes)) return known.value;
+    const value = (await parseChecked(name, bytes, check)) as object;
+    this.#known.set(file, { bytes: Buffer.from(bytes), value });
+    return value;
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A value within a budget of tokens, cut at the boundaries of values only: a list keeps whole items and an object whole properties,
+ * and each says how many were left out. A text is whole or left out; the result is always valid JSON.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+
+export interface FittedValue {
+  readonly value: JsonValue;
+  /** Items and properties that were left out, at any depth. */
+  readonly leftOut: number;
+}
+
+/** Tokens of a value as it will stand in the text. */
+export type CountValue = (value: JsonValue) => number;
+
+/** What the sentence about the rest costs, and what a list or an object costs beside what is in it. */
+const MARKER_TOKENS = 14;
+/** A token is never longer than this many characters: what is longer than the whole budget need not be counted. */
+const TOKEN_LENGTH_MAX = 128;
+/** A part that has less room than this is left out as a whole. */
+const PART_TOKENS_MIN = 24;
+const LEFT_OUT_KEY = '[left out]';
+
+/** Null when nothing of the value fits. */
+export function fitValue(value: JsonValue, budget: number, count: CountValue): FittedValue | null {
+  if (isWithin(value, budget, count)) return { value, leftOut: 0 };
+  if (Array.isArray(value)) return fitList(value, budget - MARKER_TOKENS, count);
+  return isJsonObject(value) ? fitObject(value, budget - MARKER_TOKENS, count) : null;
+}
+
+function isWithin(value: JsonValue, budget: number, count: CountValue): boolean {
+  if (budget <= 0) return false;
+  return sizeUpTo(value, budget * TOKEN_LENGTH_MAX) <= budget * TOKEN_LENGTH_MAX && count(value) <= budget;
+}
+
+/** The first items that fit; where not even the first one does, as much of it as does. */
+function fitList(items: readonly JsonValue[], budget: number, count: CountValue): FittedValue | null {
+  const kept: JsonValue[] = [];
+  let left = budget;
+  for (const item of items) {
+    if (!isWithin(item, left, count)) break;
+    kept.push(item);
+    left -= count(item) + 1;
+  }
+  let leftOut = items.length - kept.length;
+  if (kept.length === 0 && left >= PART_TOKENS_MIN) {
+    const part = fitPart(items[0], left, count);
+    if (part) {
+      kept.push(part.value);
+      leftOut += part.leftOut - 1;
+    }
+  }
+  if (kept.length === 0) return null;
+  const rest = items.length - kept.length;
+  return {
+    value: rest > 0 ? [...kept, `[${rest} more ${rest === 1 ? 'item' : 'items'} left out]`] : kept,
+    leftOut,
+  };
+}
+
+/** Properties in their order: those that fit, those of which a part fits, and the names of the others as far as they fit. */
+function fitObject(object: JsonObject, budget: number, count: CountValue): FittedValue | null {
+  const kept: JsonObject = {};
+  let left = budget;
+  let missing = 0;
+  let leftOut = 0;
+  for (const [key, value] of Object.entries(object)) {
+    const room = left - count(key) - 2;
+    const whole = isWithin(value, room, count);
+    const part = whole ? { value, leftOut: 0 } : room >= PART_TOKENS_MIN ? fitPart(value, room, count) : null;
+    if (!part) missing += 1;
+    else {
+      setOwn(kept, key, part.value);
+      left = room - count(part.value);
+    }
+    leftOut += part?.leftOut ?? 1;
+  }
+  if (Object.keys(kept).length === 0) return null;
+  if (missing > 0) setOwn(kept, LEFT_OUT_KEY, `${missing} more ${missing === 1 ? 'property' : 'properties'}`);
+  return { value: kept, leftOut };
+}
+
+function fitPart(value: JsonValue | undefined, room: number, count: CountValue): FittedValue | null {
+  if (value === undefined || typeof value !== 'object' || value === null) return null;
+  return fitValue(value, room, count);
+}
+
+/** About the length of the value as JSON; stops counting beyond `max`. */
+function sizeUpTo(value: JsonValue, max: number): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 4;
+  let size = 2;
+  for (const [key, item] of Object.entries(value)) {
+    size += (Array.isArray(value) ? 1 : key.length + 3) + sizeUpTo(item, max - size);
+    if (size > max) return size;
+  }
+  return size;
+}

@@ -1,0 +1,41 @@
+export { WorkspaceConfig } from './config/workspace-config.js';
+export type {
+  ContextBudget,
+  ContextDependencies,
+  ContextKey,
+  ContextRequest,
+  ContextStatus,
+  SelectiveContext,
+} from './context/context-request.js';
+export { selectContext } from './context/selective-context.js';
+export type { EntrySchemas, WriteNote } from './entries/entry-check.js';
+export type { AgentTiming, EntryInfo } from './entries/entry-index.js';
+export type { TimingMetrics } from './entries/timing.js';
+export { Plans } from './plans.js';
+export type { WorkspaceSnapshot } from './sessions/session.js';
+export {
+  type AgentState,
+  type NewSession,
+  type Session,
+  type SessionAgent,
+  type SessionFilter,
+  SessionManager,
+} from './sessions/session-manager.js';
+export {
+  type PruneOptions,
+  type PruneReport,
+  ToolCallLog,
+  type ToolCallLogOptions,
+  type ToolCallQuery,
+} from './tool-calls/tool-call-log.js';
+export type { ToolCallEntry, ToolCallRecord } from './tool-calls/tool-call-record.js';
+export { type WorkspaceToolOptions, workspaceTools } from './tools/workspace-tools.js';
+export {
+  type Entry,
+  type EntryVersion,
+  Workspace,
+  type WorkspaceEvents,
+  type WorkspaceOptions,
+  type WriteOptions,
+  type WriteResult,
+} from './workspace.js';

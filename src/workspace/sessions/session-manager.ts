@@ -1,0 +1,328 @@
+/**
+ * Sessions: work that ends and is taken up again. A session knows its agents, what each of them needs to go on, and what the
+ * workspace was when it began. Small documents that people can read, one folder a session.
+ */
+import type { Low } from 'lowdb';
+import { type Clock, systemClock } from '../../core/clock.js';
+import { RekindleError } from '../../core/errors.js';
+import { newId } from '../../core/ids.js';
+import type { JsonValue } from '../../core/json.js';
+import type { SchemaCheck } from '../../core/schema-check.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import { openJsonDocument } from '../../storage/json-document.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import { SharedLease } from '../../storage/shared-lease.js';
+import type { Workspace } from '../workspace.js';
+import {
+  type AgentStateDocument,
+  type CurrentSession,
+  checkAgentState,
+  checkCurrent,
+  checkSession,
+  checkSnapshot,
+  type SessionDocument,
+  type WorkspaceSnapshot,
+} from './session.js';
+
+export interface SessionAgent {
+  /** In the session, such as `trace_analyst`. */
+  readonly name: string;
+  /** To restore it by. */
+  readonly agentId: string;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly title: string;
+  readonly status: 'active' | 'ended';
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly lastActiveAt: string;
+  readonly endedAt: string | null;
+  /** How often it was resumed. */
+  readonly resumed: number;
+  readonly agents: readonly SessionAgent[];
+}
+
+export interface AgentState {
+  readonly name: string;
+  readonly agentId: string;
+  readonly workspaceKeysWritten: readonly string[];
+  readonly savedAt: string;
+  readonly state: JsonValue;
+}
+
+export interface NewSession {
+  readonly title?: string;
+  readonly agents?: readonly SessionAgent[];
+  /** Its entries are noted as of now. */
+  readonly workspace?: Workspace;
+}
+
+export interface SessionFilter {
+  readonly status?: 'active' | 'ended';
+  /** The name or the id of an agent. */
+  readonly agent?: string;
+  /** Milliseconds since 1970, of the last activity. */
+  readonly sinceMs?: number;
+  readonly limit?: number;
+}
+
+export class SessionManager {
+  readonly #backend: StorageBackend;
+  readonly #folder: Name;
+  readonly #clock: Clock;
+  /** Documents of a session are read, changed and written by one process at a time. */
+  readonly #turns: SharedLease;
+
+  /** @param options `folder` of the workspace, default `['workspace']`; sessions are in `sessions/` below it */
+  constructor(backend: StorageBackend, options: { readonly folder?: Name; readonly clock?: Clock } = {}) {
+    const folder = options.folder ?? ['workspace'];
+    this.#backend = backend;
+    this.#folder = [...folder, 'sessions'];
+    this.#clock = options.clock ?? systemClock;
+    this.#turns = new SharedLease(backend.leases, [...folder, 'sessions.lease']);
+  }
+
+  /** Begins a session and makes it the current one. Durable when it resolves. */
+  create(init: NewSession = {}): Promise<Session> {
+    const now = this.#now();
+    const id = newId('session', this.#clock.nowMs());
+    const { title = '', agents = [], workspace } = init;
+    return this.#turns.run(async () => {
+      // The session's own document last: what has one is whole.
+      await this.#write(this.#snapshotName(id), checkSnapshot(), await this.#snapshotOf(workspace, now));
+      const document: SessionDocument = {
+        schema_version: 1,
+        session_id: id,
+        title,
+        status: 'active',
+        started_at: now,
+        last_active_at: now,
+        ended_at: null,
+        resumed: 0,
+        agents: agents.map(({ name, agentId }) => ({ name, agent_id: agentId })),
+      };
+      await this.#write(this.#sessionName(id), checkSession(), document);
+      await this.#setCurrent(id, now);
+      return sessionFrom(document);
+    });
+  }
+
+  /** Takes a session up again and makes it the current one; an ended one is active again. @throws SESSION_NOT_FOUND */
+  resume(id: string): Promise<Session> {
+    return this.#turns.run(async () => {
+      const now = this.#now();
+      const session = await this.#change(id, (document) => {
+        document.resumed += 1;
+        document.status = 'active';
+        document.ended_at = null;
+        document.last_active_at = now;
+      });
+      await this.#setCurrent(id, session.startedAt);
+      return session;
+    });
+  }
+
+  /** @throws SESSION_NOT_FOUND */
+  end(id: string): Promise<Session> {
+    return this.#turns.run(async () => {
+      const now = this.#now();
+      const session = await this.#change(id, (document) => {
+        document.status = 'ended';
+        document.ended_at = now;
+        document.last_active_at = now;
+      });
+      if ((await this.#current()).session_id === id) await this.#setCurrent(null, null);
+      return session;
+    });
+  }
+
+  /** The session that was created or resumed last and has not ended; null when there is none. */
+  async current(): Promise<Session | null> {
+    const { session_id: id } = await this.#current();
+    return id === null ? null : this.get(id);
+  }
+
+  /** Null when there is none. */
+  async get(id: string): Promise<Session | null> {
+    const { data } = await this.#open(this.#sessionName(id), checkSession(), noSession(id));
+    return data.started_at === '' ? null : sessionFrom(data);
+  }
+
+  /** Newest activity first. */
+  async list(filter: SessionFilter = {}): Promise<Session[]> {
+    const sessions: Session[] = [];
+    for (const id of await this.#backend.listNames(this.#folder)) {
+      const session = id.startsWith('session_') ? await this.get(id) : null;
+      if (session && isWanted(session, filter)) sessions.push(session);
+    }
+    sessions.sort((a, b) =>
+      a.lastActiveAt === b.lastActiveAt ? (a.id < b.id ? 1 : -1) : a.lastActiveAt < b.lastActiveAt ? 1 : -1,
+    );
+    return sessions.slice(0, filter.limit ?? sessions.length);
+  }
+
+  /** What an agent needs to go on; the session knows the agent from now on. Durable when it resolves. @throws SESSION_NOT_FOUND */
+  saveAgentState(
+    id: string,
+    agent: SessionAgent & { readonly workspaceKeysWritten?: readonly string[]; readonly state?: unknown },
+  ): Promise<AgentState> {
+    return this.#turns.run(async () => {
+      const now = this.#now();
+      const { name, agentId, workspaceKeysWritten = [], state = null } = agent;
+      await this.#change(id, (document) => {
+        document.last_active_at = now;
+        document.agents = document.agents.filter((known) => known.name !== name);
+        document.agents.push({ name, agent_id: agentId });
+      });
+      const document: AgentStateDocument = {
+        schema_version: 1,
+        name,
+        agent_id: agentId,
+        workspace_keys_written: [...workspaceKeysWritten],
+        saved_at: now,
+        state: toJsonValue(state).value,
+      };
+      await this.#write(this.#agentName(id, name), checkAgentState(), document);
+      return agentStateFrom(document);
+    });
+  }
+
+  /** Null when the session holds none of this name. */
+  async agentState(id: string, name: string): Promise<AgentState | null> {
+    const none: AgentStateDocument = {
+      schema_version: 1,
+      name,
+      agent_id: '',
+      workspace_keys_written: [],
+      saved_at: '',
+      state: null,
+    };
+    const { data } = await this.#open(this.#agentName(id, name), checkAgentState(), none);
+    return data.saved_at === '' ? null : agentStateFrom(data);
+  }
+
+  /** Key, version, writer and time of each entry of the workspace when the session began. @throws SESSION_NOT_FOUND */
+  async workspaceSnapshot(id: string): Promise<WorkspaceSnapshot> {
+    if (!(await this.get(id))) throw sessionNotFound(id);
+    const none: WorkspaceSnapshot = { schema_version: 1, taken_at: '', entries: [] };
+    return (await this.#open(this.#snapshotName(id), checkSnapshot(), none)).data;
+  }
+
+  close(): Promise<void> {
+    return this.#turns.close();
+  }
+
+  async #change(id: string, change: (document: SessionDocument) => void): Promise<Session> {
+    const document = await this.#open(this.#sessionName(id), checkSession(), noSession(id));
+    if (document.data.started_at === '') throw sessionNotFound(id);
+    await document.update(change);
+    return sessionFrom(document.data);
+  }
+
+  async #snapshotOf(workspace: Workspace | undefined, now: string): Promise<WorkspaceSnapshot> {
+    const entries = workspace ? await workspace.list() : [];
+    return {
+      schema_version: 1,
+      taken_at: now,
+      entries: entries.map(({ key, version, writtenBy, at, sizeBytes }) => ({
+        key,
+        version,
+        written_by: writtenBy,
+        timestamp: at,
+        size_bytes: sizeBytes,
+      })),
+    };
+  }
+
+  async #current(): Promise<CurrentSession> {
+    const none = { session_id: null, started_at: null };
+    return (await this.#open<CurrentSession>(this.#currentName, checkCurrent(), none)).data;
+  }
+
+  async #setCurrent(id: string | null, startedAt: string | null): Promise<void> {
+    await this.#write(this.#currentName, checkCurrent(), { session_id: id, started_at: startedAt });
+  }
+
+  #open<T extends object>(name: Name, check: SchemaCheck, initial: T): Promise<Low<T>> {
+    return openJsonDocument(this.#backend.documents, { name, check, initial });
+  }
+
+  async #write<T extends object>(name: Name, check: SchemaCheck, value: T): Promise<void> {
+    const document = await this.#open<T>(name, check, value);
+    document.data = value;
+    await document.write();
+  }
+
+  #now(): string {
+    return new Date(this.#clock.nowMs()).toISOString();
+  }
+
+  #sessionName(id: string): Name {
+    return [...this.#folder, id, 'session.json'];
+  }
+
+  #snapshotName(id: string): Name {
+    return [...this.#folder, id, 'workspace_snapshot.json'];
+  }
+
+  #agentName(id: string, name: string): Name {
+    return [...this.#folder, id, 'agent_states', `${name}.json`];
+  }
+
+  get #currentName(): Name {
+    return [...this.#folder, 'current.json'];
+  }
+}
+
+/** What a session that is not there reads as. */
+function noSession(id: string): SessionDocument {
+  return {
+    schema_version: 1,
+    session_id: id,
+    title: '',
+    status: 'ended',
+    started_at: '',
+    last_active_at: '',
+    ended_at: null,
+    resumed: 0,
+    agents: [],
+  };
+}
+
+function sessionFrom(document: SessionDocument): Session {
+  return {
+    id: document.session_id,
+    title: document.title,
+    status: document.status,
+    startedAt: document.started_at,
+    lastActiveAt: document.last_active_at,
+    endedAt: document.ended_at,
+    resumed: document.resumed,
+    agents: document.agents.map(({ name, agent_id: agentId }) => ({ name, agentId })),
+  };
+}
+
+function agentStateFrom(document: AgentStateDocument): AgentState {
+  return {
+    name: document.name,
+    agentId: document.agent_id,
+    workspaceKeysWritten: document.workspace_keys_written,
+    savedAt: document.saved_at,
+    state: document.state as JsonValue,
+  };
+}
+
+function isWanted({ status, agents, lastActiveAt }: Session, filter: SessionFilter): boolean {
+  if (filter.status !== undefined && filter.status !== status) return false;
+  if (filter.sinceMs !== undefined && Date.parse(lastActiveAt) < filter.sinceMs) return false;
+  const { agent } = filter;
+  return agent === undefined || agents.some(({ name, agentId }) => name === agent || agentId === agent);
+}
+
+function sessionNotFound(id: string): RekindleError {
+  return new RekindleError('SESSION_NOT_FOUND', `There is no session ${JSON.stringify(id)} here.`, {
+    details: { id },
+  });
+}

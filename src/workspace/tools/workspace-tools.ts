@@ -1,0 +1,172 @@
+/** The tools with which agents use a workspace: read at the time of the call, never from a prompt that has grown old. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import type { ToolDefinition } from '../../core/tool-definition.js';
+import type { WorkspaceConfig } from '../config/workspace-config.js';
+import type { ContextDependencies, ContextRequest } from '../context/context-request.js';
+import { selectContext } from '../context/selective-context.js';
+import { summarizeValue } from '../context/summarize-value.js';
+import type { ToolCallLog } from '../tool-calls/tool-call-log.js';
+import type { ToolCallRecord } from '../tool-calls/tool-call-record.js';
+import type { Workspace } from '../workspace.js';
+
+export interface WorkspaceToolOptions {
+  readonly workspace: Workspace;
+  /** Who the tools are for. Written entries carry this name, whatever the model says. */
+  readonly agent: string;
+  /** What `get_workspace_context` shows when the model names no keys. */
+  readonly dependencies?: ContextDependencies;
+  readonly producers?: ContextRequest['producers'];
+  /** Its budgets hold for `get_workspace_context`. */
+  readonly config?: WorkspaceConfig;
+  /** Without one, `get_recent_tool_calls` is not among the tools. */
+  readonly log?: ToolCallLog;
+}
+
+const keyOfEntry = { type: 'string', minLength: 1, maxLength: 200, description: 'The key of an entry.' };
+const RECENT_MAX = 50;
+
+/** Tool definitions as the agent loop and MCP mount them. */
+export function workspaceTools(options: WorkspaceToolOptions): ToolDefinition[] {
+  const { log } = options;
+  const tools = [contextTool(options), summaryTool(options), readTool(options), writeTool(options)];
+  return log ? [...tools, recentCallsTool(log, options.agent)] : tools;
+}
+
+function contextTool(options: WorkspaceToolOptions): ToolDefinition {
+  const { workspace, agent, dependencies = { required: [] }, producers, config } = options;
+  return {
+    name: 'get_workspace_context',
+    description:
+      'The newest entries of the shared workspace that matter for your work, cut to your budget of tokens.',
+    inputSchema: objectOf({
+      keys: {
+        type: 'array',
+        items: keyOfEntry,
+        description: 'Which entries. Default: those that your role depends on.',
+      },
+    }),
+    idempotent: true,
+    execute: async ({ keys }) => {
+      const named = Array.isArray(keys)
+        ? { required: keys as string[], excluded: dependencies.excluded ?? [] }
+        : null;
+      const budget = await config?.budgetOf(agent);
+      const context = await selectContext(workspace, {
+        agent,
+        dependencies: named ?? dependencies,
+        ...(budget ? { budget } : {}),
+        ...(producers ? { producers } : {}),
+      });
+      return context.text;
+    },
+  };
+}
+
+function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
+  return {
+    name: 'get_workspace_summary',
+    description:
+      'What is in the shared workspace: one line for each entry, without its value. Use it to decide what to read.',
+    inputSchema: objectOf({}),
+    idempotent: true,
+    execute: async () => {
+      const lines: string[] = [];
+      for (const { key } of await workspace.list()) {
+        const entry = await workspace.read(key);
+        if (entry)
+          lines.push(
+            `- ${key}: ${summarizeValue(entry.value)} (version ${entry.version}, by ${entry.writtenBy})`,
+          );
+      }
+      return lines.length === 0 ? 'The workspace is empty.' : lines.join('\n');
+    },
+  };
+}
+
+function readTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
+  return {
+    name: 'read_from_workspace',
+    description: 'The whole value of one entry of the shared workspace, the newest or an older version.',
+    inputSchema: objectOf(
+      { key: keyOfEntry, version: { type: 'integer', minimum: 1, description: 'Default: the newest.' } },
+      ['key'],
+    ),
+    idempotent: true,
+    execute: async (args) => {
+      const key = String(args['key']);
+      const { version } = args;
+      const entry =
+        typeof version === 'number' ? await workspace.readVersion(key, version) : await workspace.read(key);
+      if (!entry || entry.value === undefined) throw await absent(workspace, key, version);
+      return { key, version: entry.version, written_by: entry.writtenBy, at: entry.at, value: entry.value };
+    },
+  };
+}
+
+function writeTool({ workspace, agent }: WorkspaceToolOptions): ToolDefinition {
+  return {
+    name: 'write_to_workspace',
+    description: 'Writes a new version of an entry of the shared workspace. The old versions stay.',
+    inputSchema: objectOf({ key: keyOfEntry, value: { description: 'Any JSON value.' } }, ['key', 'value']),
+    execute: async ({ key, value }) => {
+      const { version, notes } = await workspace.write(String(key), value, { agent });
+      return { key: String(key), version, ...(notes.length > 0 ? { notes: [...notes] } : {}) };
+    },
+  };
+}
+
+function recentCallsTool(log: ToolCallLog, agent: string): ToolDefinition {
+  return {
+    name: 'get_recent_tool_calls',
+    description: 'The last calls of tools, newest first, with their inputs, results and errors.',
+    inputSchema: objectOf({
+      tool_name: { type: 'string', description: 'Only calls of this tool.' },
+      mine: { type: 'boolean', description: 'Only your own calls.' },
+      status: { enum: ['ok', 'error'] },
+      text: { type: 'string', description: 'Only calls with this text in their input, output or error.' },
+      limit: { type: 'integer', minimum: 1, maximum: RECENT_MAX, description: 'Default 10.' },
+    }),
+    idempotent: true,
+    execute: async ({ tool_name: tool, mine, status, text, limit }) => {
+      const calls = await log.search({
+        ...(typeof tool === 'string' ? { tool } : {}),
+        ...(mine === true ? { agent } : {}),
+        ...(status === 'ok' || status === 'error' ? { status } : {}),
+        ...(typeof text === 'string' ? { text } : {}),
+        ...(typeof limit === 'number' ? { limit } : {}),
+      });
+      return calls.map(describeCall);
+    },
+  };
+}
+
+function describeCall(call: ToolCallRecord): JsonObject {
+  const { tool, agent, startedAt, durationMs, input, inputRef, output, outputRef, error } = call;
+  return {
+    tool,
+    agent,
+    started_at: startedAt,
+    duration_ms: durationMs,
+    ...(inputRef === null ? { input } : { input_ref: inputRef }),
+    ...(error !== null ? { error } : outputRef === null ? { output } : { output_ref: outputRef }),
+  };
+}
+
+async function absent(
+  workspace: Workspace,
+  key: string,
+  version: JsonValue | undefined,
+): Promise<RekindleError> {
+  const keys = (await workspace.list()).map((info) => info.key);
+  const what =
+    version === undefined
+      ? `no entry ${JSON.stringify(key)}`
+      : `no version ${String(version)} of ${JSON.stringify(key)}`;
+  const there = keys.length === 0 ? 'The workspace is empty.' : `There are: ${keys.slice(0, 50).join(', ')}.`;
+  return new RekindleError('ENTRY_NOT_FOUND', `There is ${what}. ${there}`, { details: { key } });
+}
+
+function objectOf(properties: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: 'object', additionalProperties: false, properties, required: [...required] };
+}
