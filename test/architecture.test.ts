@@ -49,8 +49,8 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^(commander|cli-progress|cli-table3|ora|@clack\/.*)$/, folders: ['cli/'] },
 ];
 
-/** The only place where the name of a package is made at run time: `--model provider:name`. */
-const COMPUTED_IMPORTS = ['cli/model-option.ts'];
+/** The only places where what is loaded is known at run time only: `--model provider:name`, and a project's own definitions. */
+const COMPUTED_IMPORTS = ['cli/model-option.ts', 'cli/state-definitions.ts'];
 
 interface Import {
   readonly specifier: string;

@@ -17,8 +17,12 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   INVALID_NAME: EXIT.usage,
   DEPENDENCY_MISSING: EXIT.usage,
   AGENT_NOT_FOUND: EXIT.notFound,
+  STATE_NOT_FOUND: EXIT.notFound,
+  ENTRY_NOT_FOUND: EXIT.notFound,
+  SESSION_NOT_FOUND: EXIT.notFound,
   LEASE_HELD: EXIT.inUse,
   LEASE_LOST: EXIT.inUse,
+  HUMAN_EDIT: EXIT.inUse,
   STORAGE_FULL: EXIT.storage,
   STORAGE_FAILED: EXIT.storage,
   JOURNAL_OUTCOME_UNKNOWN: EXIT.storage,
@@ -30,6 +34,13 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   CONTEXT_BLANK: EXIT.refused,
   TRANSCRIPT_UNKNOWN: EXIT.refused,
   TRANSCRIPT_INVALID: EXIT.refused,
+  STATE_INVALID: EXIT.refused,
+  STATE_TOO_LARGE: EXIT.refused,
+  MIGRATION_FAILED: EXIT.refused,
+  ENTRY_INVALID: EXIT.refused,
+  DOCUMENT_CONFLICT: EXIT.refused,
+  DOCUMENT_DAMAGED: EXIT.refused,
+  TOOL_REFUSED: EXIT.refused,
 };
 
 export function exitCodeFor(thrown: unknown): number {

@@ -28,6 +28,9 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['import', async () => (await import('./import-command.js')).addImportCommand],
   ['export', async () => (await import('./export-command.js')).addExportCommand],
   ['check', async () => (await import('./check-command.js')).addCheckCommand],
+  ['state', async () => (await import('./state-command.js')).addStateCommand],
+  ['migrate', async () => (await import('./migrate-command.js')).addMigrateCommand],
+  ['workspace', async () => (await import('./workspace-command.js')).addWorkspaceCommand],
   ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],
 ]);
 

@@ -15,10 +15,11 @@ export {
   type StateOf,
   type StateSchema,
 } from './durable/state-definition.js';
-export type { RefusedEdit } from './durable/state-document.js';
+export type { RefusedEdit, StateTask } from './durable/state-document.js';
 export type { StateEvent, StateEventKind } from './durable/state-event.js';
 export {
   type ChangeOptions,
+  type StateInspection,
   StateManager,
   type StateManagerEvents,
   type StateOptions,

@@ -37,12 +37,12 @@ export interface RefusedEdit {
   readonly problems: readonly EditProblem[];
 }
 
-/** What there is to do before the document can be used, if anything. */
-type Task = 'create' | 'import' | 'recover' | 'adopt' | 'write-file' | 'migrate';
+/** What there is to do before the document can be used: `adopt` is a person's edit, `write-file` a file that is missing or behind. */
+export type StateTask = 'create' | 'import' | 'recover' | 'adopt' | 'write-file' | 'migrate';
 
 interface Look {
   readonly content: FileContent | null;
-  readonly task: Task | null;
+  readonly task: StateTask | null;
   readonly refused: RefusedEdit | null;
   /** What the file becomes, where it is taken over. */
   readonly adopted: JsonObject | null;
@@ -165,7 +165,7 @@ export class StateDocument {
       migrateDocument(this.#options.state, value);
   }
 
-  async #changeFor(task: Exclude<Task, 'write-file'>, look: Look): Promise<StateChange> {
+  async #changeFor(task: Exclude<StateTask, 'write-file'>, look: Look): Promise<StateChange> {
     const { state, clock } = this.#options;
     const at = new Date(clock.nowMs()).toISOString();
     const by = 'rekindle';
@@ -227,7 +227,7 @@ export class StateDocument {
   }
 }
 
-function taskFor(standing: FileStanding): Task | null {
+function taskFor(standing: FileStanding): StateTask | null {
   return standing === 'missing' || standing === 'behind' ? 'write-file' : null;
 }
 

@@ -21,7 +21,7 @@ import {
   type StateOf,
   type StateSchema,
 } from './state-definition.js';
-import { type RefusedEdit, StateDocument } from './state-document.js';
+import { type RefusedEdit, StateDocument, type StateTask } from './state-document.js';
 import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
 import { checkedValue, violationsOf } from './state-value.js';
 import { StateWatch } from './state-watch.js';
@@ -46,6 +46,14 @@ export interface StateSnapshot<T> {
   readonly by: string;
   readonly why: string | null;
   readonly event: StateEventKind;
+}
+
+export interface StateInspection<T> {
+  /** The newest version in the journal; null when there is none. */
+  readonly current: StateSnapshot<T> | null;
+  /** What the next `load` does first; null when journal and file agree. */
+  readonly pending: StateTask | null;
+  readonly refused: RefusedEdit | null;
 }
 
 export interface ChangeOptions {
@@ -134,6 +142,14 @@ export class StateManager<T = JsonObject> {
     throw new RekindleError('STATE_NOT_FOUND', `There is no document ${JSON.stringify(this.name)} here.`, {
       details: { name: this.name },
     });
+  }
+
+  /** As `load`, but writes nothing: what `load` would do is told instead. @throws as `load`, but not STATE_NOT_FOUND */
+  async inspect(): Promise<StateInspection<T>> {
+    await this.#document.log.refresh();
+    const { task, refused } = await this.#document.look();
+    const { current } = this.#document.log;
+    return { current: current && snapshotOf<T>(current), pending: task, refused };
   }
 
   /** A person's edit that waits to be mended; null when there is none. As of the last `load` or change. */

@@ -1,0 +1,61 @@
+/** `rekindle migrate`: brings durable documents to the newest version of their schemas. */
+import type { Command } from 'commander';
+import type { JsonValue } from '../core/json.js';
+import { type MigrationResult, migrateDocuments } from '../state/durable/migrate-documents.js';
+import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { EXIT } from './exit-codes.js';
+import { loadDefinitions } from './state-definitions.js';
+import { changeLine, wholeNumber } from './value-text.js';
+
+interface MigrateCommandOptions extends CommonOptions {
+  readonly definitions?: string;
+  readonly dryRun?: boolean;
+  readonly to?: string;
+}
+
+export function addMigrateCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('migrate')
+      .description('bring durable documents to the newest version of their schemas')
+      .option('--dry-run', 'only show what would change')
+      .option('--to <version>', 'stop at this version')
+      .option('--definitions <folder>', 'where <name>.state.mjs files are (default: ./rekindle)'),
+  ).action((options: MigrateCommandOptions) =>
+    runCommand(options, async ({ storage, print }) => {
+      const results = await migrateDocuments(storage, await loadDefinitions(options.definitions), {
+        ...(options.dryRun ? { dryRun: true } : {}),
+        ...(options.to === undefined ? {} : { to: wholeNumber(options.to, '--to') }),
+      });
+      const none = ['No documents here.'];
+      print(results.length === 0 ? none : results.flatMap(describe), {
+        documents: results as unknown as JsonValue,
+      });
+      return results.some(({ error }) => error !== null) ? EXIT.problem : EXIT.ok;
+    }),
+  );
+}
+
+function describe(result: MigrationResult): string[] {
+  const { name, from, to, changes, error, quarantine } = result;
+  const lines = changes.map((step) => `  ${changeLine(step)}`);
+  switch (result.status) {
+    case 'current':
+      return [`${name}: at version ${from}, which is the newest.`];
+    case 'newer':
+      return [`${name}: at version ${from}, which is newer. It stays.`];
+    case 'unknown':
+      return [`${name}: no definition is known. It stays.`];
+    case 'migrated':
+      return [`${name}: version ${from} became ${to}.`, ...lines];
+    case 'would-migrate':
+      return [`${name}: version ${from} would become ${to}.`, ...lines];
+    case 'would-fail':
+      return [`${name}: would fail. ${error?.message} (${error?.code})`];
+    case 'quarantined':
+      return [
+        `${name}: failed. ${error?.message} (${error?.code})`,
+        `  It is in state/${quarantine} now, with the reason beside it.`,
+      ];
+  }
+}

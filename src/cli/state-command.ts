@@ -1,0 +1,270 @@
+/** `rekindle state`: durable documents: what they hold, who changed them, and what a person's edit did. */
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import { RekindleError } from '../core/errors.js';
+import type { JsonObject, JsonValue } from '../core/json.js';
+import { applyPatch } from '../core/json-patch.js';
+import { describeProblem } from '../state/durable/edit-verdict.js';
+import { definitionOf, documentNames } from '../state/durable/migrate-documents.js';
+import type { StateDefinition } from '../state/durable/state-definition.js';
+import type { StateEvent } from '../state/durable/state-event.js';
+import { type StateInspection, StateManager } from '../state/durable/state-manager.js';
+import type { StorageBackend } from '../storage/ports.js';
+import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
+import { EXIT } from './exit-codes.js';
+import { excerpt } from './safe-text.js';
+import { loadDefinitions, requiredDefinition } from './state-definitions.js';
+import { initState } from './state-init.js';
+import { addSubcommand } from './subcommand.js';
+import { changeLine, typedValue, wholeNumber } from './value-text.js';
+
+interface StateOptions extends CommonOptions {
+  readonly definitions?: string;
+  readonly at?: string;
+  readonly limit?: string;
+  readonly by?: string;
+  readonly why?: string;
+}
+
+type State = StateManager<JsonObject>;
+
+const DEFINITIONS = [
+  '--definitions <folder>',
+  'where <name>.state.mjs files are (default: ./rekindle)',
+] as const;
+
+export function addStateCommand(program: Command): void {
+  const state = program
+    .command('state')
+    .description('durable documents: show, change, history, edits by people');
+  const add = (usage: string, text: string, options: readonly (readonly [string, string])[], run: StateRun) =>
+    addSubcommand<StateOptions>(state, usage, text, [DEFINITIONS, ...options], (args, given) =>
+      runCommand(given, (context) => run(context, args, given)),
+    );
+  add(
+    'init <name>',
+    'begin a document: two schemas, a migration and a first state, or one of the built-in ones',
+    [],
+    init,
+  );
+  add('list', 'the documents, and whether file and journal agree', [], list);
+  add('show <name>', 'the newest version, or an older one', [['--at <version>', 'the version']], show);
+  add(
+    'history <name>',
+    'who changed what, when and why; newest first',
+    [['--limit <n>', 'default 20']],
+    history,
+  );
+  add('diff <name> <from> <to>', 'what changed between two versions', [], diff);
+  add('validate <name>', 'check the file as it stands; exit code 1 when it would be refused', [], validate);
+  add(
+    'set <name> <pointer> <value>',
+    'change one value (JSON, or a text) at a JSON Pointer',
+    [
+      ['--by <who>', 'default human'],
+      ['--why <text>', 'for whoever reads the history'],
+    ],
+    set,
+  );
+  add(
+    'discard-edit <name>',
+    'move an edit that is refused aside, and write the newest version again',
+    [],
+    discardEdit,
+  );
+}
+
+type StateRun = (
+  context: CommandContext,
+  args: readonly string[],
+  options: StateOptions,
+) => Promise<number | undefined>;
+
+async function withState<T>(
+  { storage }: { readonly storage: StorageBackend },
+  name: string,
+  options: StateOptions,
+  run: (state: State) => Promise<T>,
+): Promise<T> {
+  const definition = requiredDefinition(await loadDefinitions(options.definitions), name);
+  const { initial: _, ...rest } = definition;
+  const state = new StateManager<JsonObject>({ ...rest, backend: storage });
+  try {
+    return await run(state);
+  } finally {
+    await state.close();
+  }
+}
+
+async function init(
+  { storage, print }: CommandContext,
+  [name = '']: readonly string[],
+  options: StateOptions,
+) {
+  const result = await initState(storage, name, options.definitions);
+  const next = result.files.length === 0 ? [] : [`Next: rekindle migrate --dry-run`];
+  print([...result.files.map((file) => `wrote ${file}`), `began state/${name}.json`, ...next], result);
+  return undefined;
+}
+
+async function list({ storage, print }: CommandContext, _: readonly string[], options: StateOptions) {
+  const definitions = await loadDefinitions(options.definitions);
+  const found = [];
+  for (const name of await documentNames(storage)) found.push(await summarize(storage, definitions, name));
+  const table = new Table({
+    head: ['document', 'version', 'schema', 'by', 'at', 'file'],
+    style: { head: [], border: [] },
+  });
+  for (const { name, version, schemaVersion, by, at, file } of found)
+    table.push([
+      excerpt(name, 48),
+      version ?? '-',
+      String(schemaVersion ?? '-'),
+      excerpt(by ?? '-', 24),
+      at ?? '-',
+      file,
+    ]);
+  const none = ['No documents here.', 'Begin one with: rekindle state init agent_state'];
+  print(found.length === 0 ? none : [table.toString()], { documents: found });
+  return undefined;
+}
+
+async function summarize(storage: StorageBackend, definitions: readonly StateDefinition[], name: string) {
+  const nothing = { name, version: null, schemaVersion: null, by: null, at: null };
+  const definition = definitionOf(definitions, name);
+  if (!definition) return { ...nothing, file: 'no definition' };
+  const state = new StateManager<JsonObject>({ ...definition, name, backend: storage });
+  try {
+    const { current, pending, refused } = await state.inspect();
+    const schemaVersion = current?.value['schema_version'] ?? null;
+    const file = refused ? 'edit refused' : (pending ?? 'in step');
+    return {
+      name,
+      version: current?.version ?? null,
+      schemaVersion,
+      by: current?.by ?? null,
+      at: current?.at ?? null,
+      file,
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof RekindleError)) throw thrown;
+    return { ...nothing, file: thrown.code };
+  } finally {
+    await state.close();
+  }
+}
+
+async function show(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
+  return withState(context, name, options, async (state) => {
+    const version = options.at === undefined ? null : wholeNumber(options.at, '--at');
+    const found = version === null ? (await state.inspect()).current : await state.at(version);
+    if (!found) throw notFound(name, version);
+    context.print([JSON.stringify(found.value, null, 2)], found);
+    return undefined;
+  });
+}
+
+async function history(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
+  return withState(context, name, options, async (state) => {
+    const events: StateEvent[] = [];
+    for await (const event of state.history({ limit: wholeNumber(options.limit ?? '20', '--limit') }))
+      events.push(event);
+    if (events.length === 0) throw notFound(name, null);
+    context.print(events.flatMap(eventLines), { name, events: events as unknown as JsonValue });
+    return undefined;
+  });
+}
+
+function eventLines({ version, at, by, event, why, patch }: StateEvent): string[] {
+  const head = `${version}  ${at}  ${by}  ${event}${why === null ? '' : `: ${excerpt(why, 120)}`}`;
+  return [head, ...(patch ?? []).map((step) => `     ${changeLine(step)}`)];
+}
+
+async function diff(
+  context: CommandContext,
+  [name = '', from = '', to = '']: readonly string[],
+  options: StateOptions,
+) {
+  return withState(context, name, options, async (state) => {
+    const changes = await state.diff(wholeNumber(from, 'from'), wholeNumber(to, 'to'));
+    context.print(changes.length === 0 ? ['No difference.'] : changes.map(changeLine), {
+      name,
+      changes: changes as unknown as JsonValue,
+    });
+    return undefined;
+  });
+}
+
+async function validate(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
+  return withState(context, name, options, async (state) => {
+    const inspection = await state.inspect();
+    const { current, refused } = inspection;
+    if (!current && inspection.pending === null && !refused) throw notFound(name, null);
+    const problems = refused?.problems ?? [];
+    const lines = problems.length > 0 ? problems.map(describeProblem) : [describePending(name, inspection)];
+    context.print(lines, {
+      name,
+      valid: !refused,
+      pending: inspection.pending,
+      problems: problems as unknown as JsonValue,
+    });
+    return refused ? EXIT.problem : EXIT.ok;
+  });
+}
+
+function describePending(name: string, { pending }: StateInspection<JsonObject>): string {
+  if (pending === 'adopt')
+    return `state/${name}.json was edited by a person; the edit is valid and will be adopted.`;
+  return pending === null ? `state/${name}.json is valid.` : `state/${name}.json is valid; next: ${pending}.`;
+}
+
+async function set(
+  context: CommandContext,
+  [name = '', pointer = '', text = '']: readonly string[],
+  options: StateOptions,
+) {
+  return withState(context, name, options, async (state) => {
+    const value = typedValue(text);
+    await state.load();
+    const changed = await state.update((draft) => setAt(draft, pointer, value), {
+      by: options.by ?? 'human',
+      ...(options.why === undefined ? {} : { why: options.why }),
+    });
+    context.print([`${name} is at version ${changed.version}.`], changed);
+    return undefined;
+  });
+}
+
+function setAt(document: JsonObject, pointer: string, value: JsonValue): JsonObject {
+  try {
+    return applyPatch(document, [{ op: 'add', path: pointer, value }]) as JsonObject;
+  } catch (cause) {
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      `There is no place ${JSON.stringify(pointer)} in the document.`,
+      {
+        details: { argument: 'pointer', pointer },
+        cause,
+      },
+    );
+  }
+}
+
+async function discardEdit(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
+  return withState(context, name, options, async (state) => {
+    const aside = await state.discardEdit();
+    context.print([aside === null ? 'There is no refused edit.' : `The edit is in state/${aside} now.`], {
+      name,
+      aside,
+    });
+    return undefined;
+  });
+}
+
+function notFound(name: string, version: number | null): RekindleError {
+  const what =
+    version === null
+      ? `no document ${JSON.stringify(name)}`
+      : `no version ${version} of ${JSON.stringify(name)}`;
+  return new RekindleError('STATE_NOT_FOUND', `There is ${what} here.`, { details: { name, version } });
+}

@@ -1,0 +1,98 @@
+/** `rekindle state init`: a document of a project's own: two schemas, the migration between them, and its first state. */
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { RekindleError } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
+import { definitionAt } from '../state/durable/state-definition.js';
+import { StateManager } from '../state/durable/state-manager.js';
+import type { StorageBackend } from '../storage/ports.js';
+import { writeNewFile } from './new-file.js';
+import { BUILT_IN, DEFINITIONS_FOLDER, loadDefinitions, requiredDefinition } from './state-definitions.js';
+
+export interface InitResult {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly schemaVersion: number;
+}
+
+/** @throws INVALID_ARGUMENT for a name that is none, or files that are there */
+export async function initState(
+  storage: StorageBackend,
+  name: string,
+  folder: string | undefined,
+): Promise<InitResult> {
+  if (!/^[a-z][a-z0-9_]{0,60}$/.test(name)) {
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'A name has small letters, digits and `_`, and begins with a letter.',
+      {
+        details: { name },
+      },
+    );
+  }
+  const isBuiltIn = BUILT_IN.some((definition) => definition.name === name);
+  const base = path.resolve(folder ?? DEFINITIONS_FOLDER);
+  const files = isBuiltIn ? [] : await scaffold(base, name);
+  const definition = requiredDefinition(await loadDefinitions(isBuiltIn ? undefined : base), name);
+  const first = isBuiltIn ? definition : { ...definitionAt(definition, 1), initial: firstState() };
+  const manager = await StateManager.open({ ...first, name, backend: storage });
+  await manager.close();
+  return { name, files, schemaVersion: 1 };
+}
+
+async function scaffold(base: string, name: string): Promise<string[]> {
+  await mkdir(base, { recursive: true });
+  const files = {
+    [`${name}.v1.schema.json`]: json(schemaOf(name, 1, 'blockers')),
+    [`${name}.v2.schema.json`]: json(schemaOf(name, 2, 'risks')),
+    [`${name}.state.mjs`]: definitionText(name),
+  };
+  for (const [file, text] of Object.entries(files)) await writeNewFile(path.join(base, file), [text]);
+  return Object.keys(files).map((file) => path.join(base, file));
+}
+
+function firstState(): JsonObject {
+  return { schema_version: 1, goal: '', blockers: [], last_human_touch: null };
+}
+
+function schemaOf(name: string, version: number, list: string): JsonObject {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: name,
+    type: 'object',
+    additionalProperties: false,
+    required: ['schema_version', 'goal', list, 'last_human_touch'],
+    properties: {
+      schema_version: { const: version },
+      goal: { type: 'string' },
+      [list]: { type: 'array', items: { type: 'string' } },
+      last_human_touch: { type: ['string', 'null'] },
+    },
+  };
+}
+
+function json(value: JsonObject): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function definitionText(name: string): string {
+  return `/** What ${name}.json is. The newest schema, and how each older version becomes the next. */
+import { readFileSync } from 'node:fs';
+
+const schema = (file) => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+
+export default {
+  name: '${name}',
+  schema: schema('./${name}.v2.schema.json'),
+  migrations: [
+    {
+      from: 1,
+      schema: schema('./${name}.v1.schema.json'),
+      // Pure: it gets a copy, and sets everything but schema_version.
+      migrate: ({ blockers, ...rest }) => ({ ...rest, risks: blockers }),
+    },
+  ],
+  initial: { schema_version: 2, goal: '', risks: [], last_human_touch: null },
+};
+`;
+}

@@ -1,0 +1,36 @@
+/** Values and changes as lines, and values as people type them. */
+import { RekindleError } from '../core/errors.js';
+import { type JsonValue, tryParseJson } from '../core/json.js';
+import type { JsonPatchStep } from '../core/json-patch.js';
+import { excerpt } from './safe-text.js';
+
+export function changeLine(step: JsonPatchStep): string {
+  const path = step.path === '' ? '(all)' : step.path;
+  if (step.op === 'remove') return `- ${path}`;
+  return `${step.op === 'add' ? '+' : '~'} ${path}: ${excerpt(JSON.stringify(step.value), 200)}`;
+}
+
+/** JSON, or else the text as it stands: quotes are not asked of a person for a word. */
+export function typedValue(text: string): JsonValue {
+  return tryParseJson(text) ?? text;
+}
+
+/** A whole number of a command line. @throws INVALID_ARGUMENT */
+export function wholeNumber(text: string, name: string, min = 1): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= min && /^\d+$/.test(text)) return number;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `${name} has to be a whole number from ${min}, not ${JSON.stringify(text)}.`,
+    {
+      details: { argument: name, given: text },
+    },
+  );
+}
+
+/** What is piped in. */
+export async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
