@@ -2,7 +2,7 @@
  * Where in a JSON text something stands: for people who edit files. Reads strictly: no comments, no trailing commas, and a key
  * that stands twice in one object is an error, because readers differ about which of the two counts.
  */
-import type { DocumentNode, ValueNode } from '@humanwhocodes/momoa';
+import type { DocumentNode, MemberNode, ValueNode } from '@humanwhocodes/momoa';
 import { messageOf } from './errors.js';
 import type { JsonValue } from './json.js';
 
@@ -20,7 +20,11 @@ export type ParsedText =
   | { readonly value: JsonValue; readonly problem: null; positionOf(pointer: string): TextPosition }
   | { readonly value: null; readonly problem: JsonTextProblem };
 
+const TOO_DEEP = 'It is nested too deeply to be read.';
 const START: TextPosition = { line: 1, column: 1 };
+
+/** Of an item, as RFC 6901 has it. */
+const INDEX = /^(0|[1-9]\d*)$/;
 
 /** The parser with positions is loaded here: it is needed only when a person was at work. */
 export async function parseJsonText(given: string): Promise<ParsedText> {
@@ -31,8 +35,7 @@ export async function parseJsonText(given: string): Promise<ParsedText> {
   try {
     tree = parse(text, { mode: 'json' });
   } catch (thrown) {
-    const { line = 1, column = 1 } = thrown as Partial<TextPosition>;
-    return { value: null, problem: { message: withoutPlace(messageOf(thrown)), line, column } };
+    return { value: null, problem: earlyEnd(text) ?? problemOf(thrown) };
   }
   try {
     value = JSON.parse(text) as JsonValue;
@@ -57,28 +60,30 @@ function positionIn(root: ValueNode, pointer: string): TextPosition {
 }
 
 function child(node: ValueNode, token: string): ValueNode | undefined {
-  if (node.type === 'Array') return node.elements[Number(token)]?.value;
+  if (node.type === 'Array') return INDEX.test(token) ? node.elements[Number(token)]?.value : undefined;
   if (node.type !== 'Object') return undefined;
   return node.members.find((member) => nameOf(member) === token)?.value;
 }
 
+/** The first one in the text. */
 function findDuplicate(root: ValueNode): JsonTextProblem | null {
+  let first: MemberNode | null = null;
   const open: ValueNode[] = [root];
   for (let node = open.pop(); node; node = open.pop()) {
-    if (node.type === 'Array') open.push(...node.elements.map((element) => element.value));
+    // One by one: a list may have more items than a call may have arguments.
+    if (node.type === 'Array') for (const element of node.elements) open.push(element.value);
     if (node.type !== 'Object') continue;
     const seen = new Set<string>();
     for (const member of node.members) {
-      const name = nameOf(member);
-      if (seen.has(name)) {
-        const { line, column } = member.loc.start;
-        return { message: `The key ${JSON.stringify(name)} stands here a second time.`, line, column };
-      }
-      seen.add(name);
+      const isTwice = seen.has(nameOf(member));
+      if (isTwice && (!first || member.loc.start.offset < first.loc.start.offset)) first = member;
+      seen.add(nameOf(member));
       open.push(member.value);
     }
   }
-  return null;
+  if (!first) return null;
+  const { line, column } = first.loc.start;
+  return { message: `The key ${JSON.stringify(nameOf(first))} stands here a second time.`, line, column };
 }
 
 function nameOf(member: { readonly name: { readonly type: string } }): string {
@@ -86,10 +91,36 @@ function nameOf(member: { readonly name: { readonly type: string } }): string {
   return name.value ?? name.name ?? '';
 }
 
-/** What only `JSON.parse` refuses: it tells a position, or the line and column. */
+function problemOf(thrown: unknown): JsonTextProblem {
+  const { line = 1, column = 1 } = thrown as Partial<TextPosition>;
+  // The parser calls itself for each level: a text that is too deep for it ends here, and has no place.
+  const message = thrown instanceof RangeError ? TOO_DEEP : withoutPlace(messageOf(thrown));
+  return { message, line, column };
+}
+
+/** The parser blames the last part of a text that ends too early, or its first line; `JSON.parse` knows better. */
+function earlyEnd(text: string): JsonTextProblem | null {
+  try {
+    JSON.parse(text);
+  } catch (thrown) {
+    const isEarly = /end of JSON input/.test(messageOf(thrown)) || positionOf(thrown) === text.length;
+    if (isEarly) return { message: 'The text ends too early.', ...placeAt(text, text.length) };
+  }
+  return null;
+}
+
+/** Of what only `JSON.parse` refuses. */
 function placeOf(text: string, thrown: unknown): TextPosition {
-  const position = Number(/position (\d+)/.exec(messageOf(thrown))?.[1] ?? 0);
-  const before = text.slice(0, position).split('\n');
+  return placeAt(text, positionOf(thrown) ?? 0);
+}
+
+function positionOf(thrown: unknown): number | null {
+  const position = /position (\d+)/.exec(messageOf(thrown))?.[1];
+  return position === undefined ? null : Number(position);
+}
+
+function placeAt(text: string, position: number): TextPosition {
+  const before = text.slice(0, position).split(/\r\n|\r|\n/);
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }
 

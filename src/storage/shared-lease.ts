@@ -4,7 +4,6 @@
  * The lease stays with a process for a moment after its last work, so that a burst of changes pays for it once; a process that
  * works on and on lets go from time to time, so that nobody starves. Work of one process is done in the order of its calls.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { isRekindleError, RekindleError } from '../core/errors.js';
@@ -31,11 +30,12 @@ export class SharedLease {
   readonly #name: Name;
   readonly #options: SharedLeaseOptions;
   readonly #queue = new PQueue({ concurrency: 1 });
-  readonly #inside = new AsyncLocalStorage<true>();
   #lease: Lease | null = null;
   #since = 0;
   #linger: NodeJS.Timeout | null = null;
   #closed = false;
+  /** Grows with each work that is begun. */
+  #begun = 0;
 
   constructor(leases: Leases, name: Name, options: SharedLeaseOptions = {}) {
     this.#leases = leases;
@@ -52,20 +52,53 @@ export class SharedLease {
    * Runs work that writes, when it is this process's turn.
    * @throws LEASE_HELD when it did not become its turn in time, and what the work throws
    */
-  run<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(closed(this.#name));
-    if (this.#inside.getStore()) return Promise.reject(nested(this.#name));
-    return this.#queue.add(async () => {
-      const lease = await this.#acquire();
-      try {
-        return await this.#inside.run(true, () => work(lease));
-      } catch (thrown) {
-        if (isRekindleError(thrown, 'LEASE_LOST')) await this.#end();
-        throw thrown;
-      } finally {
-        this.#lingerOn();
-      }
+  async run<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    if (this.#closed) throw closed(this.#name);
+    const gaveUp = this.#queue.pending > 0 ? this.#watchQueue() : null;
+    const running = this.#queue.add(async () => {
+      if (gaveUp?.end()) return undefined as T; // nobody waits for it any more
+      this.#begun += 1;
+      return this.#run(work);
     });
+    return gaveUp ? Promise.race([running, gaveUp.promise]) : running;
+  }
+
+  async #run<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    const lease = await this.#acquire();
+    try {
+      return await work(lease);
+    } catch (thrown) {
+      if (isRekindleError(thrown, 'LEASE_LOST')) await this.#end();
+      throw thrown;
+    } finally {
+      this.#lingerOn();
+    }
+  }
+
+  /** Gives up when one work holds up the others for too long: it may be waiting for one that was begun inside it. */
+  #watchQueue(): { readonly promise: Promise<never>; end(): boolean } {
+    let seen = this.#begun;
+    let timer: NodeJS.Timeout | undefined;
+    let gone = false;
+    const promise = new Promise<never>((_, reject) => {
+      timer = setInterval(() => {
+        if (seen !== this.#begun) seen = this.#begun;
+        else {
+          gone = true;
+          clearInterval(timer);
+          reject(heldUp(this.#name));
+        }
+      }, this.#waitMs);
+    });
+    const end = () => {
+      clearInterval(timer);
+      return gone;
+    };
+    return { promise, end };
+  }
+
+  get #waitMs(): number {
+    return this.#options.waitMs ?? WAIT_MS;
   }
 
   /** Lets work under way finish, then lets go. */
@@ -90,7 +123,7 @@ export class SharedLease {
   }
 
   async #waitForTurn(): Promise<Lease> {
-    const deadline = performance.now() + (this.#options.waitMs ?? WAIT_MS);
+    const deadline = performance.now() + this.#waitMs;
     for (;;) {
       try {
         return await this.#leases.acquire(this.#name, { ttlMs: TTL_MS });
@@ -129,10 +162,10 @@ function closed(name: Name): RekindleError {
   });
 }
 
-function nested(name: Name): RekindleError {
+function heldUp(name: Name): RekindleError {
   return new RekindleError(
-    'INVALID_ARGUMENT',
-    `A change of ${name.join('/')} was begun inside another one, which would wait for itself for ever.`,
+    'LEASE_HELD',
+    `Another change of ${name.join('/')} by this process does not end; one that is begun inside another waits for itself.`,
     { details: { name: [...name] } },
   );
 }

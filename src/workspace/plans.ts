@@ -2,16 +2,23 @@
 import { type Clock, systemClock } from '../core/clock.js';
 import { RekindleError } from '../core/errors.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
+import { SharedLease } from '../storage/shared-lease.js';
+
+/** `2026-03-01T10-20-30_label.md`; of one second `...-2_label.md`, and so on. */
+const ARCHIVED = /^(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2})(?:-(\d+))?_/;
 
 export class Plans {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
   readonly #clock: Clock;
+  /** A plan is moved and replaced by one process at a time: else one could take away what another has just written. */
+  readonly #turns: SharedLease;
 
   constructor(backend: StorageBackend, folder: Name, clock: Clock = systemClock) {
     this.#backend = backend;
     this.#folder = [...folder, 'plans'];
     this.#clock = clock;
+    this.#turns = new SharedLease(backend.leases, [...folder, 'plans.lease']);
   }
 
   /** Null when there is none. */
@@ -20,31 +27,37 @@ export class Plans {
   }
 
   /** Puts a plan in place of the current one, which goes to the archive. Durable when it resolves. @returns the archived name, or null */
-  async write(text: string): Promise<string | null> {
-    if ((await this.current()) === text) return null;
-    const archived = await this.archive();
-    await this.#backend.documents.writeBytes(this.#current, Buffer.from(text.toWellFormed()), {
-      ifVersion: null,
+  write(text: string): Promise<string | null> {
+    const plan = text.toWellFormed();
+    return this.#turns.run(async () => {
+      if ((await this.current()) === plan) return null;
+      const archived = await this.#moveToArchive('plan');
+      await this.#backend.documents.writeBytes(this.#current, Buffer.from(plan), { ifVersion: null });
+      return archived;
     });
-    return archived;
   }
 
   /** Moves the current plan to the archive. @param label what it was about. @returns its name there; null when there is no plan */
   async archive(label = 'plan'): Promise<string | null> {
-    const text = await this.current();
-    if (text === null) return null;
+    assertLabel(label);
+    return this.#turns.run(() => this.#moveToArchive(label));
+  }
+
+  /** Byte for byte: a person may have written it in another encoding. */
+  async #moveToArchive(label: string): Promise<string | null> {
+    const bytes = await this.#backend.documents.readBytes(this.#current);
+    if (!bytes) return null;
     const name = await this.#freeName(label);
     // First the copy, then the removal: a crash in between leaves the plan twice, never nowhere.
-    await this.#backend.documents.writeBytes([...this.#archive, name], Buffer.from(text), {
-      ifVersion: null,
-    });
+    await this.#backend.documents.writeBytes([...this.#archive, name], bytes, { ifVersion: null });
     await this.#backend.documents.delete(this.#current);
     return name;
   }
 
   /** Names, oldest first. */
   async archived(): Promise<string[]> {
-    return (await this.#backend.documents.list(this.#archive)).filter((name) => name.endsWith('.md'));
+    const names = await this.#backend.documents.list(this.#archive);
+    return names.filter((name) => name.endsWith('.md')).sort(byAge);
   }
 
   /** Null when there is no such plan. */
@@ -66,19 +79,33 @@ export class Plans {
   }
 
   async #freeName(label: string): Promise<string> {
-    if (!/^[\p{L}\p{N}_ -]{1,80}$/u.test(label))
-      throw new RekindleError(
-        'INVALID_ARGUMENT',
-        'A label has letters, digits, spaces, `_` and `-`, at most 80.',
-        {
-          details: { label: label.toWellFormed().slice(0, 100) },
-        },
-      );
-    const start = new Date(this.#clock.nowMs()).toISOString().slice(0, 19).replaceAll(':', '-');
-    const taken = new Set(await this.archived());
-    for (let n = 1; ; n += 1) {
-      const name = `${start}_${label.replaceAll(' ', '_')}${n === 1 ? '' : `-${n}`}.md`;
-      if (!taken.has(name)) return name;
-    }
+    const second = new Date(this.#clock.nowMs()).toISOString().slice(0, 19).replaceAll(':', '-');
+    const last = (await this.archived()).map(placeOf).findLast((place) => place.second === second);
+    return `${second}${last ? `-${last.number + 1}` : ''}_${label.replaceAll(' ', '_')}.md`;
   }
+
+  /** Lets writes under way finish. */
+  close(): Promise<void> {
+    return this.#turns.close();
+  }
+}
+
+function assertLabel(label: string): void {
+  if (/^[\p{L}\p{N}_ -]{1,80}$/u.test(label)) return;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    'A label has letters, digits, spaces, `_` and `-`, at most 80.',
+    { details: { label: label.toWellFormed().slice(0, 100) } },
+  );
+}
+
+function placeOf(name: string): { readonly second: string; readonly number: number } {
+  const [, second = name, number = '1'] = ARCHIVED.exec(name) ?? [];
+  return { second, number: Number(number) };
+}
+
+function byAge(a: string, b: string): number {
+  const [one, two] = [placeOf(a), placeOf(b)];
+  if (one.second !== two.second) return one.second < two.second ? -1 : 1;
+  return one.number - two.number;
 }

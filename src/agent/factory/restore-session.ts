@@ -8,7 +8,7 @@ import { restoreAgent } from './agent-factory.js';
 /**
  * The agents that a session knows, restored and started, by their names. When one cannot be started, those that were are stopped.
  * @param configFor what each agent runs with; not called for agents that the session does not know
- * @throws AGENT_NOT_FOUND, LEASE_HELD, and what else `start` throws
+ * @throws INVALID_ARGUMENT when two have one name, AGENT_NOT_FOUND, LEASE_HELD, and what else `start` throws
  */
 export async function restoreSession(
   session: Session,
@@ -18,19 +18,27 @@ export async function restoreSession(
   try {
     for (const { name, agentId } of session.agents) {
       if (agentId === '') throw noAgent(session.id, name);
+      if (agents.has(name)) throw sameName(session.id, name);
       const agent = restoreAgent(agentId, configFor(name, agentId));
       await agent.start();
       agents.set(name, agent);
     }
     return agents;
   } catch (thrown) {
-    for (const agent of agents.values()) await agent.stop();
-    throw thrown;
+    await Promise.allSettled([...agents.values()].map((agent) => agent.stop()));
+    throw thrown; // the first error is the one to tell
   }
 }
 
 function noAgent(session: string, name: string): RekindleError {
   return new RekindleError('AGENT_NOT_FOUND', `The session ${session} names no agent for ${name}.`, {
+    details: { session, name },
+  });
+}
+
+/** The session was edited by hand: which of the two is meant cannot be known. */
+function sameName(session: string, name: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `The session ${session} has two agents of the name ${name}.`, {
     details: { session, name },
   });
 }

@@ -3,29 +3,33 @@
  * `config/context_budgets.json` (how many tokens of the workspace it is shown). Read at each use, so a change counts at once; a file
  * that is not what it should be is refused with its line, never ignored.
  */
-import { type Static, Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { RekindleError } from '../../core/errors.js';
+import { parseJsonText } from '../../core/json-source.js';
 import { lazySchema, type SchemaCheck } from '../../core/schema-check.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { parseChecked } from '../../storage/json-document.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { ContextBudget } from '../context/context-request.js';
 
+interface AgentBudget {
+  readonly workspace_total_tokens?: number;
+  readonly per_key_limits?: { readonly [key: string]: number };
+}
+
 const tokens = Type.Integer({ minimum: 0 });
+/** Any key at all; `Type.Record` would pass over keys with a line break, unchecked. */
+const byName = (value: TSchema) => Type.Object({}, { additionalProperties: value });
 /** Names of tools by agent; `*` stands for every tool. An agent that is not named may use all. */
-const AgentTools = Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 })));
-const ContextBudgets = Type.Record(
-  Type.String(),
+const AgentTools = byName(Type.Array(Type.String({ minLength: 1 })));
+const ContextBudgets = byName(
   Type.Object(
-    {
-      workspace_total_tokens: Type.Optional(tokens),
-      per_key_limits: Type.Optional(Type.Record(Type.String(), tokens)),
-    },
+    { workspace_total_tokens: Type.Optional(tokens), per_key_limits: Type.Optional(byName(tokens)) },
     { additionalProperties: false },
   ),
 );
-type AgentTools = Static<typeof AgentTools>;
-type ContextBudgets = Static<typeof ContextBudgets>;
+type AgentTools = { readonly [agent: string]: readonly string[] };
+type ContextBudgets = { readonly [agent: string]: AgentBudget };
 
 const checkTools = lazySchema(AgentTools);
 const checkBudgets = lazySchema(ContextBudgets);
@@ -68,8 +72,16 @@ export class WorkspaceConfig {
   }
 
   #guarded<Args>(agent: string, tool: ToolDefinition<Args>): ToolDefinition<Args> {
+    const { needsApproval: asks } = tool;
+    // A tool may be an object of a class: what it inherits is not copied by itself.
     return {
       ...tool,
+      name: tool.name,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+      ...(tool.idempotent === undefined ? {} : { idempotent: tool.idempotent }),
+      ...(tool.timeoutMs === undefined ? {} : { timeoutMs: tool.timeoutMs }),
+      ...(asks === undefined ? {} : { needsApproval: typeof asks === 'function' ? asks.bind(tool) : asks }),
       execute: async (args, context) => {
         if (await this.mayUse(agent, tool.name)) return tool.execute(args, context);
         throw new RekindleError('TOOL_REFUSED', `${agent} may not use ${tool.name} any more.`, {
@@ -86,7 +98,18 @@ export class WorkspaceConfig {
     const known = this.#known.get(file);
     if (known?.bytes.equals(bytes)) return known.value;
     const value = (await parseChecked(name, bytes, check)) as object;
+    await assertNoKeyTwice(name, bytes);
     this.#known.set(file, { bytes: Buffer.from(bytes), value });
     return value;
   }
+}
+
+/** Of two lists for one agent only one would count, and nobody could say which was meant. */
+async function assertNoKeyTwice(name: Name, bytes: Uint8Array): Promise<void> {
+  const { problem } = await parseJsonText(Buffer.from(bytes).toString('utf8'));
+  if (!problem) return;
+  const place = `line ${problem.line}, column ${problem.column}`;
+  throw new RekindleError('DOCUMENT_DAMAGED', `${name.join('/')} (${place}): ${problem.message}`, {
+    details: { name: [...name], ...problem },
+  });
 }

@@ -23,12 +23,18 @@ const LEFT_OUT_KEY = '[left out]';
 
 /** Null when nothing of the value fits. */
 export function fitValue(value: JsonValue, budget: number, count: CountValue): FittedValue | null {
-  if (isWithin(value, budget, count)) return { value, leftOut: 0 };
+  return isWithin(value, budget, count) ? { value, leftOut: 0 } : fitPart(value, budget, count);
+}
+
+/** Of a value that is known not to fit as a whole: counting it again would double the work at every depth. */
+function fitPart(value: JsonValue, budget: number, count: CountValue): FittedValue | null {
   if (Array.isArray(value)) return fitList(value, budget - MARKER_TOKENS, count);
   return isJsonObject(value) ? fitObject(value, budget - MARKER_TOKENS, count) : null;
 }
 
-function isWithin(value: JsonValue, budget: number, count: CountValue): boolean {
+/** Counts only what could be within. */
+export function isWithin(value: JsonValue, budget: number, count: CountValue): boolean {
+  if (budget === Number.POSITIVE_INFINITY) return true;
   if (budget <= 0) return false;
   return sizeUpTo(value, budget * TOKEN_LENGTH_MAX) <= budget * TOKEN_LENGTH_MAX && count(value) <= budget;
 }
@@ -43,7 +49,7 @@ function fitList(items: readonly JsonValue[], budget: number, count: CountValue)
     left -= count(item) + 1;
   }
   let leftOut = items.length - kept.length;
-  if (kept.length === 0 && left >= PART_TOKENS_MIN) {
+  if (items[0] !== undefined && kept.length === 0 && left >= PART_TOKENS_MIN) {
     const part = fitPart(items[0], left, count);
     if (part) {
       kept.push(part.value);
@@ -58,7 +64,7 @@ function fitList(items: readonly JsonValue[], budget: number, count: CountValue)
   };
 }
 
-/** Properties in their order: those that fit, those of which a part fits, and the names of the others as far as they fit. */
+/** Properties in their order: those that fit, those of which a part fits, and how many others there are. */
 function fitObject(object: JsonObject, budget: number, count: CountValue): FittedValue | null {
   const kept: JsonObject = {};
   let left = budget;
@@ -76,13 +82,16 @@ function fitObject(object: JsonObject, budget: number, count: CountValue): Fitte
     leftOut += part?.leftOut ?? 1;
   }
   if (Object.keys(kept).length === 0) return null;
-  if (missing > 0) setOwn(kept, LEFT_OUT_KEY, `${missing} more ${missing === 1 ? 'property' : 'properties'}`);
+  if (missing > 0)
+    setOwn(kept, markerKey(object), `${missing} more ${missing === 1 ? 'property' : 'properties'}`);
   return { value: kept, leftOut };
 }
 
-function fitPart(value: JsonValue | undefined, room: number, count: CountValue): FittedValue | null {
-  if (value === undefined || typeof value !== 'object' || value === null) return null;
-  return fitValue(value, room, count);
+/** A name that no property of the object has: the marker never takes the place of one. */
+function markerKey(object: JsonObject): string {
+  let key = LEFT_OUT_KEY;
+  while (Object.hasOwn(object, key)) key += '…';
+  return key;
 }
 
 /** About the length of the value as JSON; stops counting beyond `max`. */

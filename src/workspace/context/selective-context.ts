@@ -7,7 +7,7 @@ import type { JsonValue } from '../../core/json.js';
 import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import type { Entry, Workspace } from '../workspace.js';
 import type { ContextKey, ContextRequest, ContextStatus, SelectiveContext } from './context-request.js';
-import { fitValue } from './fit-value.js';
+import { type CountValue, fitValue, isWithin } from './fit-value.js';
 import { summarizeValue } from './summarize-value.js';
 import { xmlAttribute, xmlJson, xmlText } from './xml.js';
 
@@ -60,7 +60,7 @@ class ContextBlock {
   add(key: string, required: boolean, entry: Entry | null, ageSeconds: number): void {
     const shown = this.#shown(key, required, entry, ageSeconds);
     const fits = shown.text === '' || this.#fits(key, shown.text);
-    const { text, status, leftOut } = fits ? shown : { text: '', status: 'left-out' as const, leftOut: 0 };
+    const { text, status, leftOut } = fits ? shown : withoutText(shown);
     if (text !== '') this.#lines.push(text);
     this.#keys.push({ key, required, status, tokens: text === '' ? 0 : this.#count(text), leftOut });
   }
@@ -79,10 +79,15 @@ class ContextBlock {
     const { summaries = [] } = this.#request;
     const summary = { text: summaryElement(entry), status: 'summary' as const, leftOut: 0 };
     if (summaries === true || summaries.includes(entry.key)) return summary;
+    const count: CountValue = (value) => this.#count(jsonText(value));
+    if (isWithin(entry.value, this.#room(entry.key), count)) {
+      const text = entryElement(entry, entry.value, 0);
+      if (this.#fits(entry.key, text)) return { text, status: 'full', leftOut: 0 };
+    }
     // What surrounds the value is taken off first; what the count of parts got wrong, in a second and third try.
     let room = this.#room(entry.key) - this.#count(entryElement(entry, null, 1));
     for (let tries = 0; tries < 3 && room > 0; tries += 1) {
-      const fitted = fitValue(entry.value, room, (value) => this.#count(jsonText(value)));
+      const fitted = fitValue(entry.value, room, count);
       if (!fitted) break;
       const text = entryElement(entry, fitted.value, fitted.leftOut);
       const status = fitted.leftOut > 0 ? 'truncated' : 'full';
@@ -132,6 +137,12 @@ class ContextBlock {
     );
     return { text, tokens: this.#count(text), keys: this.#keys, unmet: unmet.map(({ key }) => key) };
   }
+}
+
+/** That a dependency is not met stays true where there is no room to say so. */
+function withoutText({ status }: Shown): Shown {
+  const isUnmet = status === 'missing' || status === 'stale';
+  return { text: '', status: isUnmet ? status : 'left-out', leftOut: 0 };
 }
 
 function entryElement({ key, version, writtenBy }: Entry, value: JsonValue, leftOut: number): string {

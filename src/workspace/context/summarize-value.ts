@@ -17,5 +17,10 @@ function summarizeKeys(keys: readonly string[]): string {
     .slice(0, KEYS_MAX)
     .map((key) => (key.length > KEY_LENGTH_MAX ? `${key.slice(0, KEY_LENGTH_MAX)}…` : key));
   const more = keys.length > KEYS_MAX ? ` and ${keys.length - KEYS_MAX} more` : '';
-  return `object with ${shown.join(', ')}${more}`.toWellFormed();
+  return oneLine(`object with ${shown.join(', ')}${more}`).toWellFormed();
+}
+
+/** Keys are made by agents: a line break in one must not pass for the next line of a list of summaries. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 }

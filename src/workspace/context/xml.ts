@@ -22,7 +22,6 @@ export function xmlAttribute(text: string): string {
 
 /** XML 1.0 has no place for control characters, halves of characters, and two code points, not even escaped. */
 function legal(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000d-\u001f\ufffe\uffff]/g, '\ufffd');
 }
 

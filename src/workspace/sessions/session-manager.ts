@@ -4,23 +4,25 @@
  */
 import type { Low } from 'lowdb';
 import { type Clock, systemClock } from '../../core/clock.js';
-import { RekindleError } from '../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import type { JsonValue } from '../../core/json.js';
 import type { SchemaCheck } from '../../core/schema-check.js';
-import { toJsonValue } from '../../core/to-json-value.js';
 import { openJsonDocument } from '../../storage/json-document.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { SharedLease } from '../../storage/shared-lease.js';
 import type { Workspace } from '../workspace.js';
 import {
   type AgentStateDocument,
+  agentFile,
+  assertAgentNames,
   type CurrentSession,
   checkAgentState,
   checkCurrent,
   checkSession,
   checkSnapshot,
   type SessionDocument,
+  storableState,
   type WorkspaceSnapshot,
 } from './session.js';
 
@@ -84,11 +86,12 @@ export class SessionManager {
     this.#turns = new SharedLease(backend.leases, [...folder, 'sessions.lease']);
   }
 
-  /** Begins a session and makes it the current one. Durable when it resolves. */
-  create(init: NewSession = {}): Promise<Session> {
+  /** Begins a session and makes it the current one. Durable when it resolves. @throws INVALID_NAME, INVALID_ARGUMENT */
+  async create(init: NewSession = {}): Promise<Session> {
     const now = this.#now();
     const id = newId('session', this.#clock.nowMs());
     const { title = '', agents = [], workspace } = init;
+    assertAgentNames(agents.map(({ name }) => name));
     return this.#turns.run(async () => {
       // The session's own document last: what has one is whole.
       await this.#write(this.#snapshotName(id), checkSnapshot(), await this.#snapshotOf(workspace, now));
@@ -141,7 +144,8 @@ export class SessionManager {
   /** The session that was created or resumed last and has not ended; null when there is none. */
   async current(): Promise<Session | null> {
     const { session_id: id } = await this.#current();
-    return id === null ? null : this.get(id);
+    const session = id === null ? null : await this.get(id);
+    return session?.status === 'active' ? session : null; // a crash may have come between its end and this note
   }
 
   /** Null when there is none. */
@@ -154,23 +158,37 @@ export class SessionManager {
   async list(filter: SessionFilter = {}): Promise<Session[]> {
     const sessions: Session[] = [];
     for (const id of await this.#backend.listNames(this.#folder)) {
-      const session = id.startsWith('session_') ? await this.get(id) : null;
+      const session = id.startsWith('session_') ? await this.#listed(id) : null;
       if (session && isWanted(session, filter)) sessions.push(session);
     }
     sessions.sort((a, b) =>
       a.lastActiveAt === b.lastActiveAt ? (a.id < b.id ? 1 : -1) : a.lastActiveAt < b.lastActiveAt ? 1 : -1,
     );
-    return sessions.slice(0, filter.limit ?? sessions.length);
+    return sessions.slice(0, Math.max(0, filter.limit ?? sessions.length));
   }
 
-  /** What an agent needs to go on; the session knows the agent from now on. Durable when it resolves. @throws SESSION_NOT_FOUND */
-  saveAgentState(
+  /** Null also for what only looks like a session: a file or a link that someone put there. */
+  async #listed(id: string): Promise<Session | null> {
+    try {
+      return await this.get(id);
+    } catch (thrown) {
+      if (isRekindleError(thrown, 'PATH_REFUSED') || isRekindleError(thrown, 'INVALID_NAME')) return null;
+      throw thrown;
+    }
+  }
+
+  /** What an agent needs to go on; the session knows the agent from now on. Durable when it resolves. @throws SESSION_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT */
+  async saveAgentState(
     id: string,
     agent: SessionAgent & { readonly workspaceKeysWritten?: readonly string[]; readonly state?: unknown },
   ): Promise<AgentState> {
+    const { name, agentId } = agent;
+    assertAgentNames([name]);
+    // As it is now: the agent goes on with its own.
+    const state = storableState(agent.state ?? null);
+    const keys = [...(agent.workspaceKeysWritten ?? [])];
     return this.#turns.run(async () => {
       const now = this.#now();
-      const { name, agentId, workspaceKeysWritten = [], state = null } = agent;
       await this.#change(id, (document) => {
         document.last_active_at = now;
         document.agents = document.agents.filter((known) => known.name !== name);
@@ -180,9 +198,9 @@ export class SessionManager {
         schema_version: 1,
         name,
         agent_id: agentId,
-        workspace_keys_written: [...workspaceKeysWritten],
+        workspace_keys_written: keys,
         saved_at: now,
-        state: toJsonValue(state).value,
+        state,
       };
       await this.#write(this.#agentName(id, name), checkAgentState(), document);
       return agentStateFrom(document);
@@ -268,7 +286,7 @@ export class SessionManager {
   }
 
   #agentName(id: string, name: string): Name {
-    return [...this.#folder, id, 'agent_states', `${name}.json`];
+    return [...this.#folder, id, 'agent_states', agentFile(name)];
   }
 
   get #currentName(): Name {

@@ -1,6 +1,10 @@
 /** What a session is, and what is stored of it. */
 import { type Static, Type } from 'typebox';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
 import { lazySchema } from '../../core/schema-check.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import { encodeNameSegment } from '../../storage/name-encoding.js';
 
 const text = Type.String();
 
@@ -57,3 +61,31 @@ export const CurrentSession = Type.Object({
 });
 export type CurrentSession = Static<typeof CurrentSession>;
 export const checkCurrent = lazySchema(CurrentSession);
+
+/** The last part of the name of an agent's state. @throws INVALID_NAME */
+export function agentFile(name: string): string {
+  const file = `${name}.json`;
+  encodeNameSegment(file);
+  return file;
+}
+
+/** Before anything is written. @throws INVALID_NAME, INVALID_ARGUMENT when two have one name */
+export function assertAgentNames(names: readonly string[]): void {
+  for (const [index, name] of names.entries()) {
+    agentFile(name);
+    if (names.indexOf(name) === index) continue;
+    throw new RekindleError('INVALID_ARGUMENT', `Two agents of a session have the name ${name}.`, {
+      details: { field: 'agents', name },
+    });
+  }
+}
+
+/** A state as JSON. One that would be cut is refused: nothing could go on from a part of it. @throws INVALID_ARGUMENT */
+export function storableState(state: unknown): JsonValue {
+  const { value, changes } = toJsonValue(state);
+  const cut = changes.find(({ kind }) => kind === 'depth' || kind === 'size');
+  if (!cut) return value;
+  throw new RekindleError('INVALID_ARGUMENT', `The state of an agent is beyond the bound of ${cut.kind}.`, {
+    details: { field: 'state', ...cut },
+  });
+}

@@ -13,11 +13,14 @@ export function chunkAt(folder: Name, day: string, number: number): CallChunk {
   return { day, number, name: [...folder, number === 1 ? day : `${day}-${number}`] };
 }
 
+/** A chunk's live file, or one that was sealed: a writer that stopped while it sealed leaves only that. */
+const CHUNK_FILE = /^(\d{4}-\d{2}-\d{2})(?:-(\d+))?(?:\.\d{6,}-\d+(?:\.[0-9a-f]{8})?)?(?:\.jsonl)?$/;
+
 /** Oldest first. */
 export async function listChunks(backend: StorageBackend, folder: Name): Promise<CallChunk[]> {
   const chunks = new Map<string, CallChunk>();
   for (const name of await backend.listNames(folder)) {
-    const match = /^(\d{4}-\d{2}-\d{2})(?:-(\d+))?(?:\.jsonl)?$/.exec(name);
+    const match = CHUNK_FILE.exec(name);
     if (!match) continue;
     const chunk = chunkAt(folder, match[1]!, Number(match[2] ?? 1));
     chunks.set(chunk.name.at(-1)!, chunk);

@@ -3,11 +3,20 @@
  * processes may write one log. It is not what keeps a call from running twice; that is the ledger.
  */
 import { type Clock, systemClock } from '../../core/clock.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Blobs, Journal, Lease, Name, StorageBackend } from '../../storage/ports.js';
 import { SharedLease } from '../../storage/shared-lease.js';
 import { type CallChunk, chunkAt, dayOf, listChunks } from './call-chunks.js';
-import { decodeCall, encodeCall, type ToolCallEntry, type ToolCallRecord } from './tool-call-record.js';
+import { CallMatcher, type ToolCallQuery } from './call-matcher.js';
+import {
+  decodeCall,
+  encodeCall,
+  type PreparedCall,
+  prepareCall,
+  type ToolCallEntry,
+  type ToolCallRecord,
+} from './tool-call-record.js';
 
 export interface ToolCallLogOptions {
   /** Of the workspace. Default `['workspace']`; the log is in `tool_calls/` below it. */
@@ -15,19 +24,7 @@ export interface ToolCallLogOptions {
   readonly clock?: Clock;
 }
 
-export interface ToolCallQuery {
-  readonly tool?: string;
-  readonly agent?: string;
-  readonly session?: string;
-  readonly status?: 'ok' | 'error';
-  /** Milliseconds since 1970, both included. */
-  readonly fromMs?: number;
-  readonly toMs?: number;
-  /** Found in the input, the output or the error, in any letter case; also in what was stored by reference. */
-  readonly text?: string;
-  /** Default 10. */
-  readonly limit?: number;
-}
+export type { ToolCallQuery } from './call-matcher.js';
 
 export interface PruneOptions {
   /** Calls that stay, at least; whole chunks of 1,000 calls or of a day go. */
@@ -49,6 +46,8 @@ export interface PruneReport {
 /** A value with more JSON than this is stored by its digest. */
 const INLINE_BYTES_MAX = 4 * 1024;
 const CHUNK_CALLS_MAX = 1_000;
+/** A lease that is lost again and again means that this process is stopped for seconds at a time. */
+const LOST_MAX = 5;
 
 export class ToolCallLog {
   readonly #backend: StorageBackend;
@@ -56,7 +55,7 @@ export class ToolCallLog {
   readonly #clock: Clock;
   readonly #turns: SharedLease;
   #open: { readonly chunk: CallChunk; readonly journal: Journal<JsonObject> } | null = null;
-  #pending: ToolCallEntry[] = [];
+  #pending = new Set<PreparedCall>();
   #flushing: Promise<void> | null = null;
 
   constructor(backend: StorageBackend, options: ToolCallLogOptions = {}) {
@@ -69,39 +68,55 @@ export class ToolCallLog {
     });
   }
 
-  /** Durable when it resolves; calls that come together share one commit. @throws LEASE_HELD, STORAGE_FULL, STORAGE_FAILED */
+  /**
+   * Durable when it resolves; calls that come together share one commit.
+   * @throws INVALID_ARGUMENT, LEASE_HELD, STORAGE_FULL, STORAGE_FAILED
+   */
   async record(entry: ToolCallEntry): Promise<void> {
-    this.#pending.push(entry);
+    this.#pending.add(prepareCall(entry)); // here, so that a bad one takes no other with it
     this.#flushing ??= this.#flush();
     await this.#flushing;
   }
 
   async #flush(): Promise<void> {
     await Promise.resolve(); // calls that end together are written together
-    let batch: readonly ToolCallEntry[] | null = null;
-    const take = () => {
-      const taken = this.#pending;
-      this.#pending = [];
-      this.#flushing = null;
-      return taken;
-    };
-    try {
-      await this.#turns.run(async (lease) => {
-        batch = take();
-        await this.#write(batch, lease);
-      });
-    } catch (thrown) {
-      if (!batch) take(); // whoever waits for them is told
-      throw thrown;
+    let batch: Set<PreparedCall> | null = null;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#turns.run(async (lease) => {
+          batch ??= this.#take();
+          await this.#write(batch, lease);
+        });
+        return;
+      } catch (thrown) {
+        if (isRekindleError(thrown, 'LEASE_LOST') && attempt < LOST_MAX) continue;
+        batch ??= this.#take(); // whoever waits for them is told
+        throw thrown;
+      }
     }
   }
 
-  /** Values go first and in the same turn, so that no clean-up can come between a value and the call that names it. */
-  async #write(batch: readonly ToolCallEntry[], lease: Lease): Promise<void> {
-    for (const day of new Set(batch.map(({ startedMs }) => dayOf(startedMs)))) {
-      const calls = batch.filter(({ startedMs }) => dayOf(startedMs) === day);
-      const rows = await Promise.all(calls.map((call) => encodeCall(call, (text) => this.#offload(text))));
-      await (await this.#journalFor(day, lease)).append(rows);
+  #take(): Set<PreparedCall> {
+    const taken = this.#pending;
+    this.#pending = new Set();
+    this.#flushing = null;
+    return taken;
+  }
+
+  /**
+   * Takes what it wrote out of the batch. Values go first and in the same turn, so that no clean-up can come between a value and
+   * the call that names it.
+   */
+  async #write(batch: Set<PreparedCall>, lease: Lease): Promise<void> {
+    for (let [first] = batch; first; [first] = batch) {
+      const { day } = first;
+      const journal = await this.#journalFor(day, lease);
+      const room = CHUNK_CALLS_MAX - (await journal.head()).seq;
+      const calls = [...batch].filter((call) => call.day === day).slice(0, room);
+      await journal.append(
+        await Promise.all(calls.map((call) => encodeCall(call, (text) => this.#offload(text)))),
+      );
+      for (const call of calls) batch.delete(call);
     }
   }
 
@@ -168,19 +183,23 @@ export class ToolCallLog {
   }
 
   async *#backward(chunk: CallChunk): AsyncGenerator<ToolCallRecord> {
-    const journal = await this.#backend.openJournal<JsonObject>(chunk.name, { readOnly: true });
+    let journal: Journal<JsonObject> | null = null;
     try {
+      journal = await this.#backend.openJournal<JsonObject>(chunk.name, { readOnly: true });
       for await (const entry of journal.readBackward()) {
         const record = entry.kind === 'record' ? decodeCall(entry.record) : null;
         if (record) yield record;
       }
+    } catch (thrown) {
+      if (!isGone(thrown)) throw thrown; // it was pruned meanwhile
     } finally {
-      await journal.close();
+      await journal?.close();
     }
   }
 
-  /** Removes the oldest calls beyond the bounds, and values that only they name. @throws LEASE_HELD */
-  prune(options: PruneOptions): Promise<PruneReport> {
+  /** Removes the oldest calls beyond the bounds, and values that only they name. @throws INVALID_ARGUMENT, LEASE_HELD */
+  async prune(options: PruneOptions): Promise<PruneReport> {
+    assertBounds(options);
     return this.#turns.run(async (lease) => {
       await this.#closeChunk();
       const chunks = await this.#counted();
@@ -246,37 +265,16 @@ export class ToolCallLog {
   }
 }
 
-class CallMatcher {
-  readonly #query: ToolCallQuery;
-  readonly #load: (ref: string) => Promise<string | null>;
-  readonly #text: string | null;
-
-  constructor(query: ToolCallQuery, load: (ref: string) => Promise<string | null>) {
-    this.#query = query;
-    this.#load = load;
-    this.#text = query.text === undefined ? null : query.text.toLowerCase();
+/** A bound that is no number would remove everything, or nothing. */
+function assertBounds({ callsMax = 0, daysMax = 0 }: PruneOptions): void {
+  for (const [field, bound] of Object.entries({ callsMax, daysMax })) {
+    if (bound === Number.POSITIVE_INFINITY || (Number.isInteger(bound) && bound >= 0)) continue;
+    throw new RekindleError('INVALID_ARGUMENT', `${field} must be a whole number, 0 or more.`, {
+      details: { field, value: String(bound) },
+    });
   }
+}
 
-  mayHold(day: string): boolean {
-    const { fromMs, toMs } = this.#query;
-    return (fromMs === undefined || day >= dayOf(fromMs)) && (toMs === undefined || day <= dayOf(toMs));
-  }
-
-  async matches(record: ToolCallRecord): Promise<boolean> {
-    const { tool, agent, session, status, fromMs, toMs } = this.#query;
-    const at = Date.parse(record.startedAt);
-    if ((fromMs !== undefined && at < fromMs) || (toMs !== undefined && at > toMs)) return false;
-    if ((tool ?? record.tool) !== record.tool || (agent ?? record.agent) !== record.agent) return false;
-    if ((session ?? record.session) !== record.session || (status ?? record.status) !== record.status)
-      return false;
-    return this.#text === null || this.#hasText(record, this.#text);
-  }
-
-  async #hasText(record: ToolCallRecord, text: string): Promise<boolean> {
-    const here = [record.error ?? '', JSON.stringify(record.input), JSON.stringify(record.output)];
-    if (here.some((part) => part.toLowerCase().includes(text))) return true;
-    for (const ref of [record.inputRef, record.outputRef])
-      if (ref !== null && (await this.#load(ref))?.toLowerCase().includes(text)) return true;
-    return false;
-  }
+function isGone(thrown: unknown): boolean {
+  return isRekindleError(thrown, 'STORAGE_FAILED') && thrown.details['errno'] === 'ENOENT';
 }

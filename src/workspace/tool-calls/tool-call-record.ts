@@ -5,7 +5,9 @@
  *
  * Large inputs and outputs are stored by their digest: `input_ref`, `output_ref`.
  */
+import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { dayOf } from './call-chunks.js';
 
 export interface ToolCallEntry {
   readonly callId: string;
@@ -34,26 +36,74 @@ export interface ToolCallRecord extends Required<Omit<ToolCallEntry, 'session' |
   readonly outputRef: string | null;
 }
 
+/** A call that is known to be writable, as it was when it was recorded: later changes of the caller's objects have no effect. */
+export interface PreparedCall {
+  readonly day: string;
+  readonly head: JsonObject;
+  readonly input: string;
+  /** Null when the call failed. */
+  readonly output: string | null;
+  readonly error: string | null;
+}
+
 /** Stores a value beside the log when it is large. */
 export type Offload = (text: string) => Promise<string | null>;
 
-export async function encodeCall(entry: ToolCallEntry, offload: Offload): Promise<JsonObject> {
+/** The end of the year 9999: later days would not be in order by their names. */
+const STARTED_MS_MAX = 253_402_300_799_999;
+
+/** @throws INVALID_ARGUMENT for what is no JSON, and for numbers that are none */
+export function prepareCall(entry: ToolCallEntry): PreparedCall {
+  const { startedMs, durationMs, error } = entry;
+  if (!(startedMs >= 0 && startedMs <= STARTED_MS_MAX)) throw invalid('startedMs');
+  if (!Number.isFinite(durationMs)) throw invalid('durationMs');
   return {
-    call_id: entry.callId,
-    agent: entry.agent,
-    ...(entry.session === undefined ? {} : { session: entry.session }),
-    turn_id: entry.turnId ?? '',
-    tool: entry.tool,
-    started_at: new Date(entry.startedMs).toISOString(),
-    duration_ms: Math.round(entry.durationMs * 10) / 10,
-    ...(await placed('input', entry.input, offload)),
-    ...(entry.error === null ? await placed('output', entry.output, offload) : { error: entry.error }),
+    day: dayOf(startedMs),
+    head: {
+      call_id: entry.callId,
+      agent: entry.agent,
+      ...(entry.session === undefined ? {} : { session: entry.session }),
+      turn_id: entry.turnId ?? '',
+      tool: entry.tool,
+      started_at: new Date(startedMs).toISOString(),
+      duration_ms: Math.round(durationMs * 10) / 10,
+    },
+    input: textOf('input', entry.input),
+    output: error === null ? textOf('output', entry.output) : null,
+    error,
   };
 }
 
-async function placed(field: 'input' | 'output', value: JsonValue, offload: Offload): Promise<JsonObject> {
-  const ref = await offload(JSON.stringify(value));
-  return ref === null ? { [field]: value } : { [`${field}_ref`]: ref };
+function textOf(field: 'input' | 'output', value: JsonValue): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw invalid(field, cause);
+  }
+  if (text === undefined) throw invalid(field);
+  return text;
+}
+
+function invalid(field: string, cause?: unknown): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `A call cannot be logged with this ${field}.`, {
+    details: { field },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+export async function encodeCall(call: PreparedCall, offload: Offload): Promise<JsonObject> {
+  return {
+    ...call.head,
+    ...(await placed('input', call.input, offload)),
+    ...(call.output === null ? {} : await placed('output', call.output, offload)),
+    ...(call.error === null ? {} : { error: call.error }),
+  };
+}
+
+async function placed(field: 'input' | 'output', text: string, offload: Offload): Promise<JsonObject> {
+  const ref = await offload(text);
+  return ref === null ? { [field]: JSON.parse(text) as JsonValue } : { [`${field}_ref`]: ref };
 }
 
 /** Null for a row of another shape. */

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../core/tool-definition.js';
 import type { WorkspaceConfig } from '../config/workspace-config.js';
 import type { ContextDependencies, ContextRequest } from '../context/context-request.js';
 import { selectContext } from '../context/selective-context.js';
-import { summarizeValue } from '../context/summarize-value.js';
+import { oneLine, summarizeValue } from '../context/summarize-value.js';
 import type { ToolCallLog } from '../tool-calls/tool-call-log.js';
 import type { ToolCallRecord } from '../tool-calls/tool-call-record.js';
 import type { Workspace } from '../workspace.js';
@@ -76,7 +76,7 @@ function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
         const entry = await workspace.read(key);
         if (entry)
           lines.push(
-            `- ${key}: ${summarizeValue(entry.value)} (version ${entry.version}, by ${entry.writtenBy})`,
+            `- ${oneLine(key)}: ${summarizeValue(entry.value)} (version ${entry.version}, by ${oneLine(entry.writtenBy)})`,
           );
       }
       return lines.length === 0 ? 'The workspace is empty.' : lines.join('\n');

@@ -9,7 +9,9 @@ import { journalAppend } from './journal-append.js';
 import { leaseTakeover } from './lease-takeover.js';
 import { memory } from './memory.js';
 import { rotation } from './rotation.js';
+import { state } from './state.js';
 import { tornTail } from './torn-tail.js';
+import { workspace } from './workspace.js';
 
 export const workloads: readonly Workload[] = [
   journalAppend,
@@ -22,4 +24,6 @@ export const workloads: readonly Workload[] = [
   cacheTail,
   blobs,
   memory,
+  state,
+  workspace,
 ];

@@ -1,0 +1,133 @@
+/**
+ * A durable document that is counted up, by one process after the other. After a crash the count is what was acknowledged, or one
+ * more for each update that was under way; every version is in the history; the file says the same as the journal; and nobody is
+ * taken for a person.
+ */
+import type { StateManager } from '../../../src/state/durable/state-manager.js';
+import { StateManager as Manager } from '../../../src/state/durable/state-manager.js';
+import type { Fact } from '../history.js';
+import {
+  demand,
+  openStorage,
+  type Process,
+  type RebootedProcess,
+  type RunningProcess,
+  type Session,
+  type Workload,
+} from '../workload.js';
+
+interface Counter {
+  schema_version: 1;
+  count: number;
+  note: string;
+}
+
+const schema = {
+  type: 'object',
+  required: ['schema_version', 'count', 'note'],
+  properties: { schema_version: { const: 1 }, count: { type: 'integer' }, note: { type: 'string' } },
+};
+/** Long enough for steps to be stored in place of the value. */
+const initial: Counter = { schema_version: 1, count: 0, note: 'x'.repeat(300) };
+
+async function withCounter<T>(
+  process: Process,
+  run: (state: StateManager<Counter>) => Promise<T>,
+): Promise<T> {
+  const storage = openStorage(process);
+  const state = new Manager<Counter>({
+    name: 'counter',
+    schema,
+    initial,
+    backend: storage,
+    clock: process.clock,
+  });
+  try {
+    return await run(state);
+  } finally {
+    await state.close();
+    await storage.close();
+  }
+}
+
+class StateSession implements Session {
+  readonly #process: RunningProcess;
+
+  constructor(process: RunningProcess) {
+    this.#process = process;
+  }
+
+  /** Opened and closed each time: then no timer of this process decides what is on the disk. */
+  async apply(operation: string): Promise<void> {
+    const times = operation === 'burst' ? 3 : 1;
+    await withCounter(this.#process, async (state) => {
+      const updates = Array.from({ length: times }, () => this.#update(state, operation === 'whole'));
+      await Promise.all(updates);
+    });
+  }
+
+  async #update(state: StateManager<Counter>, whole: boolean): Promise<void> {
+    await state.load();
+    this.#process.clock.advance(1);
+    const ack = this.#process.history.begin({ kind: 'update' });
+    const { value, version } = await state.update((draft) => {
+      draft.count += 1;
+      if (whole) draft.note = String(draft.count).repeat(300);
+    });
+    ack({ count: value.count, version });
+  }
+
+  async dispose(): Promise<void> {}
+}
+
+function boundsOf(facts: readonly Fact[]): { readonly least: number; readonly most: number } {
+  const acked = facts.map((fact) => Number(fact.acked?.['count'] ?? 0));
+  return { least: Math.max(0, ...acked), most: facts.length };
+}
+
+async function checkState(process: RebootedProcess): Promise<void> {
+  const { least, most } = boundsOf(process.facts);
+  const count = await withCounter(process, async (state) => {
+    const { value, version } = await state.load();
+    demand(
+      value.count >= least && value.count <= most,
+      () => `count ${value.count}, expected ${least} to ${most}`,
+    );
+    demand(version === value.count + 1, () => `version ${version} at count ${value.count}`);
+    await checkHistory(state, version);
+    await checkFile(process, value);
+    process.clock.advance(1);
+    const after = await state.update((draft) => void (draft.count += 1));
+    return after.value.count;
+  });
+  await withCounter(process.next(), async (state) => {
+    const { value } = await state.load();
+    demand(value.count === count, () => `an update after recovery did not last: ${value.count}`);
+  });
+}
+
+async function checkHistory(state: StateManager<Counter>, version: number): Promise<void> {
+  let expected = version;
+  for await (const event of state.history()) {
+    demand(event.version === expected--, () => `version ${event.version} in place of ${expected + 1}`);
+    demand(event.by !== 'human', () => `version ${event.version} is taken for a person's`);
+  }
+  demand(expected === 0, () => `versions up to ${expected} are missing`);
+}
+
+async function checkFile(process: Process, value: Counter): Promise<void> {
+  const storage = openStorage(process);
+  const file = await storage.documents.read(['state', 'counter.json']);
+  await storage.close();
+  demand(
+    JSON.stringify(file?.value) === JSON.stringify(value),
+    () => 'the file says something else than the journal',
+  );
+}
+
+export const state: Workload = {
+  name: 'state',
+  alphabet: ['update', 'whole', 'burst'],
+  start: async (process) => new StateSession(process),
+  check: checkState,
+};

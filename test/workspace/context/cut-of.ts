@@ -1,0 +1,41 @@
+/** Whether a value is what is left of another one when it was cut as `fitValue` cuts. */
+import { canonicalJson } from '../../../src/core/canonical-json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/core/json.js';
+
+const LEFT_OUT = /^\[left out\]…*$/;
+
+/** How many items and properties were taken away; null when it is no valid cut. */
+export function leftOutOf(shown: JsonValue, full: JsonValue): number | null {
+  if (canonicalJson(shown) === canonicalJson(full)) return 0;
+  if (Array.isArray(shown) && Array.isArray(full)) return leftOutOfList(shown, full);
+  return isJsonObject(shown) && isJsonObject(full) ? leftOutOfObject(shown, full) : null;
+}
+
+/** Whole items from the first one on, or a part of the first one; then how many more there are. */
+function leftOutOfList(shown: readonly JsonValue[], full: readonly JsonValue[]): number | null {
+  const marker = /^\[(\d+) more (item|items) left out\]$/.exec(String(shown.at(-1)));
+  const kept = marker ? shown.slice(0, -1) : shown;
+  const rest = full.length - kept.length;
+  if (kept.length === 0 || rest !== Number(marker?.[1] ?? 0)) return null;
+  if (marker && (marker[2] === 'item') !== (rest === 1)) return null;
+  if (kept.length === 1) return plus(leftOutOf(kept[0]!, full[0]!), rest);
+  const areWhole = kept.every((item, index) => canonicalJson(item) === canonicalJson(full[index]!));
+  return areWhole ? rest : null;
+}
+
+/** Properties in their order, whole or in part; then how many more there are. */
+function leftOutOfObject(shown: JsonObject, full: JsonObject): number | null {
+  const names = Object.keys(shown);
+  const marker = names.find((name) => LEFT_OUT.test(name) && !Object.hasOwn(full, name));
+  const kept = names.filter((name) => name !== marker);
+  const order = Object.keys(full).filter((name) => Object.hasOwn(shown, name));
+  const rest = Object.keys(full).length - kept.length;
+  if (kept.length === 0 || kept.join('\n') !== order.join('\n')) return null;
+  const said = rest === 0 ? undefined : `${rest} more ${rest === 1 ? 'property' : 'properties'}`;
+  if ((marker === undefined ? undefined : shown[marker]) !== said) return null;
+  return kept.reduce<number | null>((sum, name) => plus(leftOutOf(shown[name]!, full[name]!), sum), rest);
+}
+
+function plus(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
