@@ -80,6 +80,7 @@ export class Agent {
       throw thrown;
     }
     this.#loop = new TurnLoop(this.memory, this.#context.registry, this.#context.config, this.events);
+    this.#loop.recordInterrupted(this.restoreReport?.interruptedCalls ?? []);
     this.#watchLease();
     this.#setStatus('idle');
     if (this.restoreReport) this.events.emit('restored', { report: this.restoreReport });
@@ -206,6 +207,7 @@ export class Agent {
     const fenced = this.#status === 'lease_lost';
     if (!fenced) this.#setStatus('stopping');
     await this.#turns.onIdle();
+    await this.#loop?.flush();
     if (!fenced) await this.memory.persistWorkingContextSnapshot();
     try {
       await this.#context.state.memory?.close();

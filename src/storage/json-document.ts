@@ -19,11 +19,14 @@ export interface JsonDocumentOptions<T> {
   readonly durability?: DocumentDurability;
 }
 
+/** `data` is its value; `write` and `update` make it durable. */
+export type JsonDocument<T> = Low<T>;
+
 /** Reads the document. @throws DOCUMENT_DAMAGED with line, column and rule; the file stays as it is */
 export async function openJsonDocument<T extends object>(
   documents: Documents,
   options: JsonDocumentOptions<T>,
-): Promise<Low<T>> {
+): Promise<JsonDocument<T>> {
   const document = new Low<T>(new DocumentAdapter<T>(documents, options), structuredClone(options.initial));
   await document.read();
   return document;

@@ -63,7 +63,7 @@ export class SharedJournal<R extends JsonObject> {
 
   /** Brings the state up to date. Writes nothing. */
   async refresh(): Promise<void> {
-    if (this.#turns.held && this.#head) return; // nobody else can have written
+    if (this.#turns.held && this.#writer) return; // nobody else can have written since it caught up
     const reader = await this.reader();
     await this.#catchUp(reader);
   }
@@ -79,33 +79,50 @@ export class SharedJournal<R extends JsonObject> {
   }
 
   /**
-   * One change. `decide` sees the newest state; it may run again, when the right to write was lost meanwhile. What it throws is
-   * thrown, and nothing is written. Durable when it resolves.
+   * One change. `decide` sees the newest state; it may run again, when the right to write was lost before its record was appended.
+   * What it throws is thrown, and nothing is written. Durable when it resolves.
    * @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, STORAGE_FULL, STORAGE_FAILED
    */
   async change<T>(decide: (attempt: number) => Promise<Decision<R, T>>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
+      let appended = false;
       try {
-        return await this.#turns.run((lease) => this.#change(lease, () => decide(attempt)));
+        return await this.#turns.run(async (lease) => {
+          const decision = await this.#decide(lease, () => decide(attempt));
+          appended = decision.record !== undefined;
+          return decision.done();
+        });
       } catch (thrown) {
-        if (!isRekindleError(thrown, 'LEASE_LOST') || attempt === LOST_MAX) throw thrown;
+        if (appended || !isRekindleError(thrown, 'LEASE_LOST') || attempt === LOST_MAX) throw thrown;
       }
     }
   }
 
-  async #change<T>(lease: Lease, decide: () => Promise<Decision<R, T>>): Promise<T> {
-    if (!this.#writer) {
-      this.#writer = await this.#backend.openJournal<R>(this.#options.journal, { lease });
-      await this.#catchUp(this.#writer);
-    }
+  async #decide<T>(lease: Lease, decide: () => Promise<Decision<R, T>>): Promise<Decision<R, T>> {
+    const writer = (this.#writer ??= await this.#openWriter(lease));
     const decision = await decide();
-    if (decision.record !== undefined) await this.#append(this.#writer, decision.record);
-    return decision.done();
+    if (decision.record !== undefined) await this.#append(writer, decision.record);
+    return decision;
+  }
+
+  /** One that has caught up: no change may be decided on a state that could not be read. */
+  async #openWriter(lease: Lease): Promise<Journal<R>> {
+    const writer = await this.#backend.openJournal<R>(this.#options.journal, { lease });
+    try {
+      await this.#catchUp(writer);
+      return writer;
+    } catch (thrown) {
+      await writer.close().catch(() => {}); // the first error is the one to tell
+      throw thrown;
+    }
   }
 
   async #append(writer: Journal<R>, record: R): Promise<void> {
     const { seq, cursor, crc } = await writer.append([record]);
-    await this.#folding.add(async () => this.#apply({ kind: 'record', seq, record, cursor, crc }));
+    await this.#folding.add(async () => {
+      // Whoever was reading just then has applied it already.
+      if (seq > this.head.seq) this.#apply({ kind: 'record', seq, record, cursor, crc });
+    });
   }
 
   #catchUp(journal: Journal<R>): Promise<void> {

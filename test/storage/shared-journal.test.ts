@@ -149,27 +149,23 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
 
   it('shows what another one appended also while a change of its own begins', async () => {
     const store = await make();
-    const [one, other] = [new Instance(store.process()), store.process()];
-    await one.add();
-    await sleep(60); // it lets go
-    await new Instance(other).add();
-    await Promise.all(open.slice(1).map((instance) => instance.close()));
-    const [holds, goOn] = [gate(), gate()];
     const backend = store.process();
-    const late = new Instance(backend);
-    await late.read();
-    await new Instance(other).add();
-    await open.at(-1)!.close();
+    const [one, other] = [new Instance(backend), new Instance(store.process())];
+    await other.add();
+    expect(await one.read()).toBe(1);
+    await other.add();
+    await other.close();
+    const [begun, goOn] = [gate(), gate()];
     onOpen(backend, async (_, readOnly) => {
       if (readOnly) return;
-      holds.open();
+      begun.open();
       await goOn.opened;
     });
-    const changing = late.add();
-    await holds.opened;
-    expect(await late.read()).toBe(3);
+    const changing = one.add();
+    await begun.opened;
+    expect(await Promise.race([one.read(), sleep(5_000, 'waits')])).toBe(2);
     goOn.open();
-    expect(await changing).toBe(4);
+    expect(await changing).toBe(3);
   });
 
   it('applies a record once, also when it is read while it is appended', async () => {
@@ -286,27 +282,6 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     expect(await one.read()).toBe(5);
   });
 
-  it('loads anew when the journal was removed and begun anew', async () => {
-    const store = await make();
-    const [one, other] = [new Instance(store.process()), new Instance(store.process())];
-    for (const add of [1, 2, 3]) await one.add(add);
-    expect(await other.read()).toBe(6);
-    await one.close();
-    const backend = store.process();
-    const lease = await backend.leases.acquire(LEASE);
-    expect(await backend.removeJournal(JOURNAL, lease)).toBe(true);
-    expect(await backend.removeJournal(JOURNAL, lease)).toBe(false);
-    await lease.release();
-    expect(await other.read()).toBe(0);
-    const next = new Instance(store.process());
-    for (const add of [10, 20, 30, 40]) await next.add(add);
-    expect(await other.read()).toBe(100);
-    await next.close();
-    expect(await other.add()).toBe(101);
-    await sleep(60);
-    expect(await other.read()).toBe(101);
-  });
-
   it('says LEASE_HELD when its turn does not come, and goes on when it does', async () => {
     const store = await make();
     const one = new Instance(store.process(), 30);
@@ -367,36 +342,52 @@ describe.each(STORES)('a shared lease over $name', ({ make }) => {
     expect(await store.process().leases.inspect(LEASE)).toBeNull();
   });
 
-  it('refuses work inside its own, however deep, and takes what was begun there but comes later', async () => {
-    const lease = leaseOf(await make());
-    const other = leaseOf(await memoryStore());
-    const inside = lease.run(() => other.run(() => lease.run(async () => {})));
-    await expect(inside).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-    let later: Promise<string> | null = null;
-    await lease.run(async () => {
-      later = sleep(20).then(() => lease.run(async () => 'done'));
-    });
-    expect(await later).toBe('done');
+  it('gives up work inside its own, which would wait for ever, and goes on', async () => {
+    const lease = new SharedLease((await make()).process().leases, LEASE, { waitMs: 40 });
+    let ran = false;
+    const inside = lease.run(() => lease.run(async () => void (ran = true)));
+    await expect(inside).rejects.toMatchObject({ code: 'LEASE_HELD' });
+    expect(await lease.run(async () => 'next')).toBe('next');
+    expect(ran).toBe(false);
     await lease.close();
-    await other.close();
   });
 
-  it('does not take work for its own that only waited behind it', async () => {
-    const [lease, other] = [leaseOf(await make()), leaseOf(await memoryStore())];
-    const [begun, goOn] = [gate(), gate()];
-    const outer = lease.run(() =>
-      other.run(async () => {
-        begun.open();
-        await goOn.opened;
-      }),
-    );
-    await begun.opened;
-    const waiting = other.run(async () => 'first').then(() => other.run(() => lease.run(async () => 'done')));
-    const direct = other.run(() => lease.run(async () => 'done'));
-    goOn.open();
-    await outer;
-    expect(await Promise.all([waiting, direct])).toEqual(['done', 'done']);
+  it('takes work that was begun inside its own but is not waited for', async () => {
+    const lease = leaseOf(await make());
+    let later: Promise<string> | null = null;
+    await lease.run(async () => void (later = lease.run(async () => 'done')));
+    expect(await later).toBe('done');
     await lease.close();
-    await other.close();
+  });
+});
+
+describe('a shared lease', () => {
+  it('waits longer for works that end one after the other', async () => {
+    const lease = new SharedLease(new MemoryStorage().leases, LEASE, { waitMs: 300 });
+    const works = [1, 2, 3, 4].map((n) => lease.run(() => sleep(100, n)));
+    expect(await Promise.all(works)).toEqual([1, 2, 3, 4]);
+    await lease.close();
+  });
+});
+
+describe('a journal that was removed', () => {
+  it('and begun anew is noticed, and loaded anew', async () => {
+    const store = await fileStore();
+    const [one, other] = [new Instance(store.process()), new Instance(store.process())];
+    for (const add of [1, 2, 3]) await one.add(add);
+    expect(await other.read()).toBe(6);
+    await one.close();
+    const backend = store.process();
+    const lease = await backend.leases.acquire(LEASE);
+    expect(await backend.removeJournal(JOURNAL, lease)).toBe(true);
+    expect(await backend.removeJournal(JOURNAL, lease)).toBe(false);
+    await lease.release();
+    const next = new Instance(store.process());
+    for (const add of [10, 20, 30, 40]) await next.add(add);
+    expect(await other.read()).toBe(100);
+    await next.close();
+    expect(await other.add()).toBe(101);
+    await sleep(60);
+    expect(await other.read()).toBe(101);
   });
 });

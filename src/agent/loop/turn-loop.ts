@@ -6,6 +6,7 @@
  */
 import type { TypedEvents } from '../../core/events.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import type { InterruptedCall } from '../../memory/restore/restore-report.js';
 import { type ToolCallSpec, toolCallsOf } from '../../messages/message.js';
 import type { AgentEvents, TurnResult } from '../agent-events.js';
 import type { AgentConfig } from '../context/agent-config.js';
@@ -39,7 +40,7 @@ export class TurnLoop {
     this.#events = events;
     const onFailed = (message: string) => events.emit('tool_log_failed', { message });
     const logging = config.toolCallLog;
-    this.#recorder = logging ? new CallRecorder(logging, memory.agentId, onFailed) : null;
+    this.#recorder = logging ? new CallRecorder(logging, memory.agentId, onFailed, config.clock) : null;
     this.#runner = new ToolRunner({
       memory,
       registry,
@@ -55,6 +56,22 @@ export class TurnLoop {
         events.emit('tool_result', { turnId, ...outcome });
       },
     });
+  }
+
+  /** Notes in the tool-call log what an earlier process left in the middle. */
+  recordInterrupted(calls: readonly InterruptedCall[]): void {
+    const messages = this.#memory.getWorkingContextMessages();
+    for (const call of calls) {
+      const made = messages[call.messageIndex];
+      const spec = made ? toolCallsOf(made).find(({ id }) => id === call.callId) : undefined;
+      if (!call.leftOpen && call.verdict !== 'finished')
+        this.#recorder?.interrupted(call, spec?.arguments ?? null);
+    }
+  }
+
+  /** Resolves when the tool-call log has what it was given. */
+  async flush(): Promise<void> {
+    await this.#recorder?.flush();
   }
 
   /** Goes on until the turn ends. The input is in memory already. @throws MODEL_FAILED, and what the journal throws */
@@ -87,7 +104,7 @@ export class TurnLoop {
     try {
       await this.#runner.runAll(calls, turnId, signal);
     } finally {
-      await this.#recorder?.flush();
+      await this.flush();
     }
   }
 

@@ -1,6 +1,9 @@
 /** Hands the calls of an agent to a tool-call log. A log that fails fails no turn; it is told. */
+import { type Clock, systemClock } from '../../core/clock.js';
 import { messageOf } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import type { InterruptedCall } from '../../memory/restore/restore-report.js';
 import type { ToolCallSpec } from '../../messages/message.js';
 import type { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import type { ToolOutcome } from './tool-runner.js';
@@ -22,18 +25,26 @@ export class CallRecorder {
   readonly #logging: CallLogging;
   readonly #agentId: string;
   readonly #onFailed: (message: string) => void;
+  readonly #clock: Clock;
   readonly #running = new Map<string, Started>();
   readonly #writing = new Set<Promise<void>>();
 
-  constructor(logging: CallLogging, agentId: string, onFailed: (message: string) => void) {
+  constructor(
+    logging: CallLogging,
+    agentId: string,
+    onFailed: (message: string) => void,
+    clock: Clock = systemClock,
+  ) {
     this.#logging = logging;
     this.#agentId = agentId;
     this.#onFailed = onFailed;
+    this.#clock = clock;
   }
 
   /** When a call is begun: asked for, or run. The later one counts. */
   begun(call: ToolCallSpec): void {
-    this.#running.set(call.id, { input: call.arguments, startedMs: Date.now(), since: performance.now() });
+    const input = toJsonValue(call.arguments).value; // a copy: the tool may change what it is given
+    this.#running.set(call.id, { input, startedMs: this.#clock.nowMs(), since: performance.now() });
   }
 
   ended(outcome: ToolOutcome, turnId: string): void {
@@ -50,12 +61,19 @@ export class CallRecorder {
         input: started?.input ?? null,
         output: outcome.result,
         error: outcome.error,
-        startedMs: started?.startedMs ?? Date.now(),
+        startedMs: started?.startedMs ?? this.#clock.nowMs(),
         durationMs: started ? performance.now() - started.since : 0,
       })
       .catch((thrown: unknown) => this.#onFailed(messageOf(thrown)))
       .finally(() => this.#writing.delete(writing));
     this.#writing.add(writing);
+  }
+
+  /** A call that an earlier process left in the middle: nobody else will ever tell of it. */
+  interrupted({ callId, toolName, turnId, verdict }: InterruptedCall, input: JsonValue): void {
+    this.#running.set(callId, { input, startedMs: Date.now(), since: performance.now() });
+    const error = `Interrupted by the end of its process: ${verdict}.`;
+    this.ended({ callId, toolName, result: null, error }, turnId ?? '');
   }
 
   /** Resolves when what ended is in the log. */

@@ -8,7 +8,9 @@ import { decodeLineParts, isBlank } from './journal-salvage.js';
 import { openSegment, type Segment } from './journal-segments.js';
 import { SequenceCheck } from './sequence-check.js';
 
+/** What is read at once, at most; it begins smaller, because often the first or last few records are all that is wanted. */
 const CHUNK_BYTES = 256 * 1024;
+const FIRST_CHUNK_BYTES = 16 * 1024;
 
 export interface SegmentRange {
   readonly segment: Segment;
@@ -46,9 +48,11 @@ export async function* readForward(
   try {
     let position = range.from;
     let rest: Buffer = Buffer.alloc(0);
+    let size = FIRST_CHUNK_BYTES;
     while (position < range.to) {
-      const chunk = await readRange(file, position, Math.min(CHUNK_BYTES, range.to - position));
+      const chunk = await readRange(file, position, Math.min(size, range.to - position));
       if (chunk.length === 0) break;
+      size = Math.min(CHUNK_BYTES, size * 4);
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const base = position - rest.length;
       position += chunk.length;
@@ -129,8 +133,8 @@ export async function* readRangeBackward(
   const file = await openSegment(fs, range.segment);
   try {
     let to = range.to;
-    while (to > range.from) {
-      const block = await blockBefore(file, range.from, to);
+    for (let size = FIRST_CHUNK_BYTES; to > range.from; size = Math.min(CHUNK_BYTES, size * 4)) {
+      const block = await blockBefore(file, range.from, to, size);
       const entries = [...decodeBlock(block.bytes, block.start, range.segment, SequenceCheck.trusting())];
       if (entries.some((entry) => entry.kind === 'record' && entry.crc === null)) {
         yield* (await collect(fs, { ...range, to }, new SequenceCheck(await prevSeq()))).reverse();
@@ -149,8 +153,9 @@ async function blockBefore(
   file: OpenFile,
   from: number,
   to: number,
+  bytesAtFirst: number,
 ): Promise<{ start: number; bytes: Buffer }> {
-  for (let size = CHUNK_BYTES; ; size *= 4) {
+  for (let size = bytesAtFirst; ; size *= 4) {
     const start = Math.max(from, to - size);
     const bytes = await readRange(file, start, to - start);
     if (start === from) return { start, bytes };
@@ -182,6 +187,8 @@ export interface SegmentEnd {
   readonly seq: number;
 }
 
+export const NO_RECORDS: SegmentEnd = { end: 0, newlineMissing: false, tornBytes: 0, last: null, seq: 0 };
+
 /** Looks at the end of a segment; reads more only where lines carry no numbers of their own. */
 export async function findEnd(
   fs: FileSystem,
@@ -191,7 +198,7 @@ export async function findEnd(
   return withFile(await openSegment(fs, segment), async (file) => {
     const tail = await lastLine(file, segment);
     const whole = { segment, from: segment.start, to: tail.end };
-    for (let size = CHUNK_BYTES; ; size *= 16) {
+    for (let size = FIRST_CHUNK_BYTES; ; size *= 16) {
       const start = Math.max(segment.start, tail.end - size);
       const seen = await endOf(file, segment, start, tail.end, start === segment.start ? prevSeq : null);
       if (seen) return { ...tail, ...seen };
@@ -244,7 +251,7 @@ async function lastLine(
   const size = segment.sizeBytes;
   const from = segment.start;
   if (size <= from) return { end: Math.min(size, from), newlineMissing: false, tornBytes: 0 };
-  for (let length = CHUNK_BYTES; ; length *= 16) {
+  for (let length = FIRST_CHUNK_BYTES; ; length *= 16) {
     const start = Math.max(from, size - length);
     const bytes = await readRange(file, start, size - start);
     const newline = bytes.lastIndexOf(0x0a);

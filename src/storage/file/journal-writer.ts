@@ -3,7 +3,7 @@
  *
  * Invariants:
  * - Nothing is changed on disk before the first append, except that a torn tail is set aside at opening.
- * - `#end` is behind the last acknowledged record; what lies beyond it was never acknowledged.
+ * - `#end` is behind the last acknowledged record; what lies beyond was never acknowledged.
  * - After a failed write the file is cut back to `#end`. After a failed sync or cut the descriptor is closed, and the file
  *   is read again through a new one before it is used: a second sync of the same descriptor would lie.
  * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
@@ -12,7 +12,7 @@ import { isRekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
 import { withFile, writeFully } from './file-io.js';
-import { damage, findEnd, type SegmentEnd, seqBefore } from './journal-reader.js';
+import { damage, findEnd, NO_RECORDS, type SegmentEnd, seqBefore } from './journal-reader.js';
 import {
   continuedByAnother,
   openWhileHeld,
@@ -89,7 +89,7 @@ export class JournalWriter {
     const stray = segments.find((segment) => segment.live && !whole.includes(segment));
     this.#strayPath = stray?.path ?? null;
     const last = whole.at(-1) ?? (await this.#files.scanArchive(this.#fs)).at(-1);
-    if (!last) return;
+    if (!last) return this.#adopt(null, NO_RECORDS); // not begun yet, or taken away
     await this.#assertNotFenced(last);
     const end = await findEnd(this.#fs, last, () => seqBefore(this.#fs, whole, whole.length - 1));
     this.#adopt(last, end);
@@ -115,9 +115,10 @@ export class JournalWriter {
     if (this.#lease && this.#highestFence > this.#lease.fence) await this.#lease.check();
   }
 
-  #adopt(segment: Segment, end: SegmentEnd): void {
-    this.#segment = segment.number;
-    this.#path = segment.path;
+  #adopt(segment: Segment | null, end: SegmentEnd): void {
+    if (!segment) this.#plan = 'create';
+    this.#segment = segment?.number ?? 1;
+    this.#path = segment?.path ?? '';
     this.#end = end.end;
     this.#newlineMissing = end.newlineMissing;
     this.#head = { seq: end.seq, cursor: end.last?.cursor ?? null, crc: end.last?.crc ?? null };

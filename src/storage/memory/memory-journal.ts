@@ -26,6 +26,11 @@ export class MemoryJournalData {
   get lastSeq(): number {
     return this.records.length;
   }
+
+  clear(): void {
+    this.records.length = 0;
+    this.archivedTo = 0;
+  }
 }
 
 export interface MemoryJournalOptions {

@@ -49,8 +49,9 @@ export class MemoryStorage implements StorageBackend {
 
   async removeJournal(name: Name, lease: Lease): Promise<boolean> {
     await lease.check();
-    const had = (this.#journals.get(keyOf(name))?.lastSeq ?? 0) > 0;
-    this.#journals.delete(keyOf(name));
+    const data = this.#journals.get(keyOf(name));
+    const had = (data?.lastSeq ?? 0) > 0;
+    data?.clear(); // whoever reads it sees that it is gone
     if (had) this.#changes.tell(name);
     return had;
   }

@@ -2,13 +2,12 @@
  * Sessions: work that ends and is taken up again. A session knows its agents, what each of them needs to go on, and what the
  * workspace was when it began. Small documents that people can read, one folder a session.
  */
-import type { Low } from 'lowdb';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import type { JsonValue } from '../../core/json.js';
 import type { SchemaCheck } from '../../core/schema-check.js';
-import { openJsonDocument } from '../../storage/json-document.js';
+import { type JsonDocument, openJsonDocument } from '../../storage/json-document.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { SharedLease } from '../../storage/shared-lease.js';
 import type { Workspace } from '../workspace.js';
@@ -263,7 +262,7 @@ export class SessionManager {
     await this.#write(this.#currentName, checkCurrent(), { session_id: id, started_at: startedAt });
   }
 
-  #open<T extends object>(name: Name, check: SchemaCheck, initial: T): Promise<Low<T>> {
+  #open<T extends object>(name: Name, check: SchemaCheck, initial: T): Promise<JsonDocument<T>> {
     return openJsonDocument(this.#backend.documents, { name, check, initial });
   }
 

@@ -47,17 +47,6 @@ describe.each(SHOPS)('prune over $name', ({ make }) => {
     await log.close();
   });
 
-  it('bounds a day with many calls', async () => {
-    const log = await logWith(await make(), [2_100]);
-    expect(await log.prune({ callsMax: 1_100 })).toMatchObject({
-      callsRemoved: 1_000,
-      callsKept: 1_100,
-      chunks: ['2023-11-14'],
-    });
-    expect((await log.search({ limit: 9_999 })).length).toBe(1_100);
-    await log.close();
-  });
-
   it('removes nothing without bounds, and nothing from an empty log', async () => {
     const shop = await make();
     const log = await logWith(shop, [1, 1]);
@@ -112,13 +101,13 @@ describe.each(SHOPS)('prune over $name', ({ make }) => {
     const shop = await make();
     const other = new ToolCallLog(shop.root === '' ? shop.backend : new FileStorage(shop.root));
     const text = 'x'.repeat(LARGE);
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const log = await logWith(shop, [1, 0], () => text);
       await Promise.all([other.record(call(shop, `new ${round}`, 0, text)), log.prune({ daysMax: 1 })]);
       await log.close();
     }
     for (const { outputRef } of await other.recent()) expect(await other.value(outputRef!)).toContain(text);
-    expect(await other.recent(99)).toHaveLength(5);
+    expect(await other.recent(99)).toHaveLength(3);
     await other.close();
   });
 
@@ -139,6 +128,19 @@ describe.each(SHOPS)('prune over $name', ({ make }) => {
     }
     done = true;
     await searching;
+    await log.close();
+  });
+});
+
+describe('prune', () => {
+  it('bounds a day with many calls', async () => {
+    const log = await logWith(await SHOPS[1]!.make(), [2_100]);
+    expect(await log.prune({ callsMax: 1_100 })).toMatchObject({
+      callsRemoved: 1_000,
+      callsKept: 1_100,
+      chunks: ['2023-11-14'],
+    });
+    expect((await log.search({ limit: 9_999 })).length).toBe(1_100);
     await log.close();
   });
 });
