@@ -12,6 +12,7 @@ const program = new Command('rekindle')
   .description('Brings an AI agent back after its process died: the exact working context, with a report.')
   .version(packageJson.version)
   .showHelpAfterError('(see: rekindle --help)')
+  .enablePositionalOptions() // `--version` after a command is the command's own
   .exitOverride();
 
 /** In the order of the help. */

@@ -41,7 +41,7 @@ function describe(result: MigrationResult): string[] {
   const lines = changes.map((step) => `  ${changeLine(step)}`);
   switch (result.status) {
     case 'current':
-      return [`${name}: at version ${from}, which is the newest.`];
+      return [`${name}: at version ${from}. Nothing to do.`];
     case 'newer':
       return [`${name}: at version ${from}, which is newer. It stays.`];
     case 'unknown':
@@ -55,7 +55,9 @@ function describe(result: MigrationResult): string[] {
     case 'quarantined':
       return [
         `${name}: failed. ${error?.message} (${error?.code})`,
-        `  It is in state/${quarantine} now, with the reason beside it.`,
+        quarantine === null
+          ? '  Its journal still holds it; there is no file to put aside.'
+          : `  It is in state/${quarantine} now, with the reason beside it.`,
       ];
   }
 }

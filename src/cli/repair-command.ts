@@ -1,9 +1,11 @@
 /** `rekindle repair`, `rekindle rebuild`: mend an agent's files on request. What was damaged is kept under another name. */
 import type { Command } from 'commander';
 import { type RepairReport, rebuildAgent, repairAgent } from '../memory/maintenance/repair-agent.js';
+import type { SegmentRepair } from '../storage/ports.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { startProgress } from './progress.js';
 import { count, describeReport } from './report-text.js';
+import { repairNamedJournal } from './shared-journals.js';
 
 export function addRepairCommand(program: Command): void {
   withCommonOptions(
@@ -12,13 +14,24 @@ export function addRepairCommand(program: Command): void {
       .description(
         'replace damaged journal files by clean copies (the old ones are kept) and renew the cache',
       ),
-  ).action((agentId: string, options: CommonOptions) => mend(agentId, options, 'Repairing', repairAgent));
+  ).action((name: string, options: CommonOptions) =>
+    // No agent id has a slash: `state/agent_state.events` is a journal.
+    name.includes('/') ? mendJournal(name, options) : mend(name, options, 'Repairing', repairAgent),
+  );
 }
 
 export function addRebuildCommand(program: Command): void {
   withCommonOptions(
     program.command('rebuild <agent>').description('write the cache anew from the traces alone'),
   ).action((agentId: string, options: CommonOptions) => mend(agentId, options, 'Rebuilding', rebuildAgent));
+}
+
+function mendJournal(name: string, options: CommonOptions): Promise<void> {
+  return runCommand(options, async ({ storage, print }) => {
+    const repairs = await repairNamedJournal(storage, name);
+    print(describeRepairs(repairs), { name, journals: repairs });
+    return undefined;
+  });
 }
 
 function mend(
@@ -43,15 +56,18 @@ function mend(
 function describe(report: RepairReport): string[] {
   const { snapshot } = report;
   return [
-    ...report.journals.map(
-      (file) =>
-        `${file.place}: ${count(file.ranges, 'damaged place')} left out; the old file is ${file.kept}.`,
-    ),
-    ...(report.journals.length === 0 ? ['No journal file was replaced.'] : []),
+    ...describeRepairs(report.journals),
     snapshot === null
       ? 'The cache could not be written.'
       : `The cache is current (${count(snapshot.bytesWritten, 'byte')} written).`,
     ...(snapshot?.setAside ? [`The old cache is ${snapshot.setAside}.`] : []),
     ...describeReport(report.restore),
   ];
+}
+
+function describeRepairs(repairs: readonly SegmentRepair[]): string[] {
+  if (repairs.length === 0) return ['No journal file was replaced.'];
+  return repairs.map(
+    (file) => `${file.place}: ${count(file.ranges, 'damaged place')} left out; the old file is ${file.kept}.`,
+  );
 }

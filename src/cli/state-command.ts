@@ -1,10 +1,10 @@
 /** `rekindle state`: durable documents: what they hold, who changed them, and what a person's edit did. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { RekindleError } from '../core/errors.js';
-import type { JsonObject, JsonValue } from '../core/json.js';
+import { isRekindleError, RekindleError } from '../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
 import { applyPatch } from '../core/json-patch.js';
-import { describeProblem } from '../state/durable/edit-verdict.js';
+import { describeProblem, type EditProblem } from '../state/durable/edit-verdict.js';
 import { definitionOf, documentNames } from '../state/durable/migrate-documents.js';
 import type { StateDefinition } from '../state/durable/state-definition.js';
 import type { StateEvent } from '../state/durable/state-event.js';
@@ -102,8 +102,9 @@ async function init(
   options: StateOptions,
 ) {
   const result = await initState(storage, name, options.definitions);
-  const next = result.files.length === 0 ? [] : [`Next: rekindle migrate --dry-run`];
-  print([...result.files.map((file) => `wrote ${file}`), `began state/${name}.json`, ...next], result);
+  const began = result.began ? `began state/${name}.json` : `state/${name}.json was there already.`;
+  const next = result.files.length === 0 ? [] : ['Next: rekindle migrate --dry-run'];
+  print([...result.files.map((file) => `wrote ${file}`), began, ...next], result);
   return undefined;
 }
 
@@ -175,9 +176,11 @@ async function history(context: CommandContext, [name = '']: readonly string[], 
   });
 }
 
-function eventLines({ version, at, by, event, why, patch }: StateEvent): string[] {
-  const head = `${version}  ${at}  ${by}  ${event}${why === null ? '' : `: ${excerpt(why, 120)}`}`;
-  return [head, ...(patch ?? []).map((step) => `     ${changeLine(step)}`)];
+function eventLines({ version, at, by, event, why, patch, value }: StateEvent): string[] {
+  const head = `${version}  ${at}  ${excerpt(by, 48)}  ${event}${why === null ? '' : `: ${excerpt(why, 120)}`}`;
+  // A small document is recorded as a whole: its patch would be longer.
+  const whole = value && event === 'updated' ? [{ op: 'replace', path: '', value } as const] : [];
+  return [head, ...(patch ?? whole).map((step) => `     ${changeLine(step)}`)];
 }
 
 async function diff(
@@ -197,7 +200,7 @@ async function diff(
 
 async function validate(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
   return withState(context, name, options, async (state) => {
-    const inspection = await state.inspect();
+    const inspection = await inspected(state);
     const { current, refused } = inspection;
     if (!current && inspection.pending === null && !refused) throw notFound(name, null);
     const problems = refused?.problems ?? [];
@@ -210,6 +213,18 @@ async function validate(context: CommandContext, [name = '']: readonly string[],
     });
     return refused ? EXIT.problem : EXIT.ok;
   });
+}
+
+/** A file without a journal is refused by `inspect` itself; here that is what was asked. */
+async function inspected(state: State): Promise<StateInspection<JsonObject>> {
+  try {
+    return await state.inspect();
+  } catch (thrown) {
+    const problems = isRekindleError(thrown, 'STATE_INVALID') ? thrown.details['problems'] : undefined;
+    if (!Array.isArray(problems)) throw thrown;
+    const found = problems as unknown as EditProblem[];
+    return { current: null, pending: null, refused: { code: 'STATE_INVALID', problems: found } };
+  }
 }
 
 function describePending(name: string, { pending }: StateInspection<JsonObject>): string {
@@ -236,8 +251,12 @@ async function set(
 }
 
 function setAt(document: JsonObject, pointer: string, value: JsonValue): JsonObject {
+  if (pointer === '' && !isJsonObject(value))
+    throw new RekindleError('INVALID_ARGUMENT', 'The whole document has to be a JSON object.', {
+      details: { argument: 'value' },
+    });
   try {
-    return applyPatch(document, [{ op: 'add', path: pointer, value }]) as JsonObject;
+    return replaceOrAdd(document, pointer, value) as JsonObject;
   } catch (cause) {
     throw new RekindleError(
       'INVALID_ARGUMENT',
@@ -247,6 +266,15 @@ function setAt(document: JsonObject, pointer: string, value: JsonValue): JsonObj
         cause,
       },
     );
+  }
+}
+
+/** `add` alone would put a value before the item of a list that it is meant for. */
+function replaceOrAdd(document: JsonObject, path: string, value: JsonValue): JsonValue {
+  try {
+    return applyPatch(document, [{ op: 'replace', path, value }]);
+  } catch {
+    return applyPatch(document, [{ op: 'add', path, value }]);
   }
 }
 

@@ -1,5 +1,5 @@
 /** `rekindle state init`: a document of a project's own: two schemas, the migration between them, and its first state. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
@@ -13,6 +13,8 @@ export interface InitResult {
   readonly name: string;
   readonly files: readonly string[];
   readonly schemaVersion: number;
+  /** False for a document that was there. */
+  readonly began: boolean;
 }
 
 /** @throws INVALID_ARGUMENT for a name that is none, or files that are there */
@@ -35,9 +37,14 @@ export async function initState(
   const files = isBuiltIn ? [] : await scaffold(base, name);
   const definition = requiredDefinition(await loadDefinitions(isBuiltIn ? undefined : base), name);
   const first = isBuiltIn ? definition : { ...definitionAt(definition, 1), initial: firstState() };
-  const manager = await StateManager.open({ ...first, name, backend: storage });
-  await manager.close();
-  return { name, files, schemaVersion: 1 };
+  const manager = new StateManager<JsonObject>({ ...first, name, backend: storage });
+  try {
+    const began = (await manager.inspect()).pending === 'create';
+    const { value } = await manager.load();
+    return { name, files, schemaVersion: Number(value['schema_version']), began };
+  } finally {
+    await manager.close();
+  }
 }
 
 async function scaffold(base: string, name: string): Promise<string[]> {
@@ -47,8 +54,19 @@ async function scaffold(base: string, name: string): Promise<string[]> {
     [`${name}.v2.schema.json`]: json(schemaOf(name, 2, 'risks')),
     [`${name}.state.mjs`]: definitionText(name),
   };
+  await assertFree(base, Object.keys(files));
   for (const [file, text] of Object.entries(files)) await writeNewFile(path.join(base, file), [text]);
   return Object.keys(files).map((file) => path.join(base, file));
+}
+
+/** All are looked for before the first is written: half a scaffold would be in the way of the next try. */
+async function assertFree(base: string, files: readonly string[]): Promise<void> {
+  const taken = (await readdir(base)).find((file) => files.includes(file));
+  if (taken === undefined) return;
+  const file = path.join(base, taken);
+  throw new RekindleError('INVALID_ARGUMENT', `${file} is there already; nothing was written.`, {
+    details: { argument: 'name', file },
+  });
 }
 
 function firstState(): JsonObject {

@@ -5,14 +5,15 @@ import type { JsonPatchStep } from '../core/json-patch.js';
 import { excerpt } from './safe-text.js';
 
 export function changeLine(step: JsonPatchStep): string {
-  const path = step.path === '' ? '(all)' : step.path;
+  const path = step.path === '' ? '(all)' : excerpt(step.path, 120);
   if (step.op === 'remove') return `- ${path}`;
   return `${step.op === 'add' ? '+' : '~'} ${path}: ${excerpt(JSON.stringify(step.value), 200)}`;
 }
 
 /** JSON, or else the text as it stands: quotes are not asked of a person for a word. */
 export function typedValue(text: string): JsonValue {
-  return tryParseJson(text) ?? text;
+  const value = tryParseJson(text);
+  return value === undefined ? text : value; // null is JSON, too
 }
 
 /** A whole number of a command line. @throws INVALID_ARGUMENT */

@@ -3,17 +3,19 @@ import type { Command } from 'commander';
 import { listAgentIds } from '../memory/maintenance/agent-summary.js';
 import { type VerifyReport, verifyAgent } from '../memory/maintenance/verify-agent.js';
 import { assertAgentExists } from '../memory/open-memory.js';
+import type { JournalDamage } from '../storage/ports.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { startProgress } from './progress.js';
 import { count } from './report-text.js';
 import { excerpt } from './safe-text.js';
+import { checkSharedJournals, type SharedJournalReport } from './shared-journals.js';
 
 export function addVerifyCommand(program: Command): void {
   withCommonOptions(
     program
       .command('verify [agent]')
-      .description('check every record, artifact and cache of an agent, or of all (changes nothing)'),
+      .description('check every record, artifact and cache of an agent, or of everything (changes nothing)'),
   ).action((agentId: string | undefined, options: CommonOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
       if (agentId !== undefined) await assertAgentExists(storage, agentId);
@@ -29,16 +31,13 @@ export function addVerifyCommand(program: Command): void {
       } finally {
         progress.end();
       }
-      const ok = reports.every((report) => report.ok);
-      print(
-        reports.length === 0
-          ? ['There are no agents here.']
-          : reports.flatMap((report) => describe(report, options.dir)),
-        {
-          ok,
-          agents: reports,
-        },
-      );
+      const shared = agentId === undefined ? await checkSharedJournals(storage) : [];
+      const ok = reports.every((report) => report.ok) && shared.every((report) => report.ok);
+      const lines = [
+        ...reports.flatMap((report) => describe(report, options.dir)),
+        ...shared.flatMap((report) => describeShared(report, options.dir)),
+      ];
+      print(lines.length === 0 ? ['There are no agents here.'] : lines, { ok, agents: reports, shared });
       return ok ? EXIT.ok : EXIT.problem;
     }),
   );
@@ -48,16 +47,23 @@ function describe(report: VerifyReport, dir: string | undefined): string[] {
   const records = report.journals.reduce((sum, journal) => sum + journal.records, 0);
   const head = `${report.ok ? 'ok     ' : 'DAMAGED'} ${excerpt(report.agentId, 48)}: ${count(records, 'record')}, ${count(report.artifacts.count, 'artifact')}`;
   const same = report.cacheEqualsRebuild === true ? ', cache equals rebuild' : '';
-  const notes = report.journals.flatMap((journal) =>
-    journal.damage.map(
-      (item) =>
-        `          ${item.place}: ${item.reason}, ${count(item.bytes, 'byte')} at ${item.cursor.offset}`,
-    ),
-  );
-  const where = dir === undefined ? '' : `--dir ${shellWord(dir)} `;
-  const id = `${report.agentId.startsWith('-') ? '-- ' : ''}${shellWord(report.agentId)}`;
-  const advice = !report.ok && isMendable(report) ? [`        Run: rekindle repair ${where}${id}`] : [];
+  const notes = report.journals.flatMap((journal) => journal.damage.map(describeDamage));
+  const advice = !report.ok && isMendable(report) ? [repairAdvice(report.agentId, dir)] : [];
   return [`${head}${same}`, ...report.problems.map((problem) => `        ${problem}`), ...notes, ...advice];
+}
+
+function describeShared(report: SharedJournalReport, dir: string | undefined): string[] {
+  const head = `${report.ok ? 'ok     ' : 'DAMAGED'} ${excerpt(report.name, 80)}: ${count(report.records, 'record')}`;
+  return [head, ...report.damage.map(describeDamage), ...(report.ok ? [] : [repairAdvice(report.name, dir)])];
+}
+
+function describeDamage({ place, reason, bytes, cursor }: JournalDamage): string {
+  return `          ${place}: ${reason}, ${count(bytes, 'byte')} at ${cursor.offset}`;
+}
+
+function repairAdvice(name: string, dir: string | undefined): string {
+  const where = dir === undefined ? '' : `--dir ${shellWord(dir)} `;
+  return `        Run: rekindle repair ${where}${name.startsWith('-') ? '-- ' : ''}${shellWord(name)}`;
 }
 
 /** A missing artifact, or a newer release's cache, is nothing that `repair` could mend. */

@@ -2,14 +2,14 @@
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
-import { type JsonObject, type JsonValue, tryParseJson } from '../core/json.js';
+import type { JsonObject, JsonValue } from '../core/json.js';
 import { WorkspaceConfig } from '../workspace/config/workspace-config.js';
 import { selectContext } from '../workspace/context/selective-context.js';
 import { type EntryVersion, Workspace } from '../workspace/workspace.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { excerpt } from './safe-text.js';
 import { addSubcommand } from './subcommand.js';
-import { changeLine, readStdin, wholeNumber } from './value-text.js';
+import { changeLine, readStdin, typedValue, wholeNumber } from './value-text.js';
 import { addWorkspaceRecords } from './workspace-records.js';
 
 interface WorkspaceOptions extends CommonOptions {
@@ -99,7 +99,7 @@ const show: WorkspaceRun = async (workspace, { print }, [key = ''], { version })
     version === undefined
       ? await workspace.read(key)
       : await workspace.readVersion(key, wholeNumber(version, '--version'));
-  if (!entry || entry.value === undefined) throw notFound(key);
+  if (!entry || entry.value === undefined) throw notFound(key, version);
   print([JSON.stringify(entry.value, null, 2)], entryJson(entry));
 };
 
@@ -108,7 +108,7 @@ const history: WorkspaceRun = async (workspace, { print }, [key = ''], { limit =
   if (versions.length === 0) throw notFound(key);
   const lines = versions.map(({ version, at, writtenBy, event, from, value }) => {
     const what = event === 'rollback' ? `rollback to ${from}` : event;
-    return `${version}  ${at}  ${writtenBy}  ${what}  ${value === undefined ? '' : excerpt(JSON.stringify(value), 100)}`;
+    return `${version}  ${at}  ${excerpt(writtenBy, 48)}  ${what}  ${value === undefined ? '' : excerpt(JSON.stringify(value), 100)}`;
   });
   print(lines, { key, versions: versions.map(entryJson) });
 };
@@ -123,7 +123,7 @@ const diff: WorkspaceRun = async (workspace, { print }, [key = '', from = '', to
 
 const write: WorkspaceRun = async (workspace, { print }, [key = '', given], { agent = 'human' }) => {
   const text = given ?? (await readStdin());
-  const written = await workspace.write(key, tryParseJson(text) ?? text, { agent });
+  const written = await workspace.write(key, typedValue(text), { agent });
   print(
     [`${key} is at version ${written.version}.`, ...written.notes.map((note) => `note: ${note}`)],
     written,
@@ -148,15 +148,14 @@ const remove: WorkspaceRun = async (workspace, { print }, [key = ''], { agent = 
 const context: WorkspaceRun = async (workspace, { print }, [agent = ''], options) => {
   const configured = await new WorkspaceConfig(workspace.backend, workspace.folder).budgetOf(agent);
   const total = options.budget === undefined ? {} : { total: wholeNumber(options.budget, '--budget', 0) };
-  const keys = (text: string | undefined) => (text ?? '').split(',').filter((key) => key !== '');
   const all = (await workspace.list()).map(({ key }) => key);
   const named = options.required !== undefined || options.optional !== undefined;
   const selected = await selectContext(workspace, {
     agent,
     dependencies: {
-      required: keys(options.required),
-      optional: named ? keys(options.optional) : all,
-      excluded: keys(options.excluded),
+      required: keysOf(options.required),
+      optional: named ? keysOf(options.optional) : all,
+      excluded: keysOf(options.excluded),
     },
     budget: { ...configured, ...total },
   });
@@ -167,7 +166,7 @@ const timing: WorkspaceRun = async (workspace, { print }) => {
   const metrics = await workspace.timing();
   const agents = metrics.agentsInvolved.map((name) => {
     const { writes, firstAt, lastAt } = metrics.byAgent[name]!;
-    return `  ${name}: ${writes} from ${firstAt} to ${lastAt}`;
+    return `  ${excerpt(name, 48)}: ${writes} from ${firstAt} to ${lastAt}`;
   });
   print(
     [`${metrics.totalWrites} writes in ${metrics.durationSeconds} s`, ...agents],
@@ -175,12 +174,21 @@ const timing: WorkspaceRun = async (workspace, { print }) => {
   );
 };
 
+/** As people write a list: with spaces after its commas. */
+function keysOf(text = ''): string[] {
+  return text
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '');
+}
+
 function entryJson(entry: EntryVersion): JsonObject {
   return { ...entry, value: entry.value ?? null } as JsonObject;
 }
 
-function notFound(key: string): RekindleError {
-  return new RekindleError('ENTRY_NOT_FOUND', `There is no such version of ${JSON.stringify(key)} here.`, {
+function notFound(key: string, version?: string): RekindleError {
+  const what = version === undefined ? 'entry' : `value of version ${version} of`;
+  return new RekindleError('ENTRY_NOT_FOUND', `There is no ${what} ${JSON.stringify(key)} here.`, {
     details: { key },
   });
 }

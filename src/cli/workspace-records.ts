@@ -99,7 +99,7 @@ function callLines(call: ToolCallRecord): string[] {
       ? `=> ${outputRef ?? excerpt(JSON.stringify(output), 160)}`
       : `failed: ${excerpt(error, 160)}`;
   return [
-    `${startedAt}  ${agent}  ${tool}  ${durationMs} ms`,
+    `${startedAt}  ${excerpt(agent, 48)}  ${excerpt(tool, 64)}  ${durationMs} ms`,
     `  ${inputRef ?? excerpt(JSON.stringify(input), 160)}`,
     `  ${end}`,
   ];

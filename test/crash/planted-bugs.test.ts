@@ -22,6 +22,8 @@ import { groupCommit } from './workloads/group-commit.js';
 import { journalAppend } from './workloads/journal-append.js';
 import { leaseTakeover } from './workloads/lease-takeover.js';
 import { rotation } from './workloads/rotation.js';
+import { state } from './workloads/state.js';
+import { workspace } from './workloads/workspace.js';
 
 /** States of one sequence that a control looks at. */
 const CONTROL_STATES = 60;
@@ -76,6 +78,22 @@ const PLANTED: readonly Planted[] = [
     length: 1,
     plant: { wrap: withoutFileSync },
     found: /^DOCUMENT_DAMAGED/,
+  },
+  {
+    bug: 'no file sync (state)',
+    workload: state,
+    alphabet: ['update'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: /^count 0, expected 1|^DOCUMENT_DAMAGED|^STATE_INVALID|^version /,
+  },
+  {
+    bug: 'no file sync (workspace)',
+    workload: workspace,
+    alphabet: ['write a'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: /^a is null; expected|^version undefined after a write/,
   },
   {
     bug: 'no file sync (blob)',

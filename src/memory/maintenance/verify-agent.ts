@@ -8,6 +8,7 @@ import { isRekindleError, messageOf } from '../../core/errors.js';
 import { checkHistory } from '../../messages/legality/history.js';
 import type { Message } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
+import { checkJournal, isHarmful } from '../../storage/journal-check.js';
 import type { JournalDamage, StorageBackend } from '../../storage/ports.js';
 import { traceFromJson } from '../models/trace-serializer.js';
 import { openMemory } from '../open-memory.js';
@@ -82,23 +83,12 @@ async function verifyJournal(
   name: MemoryJournalName,
   onProgress: VerifyProgress,
 ): Promise<JournalVerdict> {
-  const journal = await backend.openJournal(['agents', agentId, name], { readOnly: true });
-  const damage: JournalDamage[] = [...journal.openingDamage()];
-  let records = 0;
-  let unverified = 0;
   let notTraces = 0;
-  for await (const entry of journal.read({ archived: true })) {
-    if (entry.kind === 'damage') {
-      damage.push(entry);
-      continue;
-    }
-    records += 1;
-    if (entry.crc === null) unverified += 1;
-    if (name === 'raw_traces' && !isTrace(entry.record)) notTraces += 1;
-    if (records % PROGRESS_EVERY === 0) onProgress(name, records);
-  }
-  await journal.close();
-  return { name, records, unverified, notTraces, damage };
+  const checked = await checkJournal(backend, ['agents', agentId, name], ({ record }, count) => {
+    if (name === 'raw_traces' && !isTrace(record)) notTraces += 1;
+    if (count % PROGRESS_EVERY === 0) onProgress(name, count);
+  });
+  return { name, ...checked, notTraces };
 }
 
 function isTrace(row: Parameters<typeof traceFromJson>[0]): boolean {
@@ -112,8 +102,7 @@ function isTrace(row: Parameters<typeof traceFromJson>[0]): boolean {
 
 function journalProblems(journal: JournalVerdict): string[] {
   const problems: string[] = [];
-  // What a fenced writer added behind a seal, and an unfinished last record, were never acknowledged.
-  const harmful = journal.damage.filter((item) => item.reason !== 'after-seal' && item.reason !== 'torn');
+  const harmful = journal.damage.filter(isHarmful);
   if (harmful.length > 0) problems.push(`${journal.name} has ${harmful.length} damaged places`);
   if (journal.notTraces > 0)
     problems.push(`${journal.name} has ${journal.notTraces} rows that are no traces`);

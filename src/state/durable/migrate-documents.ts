@@ -5,6 +5,7 @@
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
 import { changesBetween, type JsonPatchStep } from '../../core/json-patch.js';
+import type { SharedJournalName } from '../../storage/journal-check.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { migrateDocument } from './migrate.js';
 import { compileState, definitionAt, type StateDefinition, versionOfDocument } from './state-definition.js';
@@ -60,6 +61,18 @@ export async function documentNames(backend: StorageBackend, folder: Name = ['st
   const names = await backend.documents.list(folder);
   const found = names.flatMap((name) => /^(.+?)(?:\.events\.jsonl|\.json|\.events)$/.exec(name)?.[1] ?? []);
   return [...new Set(found)].filter((name) => !name.includes('.refused-')).sort();
+}
+
+/** The journals of the documents in a folder. */
+export async function stateJournals(
+  backend: StorageBackend,
+  folder: Name = ['state'],
+): Promise<SharedJournalName[]> {
+  const names = await documentNames(backend, folder);
+  return names.map((name) => ({
+    journal: [...folder, `${name}.events`],
+    lease: [...folder, `${name}.lease`],
+  }));
 }
 
 /** The definition of a document, by its name. */

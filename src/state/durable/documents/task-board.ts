@@ -15,11 +15,12 @@ const task = {
   status: { enum: ['todo', 'in_progress', 'done', 'blocked'] },
 } as const;
 
-const doneNeedsAcceptance = {
+/** `object`: the type of a task is that of its properties alone. */
+const doneNeedsAcceptance: object = {
   if: { required: ['status'], properties: { status: { const: 'done' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: { properties: { acceptance: { minItems: 1 } } },
-} as const;
+};
 
 const schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,0 +1,46 @@
+/** The journals beside those of agents: of durable documents and of the workspace. */
+import { RekindleError } from '../core/errors.js';
+import type { JsonObject, JsonValue } from '../core/json.js';
+import { stateJournals } from '../state/durable/migrate-documents.js';
+import {
+  checkJournal,
+  isHarmful,
+  type JournalCheck,
+  repairSharedJournal,
+  type SharedJournalName,
+} from '../storage/journal-check.js';
+import type { SegmentRepair, StorageBackend } from '../storage/ports.js';
+import { workspaceJournals } from '../workspace/workspace-journals.js';
+
+export interface SharedJournalReport extends JournalCheck {
+  /** Such as `state/agent_state.events`: what `repair` takes. */
+  readonly name: string;
+  readonly ok: boolean;
+}
+
+export async function checkSharedJournals(storage: StorageBackend): Promise<SharedJournalReport[]> {
+  const reports: SharedJournalReport[] = [];
+  for (const { journal } of await list(storage)) {
+    const checked = await checkJournal(storage, journal);
+    reports.push({ name: journal.join('/'), ok: !checked.damage.some(isHarmful), ...checked });
+  }
+  return reports;
+}
+
+/** @throws INVALID_ARGUMENT for a journal that is not there */
+export async function repairNamedJournal(storage: StorageBackend, name: string): Promise<SegmentRepair[]> {
+  const known = await list(storage);
+  const found = known.find(({ journal }) => journal.join('/') === name);
+  if (found) return repairSharedJournal(storage, found);
+  const names: JsonValue = known.map(({ journal }) => journal.join('/'));
+  const details: JsonObject = { name, known: names };
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `There is no journal ${JSON.stringify(name)}. There are: ${names.join(', ')}.`,
+    { details },
+  );
+}
+
+async function list(storage: StorageBackend): Promise<SharedJournalName[]> {
+  return [...(await stateJournals(storage)), ...(await workspaceJournals(storage))];
+}

@@ -1,0 +1,65 @@
+/** Reads a whole journal and says what is wrong with it; and mends it on request. */
+import type { JsonObject } from '../core/json.js';
+import type { JournalDamage, JournalRecord, Name, SegmentRepair, StorageBackend } from './ports.js';
+
+export interface JournalCheck {
+  readonly records: number;
+  /** Records without a checksum: written by another tool. */
+  readonly unverified: number;
+  readonly damage: readonly JournalDamage[];
+}
+
+/** A journal that several processes write, and the lease that they take for it. */
+export interface SharedJournalName {
+  readonly journal: Name;
+  readonly lease: Name;
+}
+
+/** Every record, also archived ones. Changes nothing. */
+export async function checkJournal(
+  backend: StorageBackend,
+  name: Name,
+  onRecord: (entry: JournalRecord<JsonObject>, count: number) => void = () => {},
+): Promise<JournalCheck> {
+  const journal = await backend.openJournal<JsonObject>(name, { readOnly: true });
+  try {
+    const damage: JournalDamage[] = [...journal.openingDamage()];
+    let records = 0;
+    let unverified = 0;
+    for await (const entry of journal.read({ archived: true })) {
+      if (entry.kind === 'damage') {
+        damage.push(entry);
+        continue;
+      }
+      records += 1;
+      if (entry.crc === null) unverified += 1;
+      onRecord(entry, records);
+    }
+    return { records, unverified, damage };
+  } finally {
+    await journal.close();
+  }
+}
+
+/** What a fenced writer added behind a seal, and an unfinished last record, were never acknowledged. */
+export function isHarmful({ reason }: JournalDamage): boolean {
+  return reason !== 'after-seal' && reason !== 'torn';
+}
+
+/** Clean copies in place of damaged files, which are kept. @throws LEASE_HELD while somebody writes */
+export async function repairSharedJournal(
+  backend: StorageBackend,
+  name: SharedJournalName,
+): Promise<SegmentRepair[]> {
+  const lease = await backend.leases.acquire(name.lease);
+  try {
+    const journal = await backend.openJournal(name.journal, { lease });
+    try {
+      return await journal.repair();
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await lease.release();
+  }
+}

@@ -1,0 +1,341 @@
+/** `state`: what documents hold, who changed them, and what becomes of a person's edit. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.js';
+import { agentState } from '../../src/state/durable/documents/agent-state.js';
+import { taskBoard } from '../../src/state/durable/documents/task-board.js';
+import type { StateEvent } from '../../src/state/durable/state-event.js';
+import { StateManager } from '../../src/state/durable/state-manager.js';
+import { FileStorage } from '../../src/storage/file/file-storage.js';
+import {
+  CLI_TIMEOUT_MS,
+  type CliResult,
+  entriesBelow,
+  inFolder,
+  removeFolder,
+  runCli,
+  tempFolder,
+} from './cli-fixture.js';
+
+const HOSTILE = 'red\u001b[31m\u001b]0;title\u0007\n9  2099  forged';
+/** What a terminal would obey. */
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+const BAD_BOARD = '{\n  "schema_version": 1,\n  "tasks": "none"\n}\n';
+
+function jsonOf({ stdout }: CliResult): JsonObject {
+  return JSON.parse(stdout) as JsonObject;
+}
+
+/** The cells of a table, without its border. */
+function rowsOf({ stdout }: CliResult): string[][] {
+  const lines = stdout.split('\n').filter((line) => line.startsWith('│'));
+  return lines.map((line) =>
+    line
+      .split('│')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** As an editor saves it. */
+async function edit(dir: string, name: string, text: string): Promise<void> {
+  await fs.mkdir(path.join(dir, 'state'), { recursive: true });
+  await fs.writeFile(path.join(dir, 'state', `${name}.json`), text);
+}
+
+function agentStateIn(storage: FileStorage) {
+  return StateManager.open({ ...agentState, backend: storage, humanHoldMs: 0 });
+}
+
+async function boardIn(storage: FileStorage): Promise<void> {
+  await (await StateManager.open({ ...taskBoard, backend: storage })).close();
+}
+
+async function eventsIn(storage: FileStorage): Promise<StateEvent[]> {
+  const state = await agentStateIn(storage);
+  const events = await Array.fromAsync(state.history());
+  await state.close();
+  return events;
+}
+
+describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('begins a built-in document without files of the project, and says so when it was there', () =>
+    inFolder(async (cwd) => {
+      const first = await runCli(['state', 'init', 'task_board'], { cwd });
+      const again = await runCli(['state', 'init', 'task_board'], { cwd });
+      expect(first).toEqual({ code: 0, stdout: 'began state/task_board.json\n', stderr: '' });
+      expect(again).toEqual({ code: 0, stdout: 'state/task_board.json was there already.\n', stderr: '' });
+      expect(await fs.readdir(cwd)).toEqual(['memory']);
+    }));
+
+  it('refuses a name that is none, and a name of which a file is there, and writes nothing', () =>
+    inFolder(async (cwd) => {
+      await fs.mkdir(path.join(cwd, 'rekindle'));
+      await fs.writeFile(path.join(cwd, 'rekindle', 'mine.v2.schema.json'), '{}');
+      const before = await entriesBelow(cwd);
+      const [bad, taken] = await Promise.all([
+        runCli(['state', 'init', '../Mine'], { cwd }),
+        runCli(['state', 'init', 'mine', '--json'], { cwd }),
+      ]);
+      expect(bad).toMatchObject({ code: 2, stdout: '' });
+      expect(bad.stderr).toContain('A name has small letters, digits and `_`, and begins with a letter.');
+      expect(taken.code).toBe(2);
+      expect(jsonOf(taken)).toMatchObject({
+        error: { code: 'INVALID_ARGUMENT', message: expect.stringContaining('mine.v2.schema.json') },
+      });
+      expect(await entriesBelow(cwd)).toEqual(before);
+    }));
+});
+
+describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
+  let dir: string;
+  let before: Map<string, string>;
+  const state = (...args: string[]) => runCli(['state', ...args, '-d', dir], { cwd: dir });
+
+  beforeAll(async () => {
+    dir = await tempFolder();
+    const storage = new FileStorage(dir);
+    const document = await agentStateIn(storage);
+    const update = (next_action: string, by: string, why: string) =>
+      document.update((draft) => ({ ...draft, next_action }), { by, why });
+    await update('Read the log', 'builder', 'begin');
+    await update(HOSTILE, HOSTILE, HOSTILE);
+    await document.commit({ ...agentState.initial } as never, { by: 'reviewer' });
+    await document.close();
+    await boardIn(storage);
+    await edit(dir, 'task_board', BAD_BOARD);
+    await edit(dir, 'agent_state.alone', '{\n  "schema_version": 1\n}\n');
+    await edit(dir, 'notes', '{}');
+    await storage.close();
+    before = await entriesBelow(dir);
+  }, CLI_TIMEOUT_MS);
+  afterAll(() => removeFolder(dir));
+
+  it('list tells version, writer, and whether file and journal agree', async () => {
+    const [shown, json] = await Promise.all([state('list'), state('list', '--json')]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(rowsOf(shown)).toEqual([
+      ['document', 'version', 'schema', 'by', 'at', 'file'],
+      ['agent_state', '4', '1', 'reviewer', time, 'in step'],
+      ['agent_state.alone', '-', '-', '-', '-', 'STATE_INVALID'],
+      ['notes', '-', '-', '-', '-', 'no definition'],
+      ['task_board', '1', '1', 'rekindle', time, 'edit refused'],
+    ]);
+    expect(jsonOf(json)).toMatchObject({ documents: [{ name: 'agent_state', version: 4 }, {}, {}, {}] });
+  });
+
+  it('show prints the newest version, or the one of --at', async () => {
+    const [newest, older, none] = await Promise.all([
+      state('show', 'agent_state'),
+      state('show', 'agent_state', '--at', '2', '--json'),
+      state('show', 'agent_state', '--at', '9'),
+    ]);
+    expect(newest).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonOf(newest)).toEqual(agentState.initial);
+    expect(jsonOf(older)).toMatchObject({
+      version: 2,
+      by: 'builder',
+      why: 'begin',
+      event: 'updated',
+      value: { next_action: 'Read the log' },
+    });
+    expect(none).toMatchObject({ code: 3, stdout: '' });
+    expect(none.stderr).toContain('There is no version 9 of "agent_state" here.');
+  });
+
+  it('history is newest first, one line a version and one a change; hostile text is shown, not obeyed', async () => {
+    const [shown, json] = await Promise.all([
+      state('history', 'agent_state'),
+      state('history', 'agent_state', '--limit', '1', '--json'),
+    ]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).not.toMatch(OBEYED);
+    const red = 'red\\u001b[31m\\u001b]0;title\\u0007';
+    expect(shown.stdout.replace(/\d{4}-\S+Z/g, 'TIME').split('\n')).toEqual([
+      '4  TIME  reviewer  updated',
+      '     ~ /next_action: ""',
+      `3  TIME  ${red} 9 2099 forged  updated: ${red} 9 2099 forged`,
+      `     ~ /next_action: "${red}\\n9 2099 forged"`,
+      '2  TIME  builder  updated: begin',
+      '     ~ /next_action: "Read the log"',
+      '1  TIME  rekindle  created',
+      '',
+    ]);
+    expect(jsonOf(json)).toMatchObject({ name: 'agent_state', events: [{ version: 4, by: 'reviewer' }] });
+  });
+
+  it('diff shows what changed between two versions', async () => {
+    const [shown, json] = await Promise.all([
+      state('diff', 'agent_state', '1', '2'),
+      state('diff', 'agent_state', '4', '1', '--json'),
+    ]);
+    expect(shown).toEqual({ code: 0, stdout: '~ /next_action: "Read the log"\n', stderr: '' });
+    expect(jsonOf(json)).toEqual({ name: 'agent_state', changes: [] });
+  });
+
+  it('validate exits with 0 for a file that is fine, else with 1, and names line and column', async () => {
+    const [good, bad, json, alone, none] = await Promise.all([
+      state('validate', 'agent_state'),
+      state('validate', 'task_board'),
+      state('validate', 'task_board', '--json'),
+      state('validate', 'agent_state.alone'),
+      state('validate', 'task_board.other'),
+    ]);
+    expect(good).toEqual({ code: 0, stdout: 'state/agent_state.json is valid.\n', stderr: '' });
+    expect(bad).toEqual({ code: 1, stdout: 'line 3, column 12: /tasks must be array\n', stderr: '' });
+    expect(json.code).toBe(1);
+    expect(jsonOf(json)).toEqual({
+      name: 'task_board',
+      valid: false,
+      pending: null,
+      problems: [
+        { path: '/tasks', rule: 'type', message: 'must be array', value: 'none', line: 3, column: 12 },
+      ],
+    });
+    expect(alone).toMatchObject({ code: 1, stderr: '' });
+    expect(alone.stdout).toContain("line 1, column 1: must have required property 'blockers'");
+    expect(none).toMatchObject({ code: 3, stdout: '' });
+  });
+
+  it('a document that nobody declared is refused, with the names that are known', async () => {
+    const { code, stderr } = await state('show', 'nothing');
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'No definition is known for "nothing". Known are: agent_state, task_board. (INVALID_ARGUMENT)',
+    );
+  });
+
+  it('none of them changes a byte, or leaves a file', async () => {
+    expect(await entriesBelow(dir)).toEqual(before);
+  });
+});
+
+describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('takes JSON, or a text as it stands; an item of a list is replaced', () =>
+    inFolder(async (dir) => {
+      const storage = new FileStorage(dir);
+      const document = await agentStateIn(storage);
+      await document.update((draft) => void draft.blockers.push('first', 'second'));
+      await document.close();
+      const set = (...args: string[]) => runCli(['state', 'set', 'agent_state', ...args, '-d', dir]);
+      const results = await Promise.all([
+        set('/next_action', 'Look at {the} test', '--by', 'ada', '--why', 'it fails', '--json'),
+        set('/blockers/0', 'changed'),
+        set('/assumptions/-', '"12"'),
+        set('/touched_files', '["a.ts"]'),
+        set('/last_human_touch', 'null'), // it is null: nothing to change
+      ]);
+      expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+        results.map(() => ({ code: 0, stderr: '' })),
+      );
+      expect(results[1]!.stdout).toMatch(/^agent_state is at version \d\.\n$/);
+      expect(jsonOf(results[0]!)).toMatchObject({ by: 'ada', why: 'it fails', event: 'updated' });
+      expect(await eventsIn(storage)).toHaveLength(6);
+      expect(JSON.parse(await fs.readFile(path.join(dir, 'state', 'agent_state.json'), 'utf8'))).toEqual(
+        expect.objectContaining({
+          next_action: 'Look at {the} test',
+          blockers: ['changed', 'second'],
+          assumptions: ['12'],
+          touched_files: ['a.ts'],
+          last_human_touch: null,
+        }),
+      );
+      await storage.close();
+    }));
+
+  it('changes nothing for a place that is none (2), a value that is refused (6), a document that is none (3)', () =>
+    inFolder(async (dir) => {
+      const storage = new FileStorage(dir);
+      await (await agentStateIn(storage)).close();
+      const before = await entriesBelow(path.join(dir, 'state'));
+      const set = (...args: string[]) => runCli(['state', 'set', ...args, '-d', dir]);
+      const [place, slash, value, whole, none] = await Promise.all([
+        set('agent_state', '/no/such', 'x'),
+        set('agent_state', 'next_action', 'x', '--json'),
+        set('agent_state', '/active_task_id', 'T-1'),
+        set('agent_state', '', 'null'),
+        set('task_board', '/tasks', '[]'),
+      ]);
+      expect(place).toMatchObject({ code: 2, stdout: '' });
+      expect(place.stderr).toContain('There is no place "/no/such" in the document. (INVALID_ARGUMENT)');
+      expect(slash.code).toBe(2);
+      expect(jsonOf(slash)).toMatchObject({ error: { details: { pointer: 'next_action' } } });
+      expect(value).toMatchObject({ code: 6, stdout: '' });
+      expect(value.stderr).toContain('agent_state is refused: /active_task_id must match pattern');
+      expect(whole).toMatchObject({ code: 6, stdout: '' });
+      expect(none).toMatchObject({ code: 3, stdout: '' });
+      expect(await entriesBelow(path.join(dir, 'state'))).toEqual(before);
+      await storage.close();
+    }));
+});
+
+describe('an edit that is refused', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('keeps others from writing, until discard-edit moves it aside', () =>
+    inFolder(async (dir) => {
+      const storage = new FileStorage(dir);
+      await boardIn(storage);
+      await edit(dir, 'task_board', BAD_BOARD);
+      const set = await runCli(['state', 'set', 'task_board', '/tasks', '[]', '-d', dir]);
+      expect(set).toMatchObject({ code: 4, stdout: '' });
+      expect(set.stderr).toContain('line 3, column 12: /tasks must be array');
+
+      const discarded = await runCli(['state', 'discard-edit', 'task_board', '-d', dir, '--json']);
+      const { aside } = jsonOf(discarded) as { aside: string };
+      expect(await fs.readFile(path.join(dir, 'state', aside), 'utf8')).toBe(BAD_BOARD);
+      expect(JSON.parse(await fs.readFile(path.join(dir, 'state', 'task_board.json'), 'utf8'))).toEqual(
+        expect.objectContaining({ tasks: [] }),
+      );
+      const none = await runCli(['state', 'discard-edit', 'task_board', '-d', dir]);
+      expect(none).toEqual({ code: 0, stdout: 'There is no refused edit.\n', stderr: '' });
+      await storage.close();
+    }));
+});
+
+describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('a file that throws, or exports nothing, gives 2, and its name', () =>
+    inFolder(async (cwd) => {
+      const files = { throws: `throw new TypeError('on purpose');`, exportless: 'export const name = 1;' };
+      for (const [name, text] of Object.entries(files)) {
+        await fs.mkdir(path.join(cwd, name));
+        await fs.writeFile(path.join(cwd, name, `${name}.state.mjs`), text);
+      }
+      const [throws, exportless, nowhere] = await Promise.all([
+        runCli(['state', 'list', '--definitions', 'throws'], { cwd }),
+        runCli(['migrate', '--definitions', 'exportless', '--json'], { cwd }),
+        runCli(['state', 'list', '--definitions', 'nowhere'], { cwd }),
+      ]);
+      expect(throws).toMatchObject({ code: 2, stdout: '' });
+      const file = (name: string) => path.join(cwd, name, `${name}.state.mjs`);
+      expect(throws.stderr).toContain(`${file('throws')} cannot be used: on purpose (INVALID_ARGUMENT)`);
+      expect(exportless).toMatchObject({ code: 2, stderr: '' });
+      expect(jsonOf(exportless)).toMatchObject({
+        error: {
+          message: `${file('exportless')} cannot be used: it exports no definition as its default`,
+          details: { file: file('exportless') },
+        },
+      });
+      expect(nowhere).toMatchObject({ code: 2, stdout: '' });
+      expect(nowhere.stderr).toContain(`${path.join(cwd, 'nowhere')} cannot be listed.`);
+    }));
+
+  it('nothing is ever loaded from the folder of the data', () =>
+    inFolder(async (cwd) => {
+      const dir = path.join(cwd, 'memory');
+      const marker = path.join(cwd, 'loaded');
+      for (const folder of ['.', 'state', 'rekindle', 'state/rekindle']) {
+        await fs.mkdir(path.join(dir, folder), { recursive: true });
+        const text = `import fs from 'node:fs'; fs.writeFileSync(${JSON.stringify(marker)}, '');`;
+        await fs.writeFile(path.join(dir, folder, 'evil.state.mjs'), text);
+      }
+      await edit(dir, 'evil', '{"schema_version":1}');
+      const [list, migrate] = await Promise.all([
+        runCli(['state', 'list'], { cwd }),
+        runCli(['migrate'], { cwd }),
+      ]);
+      expect(rowsOf(list)[1]).toEqual(['evil', '-', '-', '-', '-', 'no definition']);
+      expect(migrate.stdout).toBe('evil: no definition is known. It stays.\n');
+      await expect(fs.access(marker)).rejects.toThrow('ENOENT');
+    }));
+});

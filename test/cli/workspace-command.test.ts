@@ -1,0 +1,385 @@
+/** `workspace`: entries and their versions, contexts, calls of tools, sessions. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.js';
+import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
+import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
+import { Workspace } from '../../src/workspace/workspace.js';
+import {
+  CLI_TIMEOUT_MS,
+  type CliResult,
+  entriesBelow,
+  inFolder,
+  removeFolder,
+  runCli,
+  tempFolder,
+} from './cli-fixture.js';
+
+const HOSTILE = 'red\u001b[31m\u001b]0;title\u0007\n9  2099  forged';
+const SHOWN = 'red\\u001b[31m\\u001b]0;title\\u0007 9 2099 forged';
+/** What a terminal would obey. */
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+const NOON = Date.parse('2026-03-02T12:00:00Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function jsonOf({ stdout }: CliResult): JsonObject {
+  return JSON.parse(stdout) as JsonObject;
+}
+
+function linesOf({ stdout }: CliResult): string[] {
+  return stdout.replace(/\d{4}-\S+Z/g, 'TIME').split('\n');
+}
+
+/** The cells of a table, without its border and its head. */
+function rowsOf(result: CliResult): string[][] {
+  const lines = linesOf(result).filter((line) => line.startsWith('│'));
+  const rows = lines.map((line) => line.split('│').slice(1, -1));
+  return rows.slice(1).map((row) => row.map((cell) => cell.trim()));
+}
+
+async function withWorkspace(dir: string, use: (workspace: Workspace) => Promise<unknown>): Promise<void> {
+  const storage = new FileStorage(dir);
+  const workspace = new Workspace(storage);
+  await use(workspace);
+  await workspace.close();
+  await storage.close();
+}
+
+describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
+  let dir: string;
+  let before: Map<string, string>;
+  const workspace = (...args: string[]) => runCli(['workspace', ...args, '-d', dir]);
+
+  beforeAll(async () => {
+    dir = await tempFolder();
+    await withWorkspace(dir, async (made) => {
+      await made.write('plan', { goal: 'ship', steps: ['a', 'b'] }, { agent: 'planner' });
+      await made.write('plan', { goal: 'rest', steps: ['a'] }, { agent: 'builder' });
+      await made.rollback('plan', 1, { agent: 'planner' });
+      await made.write('gone', 1, { agent: 'planner' });
+      await made.delete('gone', { agent: 'planner' });
+      await made.write(
+        'large',
+        Array.from({ length: 60 }, (_, n) => `item ${n}`),
+        { agent: 'builder' },
+      );
+      await made.write('odd', { text: HOSTILE, [HOSTILE]: 1 }, { agent: HOSTILE });
+      await made.write('odd', { text: HOSTILE }, { agent: HOSTILE });
+    });
+    before = await entriesBelow(dir);
+  }, CLI_TIMEOUT_MS);
+  afterAll(() => removeFolder(dir));
+
+  it('list names them, with --deleted also what is gone', async () => {
+    const [shown, json] = await Promise.all([workspace('list'), workspace('list', '--deleted', '--json')]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(rowsOf(shown)).toEqual([
+      ['large', '1', 'builder', 'TIME', expect.stringMatching(/^\d+$/)],
+      ['odd', '2', expect.stringMatching(/^red\\u001b\[31m.*\.\.\.$/), 'TIME', expect.any(String)],
+      ['plan', '3', 'planner', 'TIME', '35'],
+    ]);
+    expect(jsonOf(json)).toMatchObject({ entries: [{ key: 'gone', deleted: true }, {}, {}, {}] });
+  });
+
+  it('show prints the newest value, or that of --version', async () => {
+    const [newest, older] = await Promise.all([
+      workspace('show', 'plan'),
+      workspace('show', 'plan', '--version', '2', '--json'),
+    ]);
+    expect(newest).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonOf(newest)).toEqual({ goal: 'ship', steps: ['a', 'b'] });
+    expect(jsonOf(older)).toMatchObject({
+      key: 'plan',
+      version: 2,
+      writtenBy: 'builder',
+      event: 'write',
+      value: { goal: 'rest' },
+    });
+  });
+
+  it('history is newest first; diff tells what changed', async () => {
+    const [history, json, diff, same] = await Promise.all([
+      workspace('history', 'plan'),
+      workspace('history', 'gone', '--limit', '1', '--json'),
+      workspace('diff', 'plan', '1', '2'),
+      workspace('diff', 'plan', '1', '3', '--json'),
+    ]);
+    expect(history).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(history)).toEqual([
+      '3  TIME  planner  rollback to 1  {"goal":"ship","steps":["a","b"]}',
+      '2  TIME  builder  write  {"goal":"rest","steps":["a"]}',
+      '1  TIME  planner  write  {"goal":"ship","steps":["a","b"]}',
+      '',
+    ]);
+    expect(jsonOf(json)).toMatchObject({
+      key: 'gone',
+      versions: [{ version: 2, event: 'delete', value: null }],
+    });
+    expect(diff).toEqual({ code: 0, stdout: '- /steps/1\n~ /goal: "rest"\n', stderr: '' });
+    expect(jsonOf(same)).toEqual({ key: 'plan', changes: [] });
+  });
+
+  it('what is not there gives 3, and is named', async () => {
+    const [show, version, diff, history] = await Promise.all([
+      workspace('show', 'nothing'),
+      workspace('show', 'gone', '--version', '2'),
+      workspace('diff', 'plan', '1', '9', '--json'),
+      workspace('history', 'nothing'),
+    ]);
+    expect(show).toMatchObject({ code: 3, stdout: '' });
+    expect(show.stderr).toContain('There is no entry "nothing" here. (ENTRY_NOT_FOUND)');
+    expect(version).toMatchObject({ code: 3, stdout: '' });
+    expect(version.stderr).toContain('There is no value of version 2 of "gone" here.');
+    expect(diff.code).toBe(3);
+    expect(jsonOf(diff)).toMatchObject({ error: { code: 'ENTRY_NOT_FOUND', details: { version: 9 } } });
+    expect(history).toMatchObject({ code: 3, stdout: '' });
+  });
+
+  it('context shows an agent its keys within the budget, and names what is missing', async () => {
+    const [all, chosen] = await Promise.all([
+      workspace('context', 'builder', '--excluded', 'odd'),
+      workspace(
+        ...['context', 'designer', '--required', 'plan, nothing', '--optional', 'large'],
+        ...['--budget', '120', '--json'],
+      ),
+    ]);
+    expect(all).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(all)).toEqual([
+      '<workspace_context>',
+      '<workspace_entry key="plan" version="3" written_by="planner">',
+      '{"goal":"ship","steps":["a","b"]}',
+      '</workspace_entry>',
+      '</workspace_context>',
+      '',
+    ]);
+    const { tokens, text, ...rest } = jsonOf(chosen) as { tokens: number; text: string };
+    expect(tokens).toBeLessThanOrEqual(120);
+    expect(text).toContain('<missing_dependency key="nothing" />');
+    expect(rest).toMatchObject({
+      unmet: ['nothing'],
+      keys: [{ status: 'full' }, { status: 'missing' }, { status: 'truncated' }],
+    });
+  });
+
+  it('timing tells how the agents worked together', async () => {
+    const { code, stdout } = await workspace('timing', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      totalWrites: 8,
+      agentsInvolved: ['builder', 'planner', HOSTILE],
+      byAgent: { builder: { writes: 2 }, planner: { writes: 4 } },
+    });
+  });
+
+  it('hostile names and values are shown, not obeyed, and make no lines of their own', async () => {
+    const results = await Promise.all([
+      workspace('history', 'odd'),
+      workspace('diff', 'odd', '2', '1'),
+      workspace('timing'),
+      workspace('context', 'designer', '--required', 'odd'),
+    ]);
+    for (const { stdout } of results) {
+      expect(stdout).toMatch(/red(\\u001b|\ufffd)/);
+      expect(stdout).not.toMatch(OBEYED);
+      expect(stdout).not.toMatch(/^9 /m);
+    }
+    expect(linesOf(results[0])[0]).toMatch(/^2 {2}TIME {2}red\\u001b.* {2}write {2}\{"text":/);
+  });
+
+  it('none of them changes a byte, or leaves a file', async () => {
+    expect(await entriesBelow(dir)).toEqual(before);
+  });
+});
+
+describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('takes JSON, a text, or what is piped in; JSON that was encoded twice is decoded, and that is told', () =>
+    inFolder(async (dir) => {
+      const write = (args: string[], input = '') =>
+        runCli(['workspace', 'write', ...args, '-d', dir], { input });
+      const results = await Promise.all([
+        write(['json', '{"a":[1]}']),
+        write(['nothing', 'null']),
+        write(['text', 'two words', '--agent', 'ada', '--json']),
+        write(['piped'], '{"b":2}\n'),
+        write(['twice', '"{\\"c\\":3}"']),
+        write(['', 'x']),
+      ]);
+      const [json, , text, , twice, bad] = results;
+      expect(json).toEqual({ code: 0, stdout: 'json is at version 1.\n', stderr: '' });
+      expect(jsonOf(text)).toEqual({ key: 'text', version: 1, notes: [] });
+      expect(twice).toEqual({ code: 0, stdout: 'twice is at version 1.\nnote: decoded\n', stderr: '' });
+      expect(bad).toMatchObject({ code: 2, stdout: '' });
+      expect(bad.stderr).toContain('This cannot be a key of the workspace: it is empty.');
+      await withWorkspace(dir, async (workspace) => {
+        const values = {
+          json: { a: [1] },
+          nothing: null,
+          text: 'two words',
+          piped: { b: 2 },
+          twice: { c: 3 },
+        };
+        for (const [key, value] of Object.entries(values))
+          expect((await workspace.read(key))?.value).toEqual(value);
+        expect((await workspace.read('text'))?.writtenBy).toBe('ada');
+        expect((await workspace.read('json'))?.writtenBy).toBe('human');
+      });
+    }));
+
+  it('rollback makes an older value the newest, delete leaves the history; neither makes up what is not there', () =>
+    inFolder(async (dir) => {
+      await withWorkspace(dir, async (made) => {
+        await made.write('back', 'old');
+        await made.write('back', 'new');
+        await made.write('away', 'x');
+      });
+      const workspace = (...args: string[]) => runCli(['workspace', ...args, '-d', dir]);
+      const [back, away, version, key] = await Promise.all([
+        workspace('rollback', 'back', '1', '--agent', 'ada'),
+        workspace('delete', 'away', '--json'),
+        workspace('rollback', 'back', '7', '--json'),
+        workspace('delete', 'nothing'),
+      ]);
+      expect(back).toEqual({
+        code: 0,
+        stdout: 'back is at version 3, which is version 1 again.\n',
+        stderr: '',
+      });
+      expect(jsonOf(away)).toEqual({ key: 'away', deleted: true });
+      expect(version.code).toBe(3);
+      expect(jsonOf(version)).toMatchObject({ error: { code: 'ENTRY_NOT_FOUND' } });
+      expect(key).toMatchObject({ code: 3, stdout: '' });
+      await withWorkspace(dir, async (workspace) => {
+        expect(await workspace.read('back')).toMatchObject({ value: 'old', writtenBy: 'ada', from: 1 });
+        expect(await workspace.read('away')).toBeNull();
+        expect(await workspace.history('away')).toHaveLength(2);
+      });
+    }));
+});
+
+describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
+  let dir: string;
+  let current: string;
+  let ended: string;
+  const workspace = (...args: string[]) => runCli(['workspace', ...args, '-d', dir]);
+
+  beforeAll(async () => {
+    dir = await tempFolder();
+    const storage = new FileStorage(dir);
+    const sessions = new SessionManager(storage);
+    ended = (await sessions.create({ title: 'first', agents: [{ name: 'planner', agentId: 'planner-1' }] }))
+      .id;
+    await sessions.end(ended);
+    current = (await sessions.create({ title: HOSTILE, agents: [{ name: 'builder', agentId: 'builder-1' }] }))
+      .id;
+    await sessions.close();
+
+    const log = new ToolCallLog(storage);
+    const wanted = {
+      tool: 'search',
+      agent: 'planner',
+      session: ended,
+      input: { q: 'Cats' },
+      output: ['a cat'],
+      error: null,
+      startedMs: NOON,
+      durationMs: 3,
+    };
+    // Each of the others differs in one thing that can be asked for.
+    const others = [
+      { callId: 'tool', tool: 'fetch' },
+      { callId: 'agent', agent: 'builder' },
+      { callId: 'session', session: current },
+      { callId: 'status', output: null, error: 'no cats on the disk' },
+      { callId: 'text', input: { q: 'dogs' }, output: ['a dog'] },
+      { callId: 'early', startedMs: NOON - 2 * HOUR },
+      { callId: 'late', startedMs: NOON + 2 * HOUR },
+      { callId: 'yesterday', startedMs: NOON - DAY, output: 'x'.repeat(5_000) },
+      { callId: 'odd', startedMs: NOON + 3 * HOUR, tool: HOSTILE, agent: HOSTILE, error: HOSTILE },
+    ];
+    for (const call of [{ callId: 'wanted' }, ...others]) await log.record({ ...wanted, ...call });
+    await log.close();
+    await storage.close();
+  }, CLI_TIMEOUT_MS);
+  afterAll(() => removeFolder(dir));
+
+  it('calls takes every filter; all of them have to hold', async () => {
+    const filters = ['--tool', 'search', '--agent', 'planner', '--session', ended, '--status', 'ok'];
+    const times = ['--since', '2026-03-02T11:00:00Z', '--until', '2026-03-02T13:00:00Z', '--text', 'CAT'];
+    const [shown, failed, none] = await Promise.all([
+      workspace('calls', ...filters, ...times),
+      workspace('calls', '--status', 'error', '--limit', '2', '--json'),
+      workspace('calls', '--tool', 'nothing'),
+    ]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(shown)).toEqual(['TIME  planner  search  3 ms', '  {"q":"Cats"}', '  => ["a cat"]', '']);
+    const { calls } = jsonOf(failed) as { calls: JsonObject[] };
+    expect(calls.map(({ callId }) => callId)).toEqual(['odd', 'status']);
+    expect(none).toEqual({ code: 0, stdout: 'No calls found.\n', stderr: '' });
+  });
+
+  it('calls refuses filters that mean nothing', async () => {
+    const [status, since] = await Promise.all([
+      workspace('calls', '--status', 'bad'),
+      workspace('calls', '--since', 'yesterday'),
+    ]);
+    expect(status).toMatchObject({ code: 2, stdout: '' });
+    expect(status.stderr).toContain('--status has to be ok or error. (INVALID_ARGUMENT)');
+    expect(since).toMatchObject({ code: 2, stdout: '' });
+    expect(since.stderr).toContain('--since has to be a time such as 2026-03-01T10:00:00Z.');
+  });
+
+  it('sessions are newest first, with the current one marked, and can be filtered', async () => {
+    const [shown, json] = await Promise.all([
+      workspace('sessions'),
+      workspace('sessions', '--status', 'ended', '--agent', 'planner-1', '--json'),
+    ]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(rowsOf(shown)).toEqual([
+      [`${current} *`, expect.stringMatching(/^red\\u001b/), 'active', 'TIME', 'builder (builder-1)'],
+      [ended, 'first', 'ended', 'TIME', 'planner (planner-1)'],
+    ]);
+    expect(shown.stdout).not.toMatch(OBEYED);
+    expect(jsonOf(json)).toMatchObject({ current, sessions: [{ id: ended, title: 'first' }] });
+  });
+
+  it('a hostile call is shown in three lines, and not obeyed', async () => {
+    const shown = await workspace('calls', '--limit', '1');
+    expect(shown.stdout).not.toMatch(OBEYED);
+    expect(linesOf(shown)).toEqual([
+      `TIME  ${SHOWN}  ${SHOWN}  3 ms`,
+      '  {"q":"Cats"}',
+      `  failed: ${SHOWN}`,
+      '',
+    ]);
+  });
+
+  it('prune has to be told what stays, and says what went', async () => {
+    const before = await entriesBelow(dir);
+    const unsaid = await workspace('prune');
+    expect(unsaid).toMatchObject({ code: 2, stdout: '' });
+    expect(unsaid.stderr).toContain('Say what stays: --calls, --days, or both.');
+    expect(await entriesBelow(dir)).toEqual(before);
+
+    const pruned = await workspace('prune', '--calls', '9');
+    expect(pruned).toMatchObject({ code: 0, stderr: '' });
+    expect(pruned.stdout).toMatch(
+      /^Removed 1 calls and 1 stored values \(\d+ bytes\), of 2026-03-01; 9 stay\.\n$/,
+    );
+    const all = await workspace('prune', '--days', '0', '--json');
+    expect(jsonOf(all)).toMatchObject({ callsRemoved: 9, callsKept: 0, chunks: ['2026-03-02'] });
+  });
+});
+
+describe('in a folder without a workspace', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('list, calls and sessions say so, and make nothing', () =>
+    inFolder(async (cwd) => {
+      const [list, calls, sessions] = await Promise.all(
+        ['list', 'calls', 'sessions'].map((command) => runCli(['workspace', command], { cwd })),
+      );
+      expect(list).toEqual({ code: 0, stdout: 'The workspace is empty.\n', stderr: '' });
+      expect(calls).toEqual({ code: 0, stdout: 'No calls found.\n', stderr: '' });
+      expect(sessions).toEqual({ code: 0, stdout: 'No sessions here.\n', stderr: '' });
+      expect((await entriesBelow(cwd)).size).toBe(0);
+    }));
+});
