@@ -13,7 +13,7 @@ import { agentState, StateManager } from '../src/state/index.js';
 
 const FILE = 'memory/state/agent_state.json';
 const storage = new FileStorage('memory');
-const state = await StateManager.open({ ...agentState, backend: storage, humanHoldMs: 300 }); // 5,000 by default
+const state = await StateManager.open({ ...agentState, backend: storage, humanHoldMs: 1_000 }); // 5,000 by default
 
 state.events.on('changed', ({ version, by, value }) =>
   console.log(`version ${version} by ${by}: ${JSON.stringify(value.blockers)}`),
@@ -47,7 +47,7 @@ await agentWrites('no key for the service');
 console.log('\nA person edits the file, and it is valid.');
 await personEdits((text) => text.replace('no key for the service', 'the key is in the vault'));
 await agentWrites('a second blocker');
-await sleep(300);
+await sleep(1_000);
 await agentWrites('a second blocker');
 
 console.log('\nA person edits the file, and it is not valid.');

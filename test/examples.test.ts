@@ -64,4 +64,49 @@ describe('examples', () => {
     expect(text).toContain('The bill is paid; I did not pay it twice.');
     expect(text).toContain('turn turn_0001: completed');
   });
+
+  it('three-agents.ts is killed twice and resumed, writes each entry once, and keeps every agent to its budget', async () => {
+    const text = await output('three-agents', 'agents');
+    const [first = '', second = '', third = ''] = text.split(/\[killed: .*\]\n/);
+    expect(text).toContain('[killed: trace_analyst after write_to_workspace]');
+    expect(text).toContain('[killed: context_engineer before get_workspace_context]');
+    expect(first).toContain('a new session');
+    expect(second).toContain('trace_analyst: write_to_workspace was interrupted, outcome_unknown');
+    expect(second).toContain('trace_analyst: error_patterns is done.');
+    expect(third).toContain('trace_analyst: done before');
+    expect(third).toContain('context_engineer: get_workspace_context was interrupted, outcome_unknown');
+    expect(third).toContain('agent_architect: agent_design is done.');
+
+    const budgets = { context_engineer: 300, agent_architect: 400 };
+    for (const [name, budget] of Object.entries(budgets)) {
+      const [, tokens] = new RegExp(`^${name} is shown \\((\\d+) tokens\\):$`, 'm').exec(third) ?? [];
+      expect(Number(tokens)).toBeGreaterThan(0);
+      expect(Number(tokens)).toBeLessThanOrEqual(budget);
+    }
+    expect(third).toContain('<missing_dependency key="performance_metrics" producer="trace_analyst" />');
+    expect(third).toContain('3 writes by agent_architect, context_engineer, trace_analyst');
+    // The call that was interrupted is in the log as one that failed, and the entry was looked for, not written again.
+    expect(third).toContain(
+      '  trace_analyst: write_to_workspace, error\n  trace_analyst: read_from_workspace, ok',
+    );
+    expect(third.match(/write_to_workspace, ok/g)).toHaveLength(2);
+  });
+
+  it('hand-edit.ts adopts a valid edit and holds agents off, and leaves a bad one as it is, with its place', async () => {
+    const text = await output('hand-edit', 'edit');
+    const [noted = '', valid = '', refused = ''] = text.split(/\nA person edits the file, and it is .*\n/);
+    expect(noted).toContain('version 2 by builder: ["no key for the service"]');
+    expect(valid).toContain('version 3 by human: ["the key is in the vault"]');
+    expect(valid).toMatch(
+      /the agent has to wait: agent_state is not written for another \d+ ms: A person edited it/,
+    );
+    expect(valid).toContain('version 4 by builder: ["the key is in the vault","a second blocker"]');
+    expect(refused).toMatch(/refused at line 4, column \d+: \/touched_files must be array/);
+    expect(refused).toContain(
+      'the agent has to wait: agent_state.json holds an edit that is refused: line 4,',
+    );
+    expect(refused).toContain('the file is as the person wrote it: true\nagents still read version 4');
+    const file = path.join(base, 'edit', 'memory', 'state', 'agent_state.json');
+    expect(await fs.readFile(file, 'utf8')).toContain('"touched_files": "none"');
+  });
 });

@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
-import { applyPatch } from '../core/json-patch.js';
+import { applyPatch, type JsonPatchStep } from '../core/json-patch.js';
 import { describeProblem, type EditProblem } from '../state/durable/edit-verdict.js';
 import { definitionOf, documentNames } from '../state/durable/migrate-documents.js';
 import type { StateDefinition } from '../state/durable/state-definition.js';
@@ -168,19 +168,34 @@ async function show(context: CommandContext, [name = '']: readonly string[], opt
 async function history(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
   return withState(context, name, options, async (state) => {
     const events: StateEvent[] = [];
-    for await (const event of state.history({ limit: wholeNumber(options.limit ?? '20', '--limit') }))
+    const lines: string[] = [];
+    for await (const event of state.history({ limit: wholeNumber(options.limit ?? '20', '--limit') })) {
       events.push(event);
+      lines.push(...eventLines(event, await changesOf(state, event)));
+    }
     if (events.length === 0) throw notFound(name, null);
-    context.print(events.flatMap(eventLines), { name, events: events as unknown as JsonValue });
+    context.print(lines, { name, events: events as unknown as JsonValue });
     return undefined;
   });
 }
 
-function eventLines({ version, at, by, event, why, patch, value }: StateEvent): string[] {
+/** An edit by a person, and a small document, are recorded as a whole: the version before tells what changed. */
+async function changesOf(state: State, { version, patch }: StateEvent): Promise<readonly JsonPatchStep[]> {
+  if (patch || version === 1) return patch ?? [];
+  try {
+    return await state.diff(version - 1, version);
+  } catch (thrown) {
+    if (isRekindleError(thrown)) return []; // what can be read of a damaged journal is still shown
+    throw thrown;
+  }
+}
+
+function eventLines(
+  { version, at, by, event, why }: StateEvent,
+  changes: readonly JsonPatchStep[],
+): string[] {
   const head = `${version}  ${at}  ${excerpt(by, 48)}  ${event}${why === null ? '' : `: ${excerpt(why, 120)}`}`;
-  // A small document is recorded as a whole: its patch would be longer.
-  const whole = value && event === 'updated' ? [{ op: 'replace', path: '', value } as const] : [];
-  return [head, ...(patch ?? whole).map((step) => `     ${changeLine(step)}`)];
+  return [head, ...changes.map((step) => `     ${changeLine(step)}`)];
 }
 
 async function diff(

@@ -40,8 +40,24 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
       'repair',
       'rebuild',
       'compact',
+      'import',
+      'export',
+      'check',
+      'state',
+      'migrate',
+      'workspace',
+      'repair-history',
     ])
       expect(help.stdout).toContain(`  ${command} `);
+  });
+
+  it('2 for a group of commands alone, with its commands, and for an argument that is missing', async () => {
+    const [group, argument] = await Promise.all([runCli(['workspace']), runCli(['state', 'show'])]);
+    expect(group).toMatchObject({ code: 2, stdout: '' });
+    expect(group.stderr).toContain('Usage: rekindle workspace [options] [command]');
+    expect(group.stderr).toContain('  context [options] <agent> ');
+    expect(argument).toMatchObject({ code: 2, stdout: '' });
+    expect(argument.stderr).toContain("error: missing required argument 'name'");
   });
 
   it('2 for an id that is no id, 3 for an agent that is not there; neither leaves anything on disk', async () => {

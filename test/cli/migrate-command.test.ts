@@ -36,7 +36,7 @@ describe('a document of the project', { timeout: CLI_TIMEOUT_MS }, () => {
         run('migrate', '--to', 'one'),
       ]);
       expect(again).toMatchObject({ code: 2, stdout: '' });
-      expect(again.stderr).toContain('There is something of this name already; it was not changed.');
+      expect(again.stderr).toContain('plan.state.mjs is there already; nothing was written.');
       expect(dry).toMatchObject({ code: 0, stderr: '' });
       expect(dry.stdout.split('\n')).toEqual(['plan: version 1 would become 2.', ...DIFF]);
       expect(documentsOf(dryJson)).toEqual([

@@ -44,12 +44,20 @@ async function edit(dir: string, name: string, text: string): Promise<void> {
   await fs.writeFile(path.join(dir, 'state', `${name}.json`), text);
 }
 
+async function leftByWriting(dir: string): Promise<string[]> {
+  const entries = await entriesBelow(path.join(dir, 'state'));
+  return [...entries].filter(([name]) => !name.includes('lease')).map((entry) => entry.join('\n'));
+}
+
 function agentStateIn(storage: FileStorage) {
   return StateManager.open({ ...agentState, backend: storage, humanHoldMs: 0 });
 }
 
 async function boardIn(storage: FileStorage): Promise<void> {
-  await (await StateManager.open({ ...taskBoard, backend: storage })).close();
+  const board = await StateManager.open({ ...taskBoard, backend: storage });
+  const task = { id: 'T-001', goal: 'Ship', owner: 'builder', acceptance: ['npm test'], status: 'todo' };
+  await board.update(() => ({ schema_version: 1, tasks: [task] }) as never, { by: 'human' });
+  await board.close();
 }
 
 async function eventsIn(storage: FileStorage): Promise<StateEvent[]> {
@@ -121,7 +129,7 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
       ['agent_state', '4', '1', 'reviewer', time, 'in step'],
       ['agent_state.alone', '-', '-', '-', '-', 'STATE_INVALID'],
       ['notes', '-', '-', '-', '-', 'no definition'],
-      ['task_board', '1', '1', 'rekindle', time, 'edit refused'],
+      ['task_board', '2', '1', 'human', time, 'edit refused'],
     ]);
     expect(jsonOf(json)).toMatchObject({ documents: [{ name: 'agent_state', version: 4 }, {}, {}, {}] });
   });
@@ -146,8 +154,9 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('history is newest first, one line a version and one a change; hostile text is shown, not obeyed', async () => {
-    const [shown, json] = await Promise.all([
+    const [shown, whole, json] = await Promise.all([
       state('history', 'agent_state'),
+      state('history', 'task_board', '--limit', '1'),
       state('history', 'agent_state', '--limit', '1', '--json'),
     ]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
@@ -163,6 +172,8 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
       '1  TIME  rekindle  created',
       '',
     ]);
+    // Recorded as a whole, because that is shorter: what changed is shown all the same.
+    expect(whole.stdout).toMatch(/^2 {2}\S+ {2}human {2}updated\n {5}\+ \/tasks\/0: \{"id":"T-001",.*\}\n$/);
     expect(jsonOf(json)).toMatchObject({ name: 'agent_state', events: [{ version: 4, by: 'reviewer' }] });
   });
 
@@ -221,7 +232,7 @@ describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
       await document.close();
       const set = (...args: string[]) => runCli(['state', 'set', 'agent_state', ...args, '-d', dir]);
       const results = await Promise.all([
-        set('/next_action', 'Look at {the} test', '--by', 'ada', '--why', 'it fails', '--json'),
+        set('/next_action', 'Look at {the} test', '--by', 'human', '--why', 'it fails', '--json'),
         set('/blockers/0', 'changed'),
         set('/assumptions/-', '"12"'),
         set('/touched_files', '["a.ts"]'),
@@ -231,7 +242,7 @@ describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
         results.map(() => ({ code: 0, stderr: '' })),
       );
       expect(results[1]!.stdout).toMatch(/^agent_state is at version \d\.\n$/);
-      expect(jsonOf(results[0]!)).toMatchObject({ by: 'ada', why: 'it fails', event: 'updated' });
+      expect(jsonOf(results[0]!)).toMatchObject({ by: 'human', why: 'it fails', event: 'updated' });
       expect(await eventsIn(storage)).toHaveLength(6);
       expect(JSON.parse(await fs.readFile(path.join(dir, 'state', 'agent_state.json'), 'utf8'))).toEqual(
         expect.objectContaining({
@@ -249,7 +260,7 @@ describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
     inFolder(async (dir) => {
       const storage = new FileStorage(dir);
       await (await agentStateIn(storage)).close();
-      const before = await entriesBelow(path.join(dir, 'state'));
+      const before = await leftByWriting(dir);
       const set = (...args: string[]) => runCli(['state', 'set', ...args, '-d', dir]);
       const [place, slash, value, whole, none] = await Promise.all([
         set('agent_state', '/no/such', 'x'),
@@ -264,9 +275,10 @@ describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(jsonOf(slash)).toMatchObject({ error: { details: { pointer: 'next_action' } } });
       expect(value).toMatchObject({ code: 6, stdout: '' });
       expect(value.stderr).toContain('agent_state is refused: /active_task_id must match pattern');
-      expect(whole).toMatchObject({ code: 6, stdout: '' });
+      expect(whole).toMatchObject({ code: 2, stdout: '' });
+      expect(whole.stderr).toContain('The whole document has to be a JSON object.');
       expect(none).toMatchObject({ code: 3, stdout: '' });
-      expect(await entriesBelow(path.join(dir, 'state'))).toEqual(before);
+      expect(await leftByWriting(dir)).toEqual(before);
       await storage.close();
     }));
 });
@@ -285,7 +297,7 @@ describe('an edit that is refused', { timeout: CLI_TIMEOUT_MS }, () => {
       const { aside } = jsonOf(discarded) as { aside: string };
       expect(await fs.readFile(path.join(dir, 'state', aside), 'utf8')).toBe(BAD_BOARD);
       expect(JSON.parse(await fs.readFile(path.join(dir, 'state', 'task_board.json'), 'utf8'))).toEqual(
-        expect.objectContaining({ tasks: [] }),
+        expect.objectContaining({ tasks: [expect.objectContaining({ id: 'T-001' })] }),
       );
       const none = await runCli(['state', 'discard-edit', 'task_board', '-d', dir]);
       expect(none).toEqual({ code: 0, stdout: 'There is no refused edit.\n', stderr: '' });

@@ -77,7 +77,7 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(rowsOf(shown)).toEqual([
       ['large', '1', 'builder', 'TIME', expect.stringMatching(/^\d+$/)],
       ['odd', '2', expect.stringMatching(/^red\\u001b\[31m.*\.\.\.$/), 'TIME', expect.any(String)],
-      ['plan', '3', 'planner', 'TIME', '35'],
+      ['plan', '3', 'planner', 'TIME', '33'],
     ]);
     expect(jsonOf(json)).toMatchObject({ entries: [{ key: 'gone', deleted: true }, {}, {}, {}] });
   });

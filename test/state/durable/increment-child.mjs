@@ -1,4 +1,7 @@
-/** A process that counts up: `increment-child.mjs <build> <root> <times>`. Runs what is compiled: it starts five times as fast. */
+/**
+ * A process that counts up: `increment-child.mjs <build> <root> <times>`; `forever` tells each count that is acknowledged. Runs what is
+ * compiled: it starts five times as fast.
+ */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -14,6 +17,10 @@ const schema = {
 };
 const initial = { schema_version: 1, count: 0 };
 const state = await StateManager.open({ name: 'counter', schema, initial, backend: new FileStorage(root) });
+while (times === 'forever') {
+  const { value } = await state.update((draft) => void (draft.count += 1));
+  process.stdout.write(`${value.count}\n`);
+}
 await Promise.all(
   Array.from({ length: Number(times) }, () => state.update((draft) => void (draft.count += 1))),
 );

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -22,6 +22,24 @@ describe('several writers', () => {
     expect((await state.load()).version).toBe(21);
     expect(await place.json('counter.json')).toEqual({ schema_version: 1, count: 20 });
     await state.close();
+  });
+
+  it('that are killed with SIGKILL at any moment lose nothing that they acknowledged, and keep nobody out', async () => {
+    const place = await Place.make();
+    let acknowledged = 0;
+    for (let round = 0; round < 6; round += 1) {
+      const counts = await killedWhileCounting(place.root, 30 + 35 * round);
+      acknowledged = Math.max(acknowledged, ...counts);
+      const state = await StateManager.open({ ...counter, backend: new Place(place.root).storage });
+      const { value, by } = await state.load();
+      expect(value.count).toBeGreaterThanOrEqual(acknowledged);
+      expect(value.count).toBeLessThanOrEqual(acknowledged + 1);
+      expect(by).not.toBe('human');
+      expect(await place.json('counter.json')).toEqual(value);
+      acknowledged = value.count;
+      await state.close();
+    }
+    expect(acknowledged).toBeGreaterThan(0);
   });
 
   it('of one process lose none, whatever manager they use', async () => {
@@ -114,6 +132,20 @@ describe('a shared lease', () => {
     expect((await errorOf(shared.run(async () => {}))).code).toBe('JOURNAL_CLOSED');
   });
 });
+
+/** The counts that a process told before it was killed, some time after its first. */
+async function killedWhileCounting(root: string, ms: number): Promise<number[]> {
+  const child = spawn(process.execPath, [CHILD, CLI_BUILD, root, 'forever'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (text === '') setTimeout(() => child.kill('SIGKILL'), ms);
+    text += chunk.toString();
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  return text.split('\n').slice(0, -1).map(Number);
+}
 
 /** Lets both forget that they may write. */
 async function sleepPast(...managers: { load(): Promise<unknown> }[]): Promise<void> {
