@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/core/json.js';
 import { agentState } from '../../src/state/durable/documents/agent-state.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { runCliBatch } from './cli-batch.js';
 import { CLI_TIMEOUT_MS, type CliResult, entriesBelow, inFolder, runCli } from './cli-fixture.js';
 
 const FILES = ['plan.state.mjs', 'plan.v1.schema.json', 'plan.v2.schema.json'];
@@ -28,13 +29,16 @@ describe('a document of the project', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(JSON.parse(await fs.readFile(stored, 'utf8'))).toMatchObject({ schema_version: 1, goal: '' });
 
       const before = await entriesBelow(cwd);
-      const [again, dry, dryJson, first, bad] = await Promise.all([
-        run('state', 'init', 'plan'),
-        run('migrate', '--dry-run'),
-        run('migrate', '--dry-run', '--json'),
-        run('migrate', '--to', '1'),
-        run('migrate', '--to', 'one'),
-      ]);
+      const [again, dry, dryJson, first, bad] = await runCliBatch(
+        [
+          ['state', 'init', 'plan'],
+          ['migrate', '--dry-run'],
+          ['migrate', '--dry-run', '--json'],
+          ['migrate', '--to', '1'],
+          ['migrate', '--to', 'one'],
+        ],
+        { cwd },
+      );
       expect(again).toMatchObject({ code: 2, stdout: '' });
       expect(again.stderr).toContain('plan.state.mjs is there already; nothing was written.');
       expect(dry).toMatchObject({ code: 0, stderr: '' });
@@ -54,7 +58,9 @@ describe('a document of the project', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(await fs.readdir(path.join(cwd, 'memory', 'state', 'backups'))).toHaveLength(1);
 
       const after = await entriesBelow(cwd);
-      const [idempotent, older] = await Promise.all([run('migrate'), run('migrate', '--to', '1', '--json')]);
+      const [idempotent, older] = await runCliBatch([['migrate'], ['migrate', '--to', '1', '--json']], {
+        cwd,
+      });
       expect(idempotent).toEqual({ code: 0, stdout: 'plan: at version 2. Nothing to do.\n', stderr: '' });
       expect(documentsOf(older)).toEqual([expect.objectContaining({ status: 'newer', from: 2, to: 2 })]);
       expect(await entriesBelow(cwd)).toEqual(after);

@@ -8,6 +8,7 @@ import { taskBoard } from '../../src/state/durable/documents/task-board.js';
 import type { StateEvent } from '../../src/state/durable/state-event.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { runCliBatch } from './cli-batch.js';
 import {
   CLI_TIMEOUT_MS,
   type CliResult,
@@ -38,6 +39,18 @@ function rowsOf({ stdout }: CliResult): string[][] {
   );
 }
 
+type ForEach<Commands, Result> = { [Index in keyof Commands]: Result };
+
+/** Commands of `state`, one after the other. */
+function inState<const Commands extends readonly (readonly string[])[]>(
+  dir: string,
+  commands: Commands,
+  cwd?: string,
+): Promise<ForEach<Commands, CliResult>> {
+  const whole = commands.map((args) => ['state', ...args, '-d', dir]);
+  return runCliBatch(whole, cwd === undefined ? {} : { cwd }) as Promise<ForEach<Commands, CliResult>>;
+}
+
 /** As an editor saves it. */
 async function edit(dir: string, name: string, text: string): Promise<void> {
   await fs.mkdir(path.join(dir, 'state'), { recursive: true });
@@ -62,7 +75,8 @@ async function boardIn(storage: FileStorage): Promise<void> {
 
 async function eventsIn(storage: FileStorage): Promise<StateEvent[]> {
   const state = await agentStateIn(storage);
-  const events = await Array.fromAsync(state.history());
+  const events: StateEvent[] = [];
+  for await (const event of state.history()) events.push(event);
   await state.close();
   return events;
 }
@@ -70,8 +84,8 @@ async function eventsIn(storage: FileStorage): Promise<StateEvent[]> {
 describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
   it('begins a built-in document without files of the project, and says so when it was there', () =>
     inFolder(async (cwd) => {
-      const first = await runCli(['state', 'init', 'task_board'], { cwd });
-      const again = await runCli(['state', 'init', 'task_board'], { cwd });
+      const init = ['state', 'init', 'task_board'];
+      const [first, again] = await runCliBatch([init, init], { cwd });
       expect(first).toEqual({ code: 0, stdout: 'began state/task_board.json\n', stderr: '' });
       expect(again).toEqual({ code: 0, stdout: 'state/task_board.json was there already.\n', stderr: '' });
       expect(await fs.readdir(cwd)).toEqual(['memory']);
@@ -82,10 +96,11 @@ describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
       await fs.mkdir(path.join(cwd, 'rekindle'));
       await fs.writeFile(path.join(cwd, 'rekindle', 'mine.v2.schema.json'), '{}');
       const before = await entriesBelow(cwd);
-      const [bad, taken] = await Promise.all([
-        runCli(['state', 'init', '../Mine'], { cwd }),
-        runCli(['state', 'init', 'mine', '--json'], { cwd }),
-      ]);
+      const commands = [
+        ['state', 'init', '../Mine'],
+        ['state', 'init', 'mine', '--json'],
+      ] as const;
+      const [bad, taken] = await runCliBatch(commands, { cwd });
       expect(bad).toMatchObject({ code: 2, stdout: '' });
       expect(bad.stderr).toContain('A name has small letters, digits and `_`, and begins with a letter.');
       expect(taken.code).toBe(2);
@@ -99,7 +114,8 @@ describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
 describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   let dir: string;
   let before: Map<string, string>;
-  const state = (...args: string[]) => runCli(['state', ...args, '-d', dir], { cwd: dir });
+  const state = <const Commands extends readonly (readonly string[])[]>(...commands: Commands) =>
+    inState(dir, commands, dir);
 
   beforeAll(async () => {
     dir = await tempFolder();
@@ -109,7 +125,7 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
       document.update((draft) => ({ ...draft, next_action }), { by, why });
     await update('Read the log', 'builder', 'begin');
     await update(HOSTILE, HOSTILE, HOSTILE);
-    await document.commit({ ...agentState.initial } as never, { by: 'reviewer' });
+    await document.commit(agentState.initial as never, { by: 'reviewer' });
     await document.close();
     await boardIn(storage);
     await edit(dir, 'task_board', BAD_BOARD);
@@ -121,7 +137,7 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   afterAll(() => removeFolder(dir));
 
   it('list tells version, writer, and whether file and journal agree', async () => {
-    const [shown, json] = await Promise.all([state('list'), state('list', '--json')]);
+    const [shown, json] = await state(['list'], ['list', '--json']);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
     expect(rowsOf(shown)).toEqual([
@@ -135,11 +151,11 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('show prints the newest version, or the one of --at', async () => {
-    const [newest, older, none] = await Promise.all([
-      state('show', 'agent_state'),
-      state('show', 'agent_state', '--at', '2', '--json'),
-      state('show', 'agent_state', '--at', '9'),
-    ]);
+    const [newest, older, none] = await state(
+      ['show', 'agent_state'],
+      ['show', 'agent_state', '--at', '2', '--json'],
+      ['show', 'agent_state', '--at', '9'],
+    );
     expect(newest).toMatchObject({ code: 0, stderr: '' });
     expect(jsonOf(newest)).toEqual(agentState.initial);
     expect(jsonOf(older)).toMatchObject({
@@ -154,11 +170,11 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('history is newest first, one line a version and one a change; hostile text is shown, not obeyed', async () => {
-    const [shown, whole, json] = await Promise.all([
-      state('history', 'agent_state'),
-      state('history', 'task_board', '--limit', '1'),
-      state('history', 'agent_state', '--limit', '1', '--json'),
-    ]);
+    const [shown, whole, json] = await state(
+      ['history', 'agent_state'],
+      ['history', 'task_board', '--limit', '1'],
+      ['history', 'agent_state', '--limit', '1', '--json'],
+    );
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).not.toMatch(OBEYED);
     const red = 'red\\u001b[31m\\u001b]0;title\\u0007';
@@ -178,22 +194,22 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('diff shows what changed between two versions', async () => {
-    const [shown, json] = await Promise.all([
-      state('diff', 'agent_state', '1', '2'),
-      state('diff', 'agent_state', '4', '1', '--json'),
-    ]);
+    const [shown, json] = await state(
+      ['diff', 'agent_state', '1', '2'],
+      ['diff', 'agent_state', '4', '1', '--json'],
+    );
     expect(shown).toEqual({ code: 0, stdout: '~ /next_action: "Read the log"\n', stderr: '' });
     expect(jsonOf(json)).toEqual({ name: 'agent_state', changes: [] });
   });
 
   it('validate exits with 0 for a file that is fine, else with 1, and names line and column', async () => {
-    const [good, bad, json, alone, none] = await Promise.all([
-      state('validate', 'agent_state'),
-      state('validate', 'task_board'),
-      state('validate', 'task_board', '--json'),
-      state('validate', 'agent_state.alone'),
-      state('validate', 'task_board.other'),
-    ]);
+    const [good, bad, json, alone, none] = await state(
+      ['validate', 'agent_state'],
+      ['validate', 'task_board'],
+      ['validate', 'task_board', '--json'],
+      ['validate', 'agent_state.alone'],
+      ['validate', 'task_board.other'],
+    );
     expect(good).toEqual({ code: 0, stdout: 'state/agent_state.json is valid.\n', stderr: '' });
     expect(bad).toEqual({ code: 1, stdout: 'line 3, column 12: /tasks must be array\n', stderr: '' });
     expect(json.code).toBe(1);
@@ -211,7 +227,7 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('a document that nobody declared is refused, with the names that are known', async () => {
-    const { code, stderr } = await state('show', 'nothing');
+    const [{ code, stderr }] = await state(['show', 'nothing']);
     expect(code).toBe(2);
     expect(stderr).toContain(
       'No definition is known for "nothing". Known are: agent_state, task_board. (INVALID_ARGUMENT)',
@@ -261,13 +277,12 @@ describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
       const storage = new FileStorage(dir);
       await (await agentStateIn(storage)).close();
       const before = await leftByWriting(dir);
-      const set = (...args: string[]) => runCli(['state', 'set', ...args, '-d', dir]);
-      const [place, slash, value, whole, none] = await Promise.all([
-        set('agent_state', '/no/such', 'x'),
-        set('agent_state', 'next_action', 'x', '--json'),
-        set('agent_state', '/active_task_id', 'T-1'),
-        set('agent_state', '', 'null'),
-        set('task_board', '/tasks', '[]'),
+      const [place, slash, value, whole, none] = await inState(dir, [
+        ['set', 'agent_state', '/no/such', 'x'],
+        ['set', 'agent_state', 'next_action', 'x', '--json'],
+        ['set', 'agent_state', '/active_task_id', 'T-1'],
+        ['set', 'agent_state', '', 'null'],
+        ['set', 'task_board', '/tasks', '[]'],
       ]);
       expect(place).toMatchObject({ code: 2, stdout: '' });
       expect(place.stderr).toContain('There is no place "/no/such" in the document. (INVALID_ARGUMENT)');
@@ -289,17 +304,18 @@ describe('an edit that is refused', { timeout: CLI_TIMEOUT_MS }, () => {
       const storage = new FileStorage(dir);
       await boardIn(storage);
       await edit(dir, 'task_board', BAD_BOARD);
-      const set = await runCli(['state', 'set', 'task_board', '/tasks', '[]', '-d', dir]);
+      const [set, discarded, none] = await inState(dir, [
+        ['set', 'task_board', '/tasks', '[]'],
+        ['discard-edit', 'task_board', '--json'],
+        ['discard-edit', 'task_board'],
+      ]);
       expect(set).toMatchObject({ code: 4, stdout: '' });
       expect(set.stderr).toContain('line 3, column 12: /tasks must be array');
-
-      const discarded = await runCli(['state', 'discard-edit', 'task_board', '-d', dir, '--json']);
       const { aside } = jsonOf(discarded) as { aside: string };
       expect(await fs.readFile(path.join(dir, 'state', aside), 'utf8')).toBe(BAD_BOARD);
       expect(JSON.parse(await fs.readFile(path.join(dir, 'state', 'task_board.json'), 'utf8'))).toEqual(
         expect.objectContaining({ tasks: [expect.objectContaining({ id: 'T-001' })] }),
       );
-      const none = await runCli(['state', 'discard-edit', 'task_board', '-d', dir]);
       expect(none).toEqual({ code: 0, stdout: 'There is no refused edit.\n', stderr: '' });
       await storage.close();
     }));
@@ -313,11 +329,14 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
         await fs.mkdir(path.join(cwd, name));
         await fs.writeFile(path.join(cwd, name, `${name}.state.mjs`), text);
       }
-      const [throws, exportless, nowhere] = await Promise.all([
-        runCli(['state', 'list', '--definitions', 'throws'], { cwd }),
-        runCli(['migrate', '--definitions', 'exportless', '--json'], { cwd }),
-        runCli(['state', 'list', '--definitions', 'nowhere'], { cwd }),
-      ]);
+      const [throws, exportless, nowhere] = await runCliBatch(
+        [
+          ['state', 'list', '--definitions', 'throws'],
+          ['migrate', '--definitions', 'exportless', '--json'],
+          ['state', 'list', '--definitions', 'nowhere'],
+        ],
+        { cwd },
+      );
       expect(throws).toMatchObject({ code: 2, stdout: '' });
       const file = (name: string) => path.join(cwd, name, `${name}.state.mjs`);
       expect(throws.stderr).toContain(`${file('throws')} cannot be used: on purpose (INVALID_ARGUMENT)`);
@@ -342,10 +361,7 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
         await fs.writeFile(path.join(dir, folder, 'evil.state.mjs'), text);
       }
       await edit(dir, 'evil', '{"schema_version":1}');
-      const [list, migrate] = await Promise.all([
-        runCli(['state', 'list'], { cwd }),
-        runCli(['migrate'], { cwd }),
-      ]);
+      const [list, migrate] = await runCliBatch([['state', 'list'], ['migrate']], { cwd });
       expect(rowsOf(list)[1]).toEqual(['evil', '-', '-', '-', '-', 'no definition']);
       expect(migrate.stdout).toBe('evil: no definition is known. It stays.\n');
       await expect(fs.access(marker)).rejects.toThrow('ENOENT');

@@ -5,6 +5,7 @@ import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
 import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../src/workspace/workspace.js';
+import { runCliBatch } from './cli-batch.js';
 import {
   CLI_TIMEOUT_MS,
   type CliResult,
@@ -38,6 +39,17 @@ function rowsOf(result: CliResult): string[][] {
   return rows.slice(1).map((row) => row.map((cell) => cell.trim()));
 }
 
+type ForEach<Commands, Result> = { [Index in keyof Commands]: Result };
+
+/** Commands of `workspace`, one after the other. */
+function inWorkspace<const Commands extends readonly (readonly string[])[]>(
+  dir: string,
+  commands: Commands,
+): Promise<ForEach<Commands, CliResult>> {
+  const whole = commands.map((args) => ['workspace', ...args, '-d', dir]);
+  return runCliBatch(whole) as Promise<ForEach<Commands, CliResult>>;
+}
+
 async function withWorkspace(dir: string, use: (workspace: Workspace) => Promise<unknown>): Promise<void> {
   const storage = new FileStorage(dir);
   const workspace = new Workspace(storage);
@@ -49,7 +61,8 @@ async function withWorkspace(dir: string, use: (workspace: Workspace) => Promise
 describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   let dir: string;
   let before: Map<string, string>;
-  const workspace = (...args: string[]) => runCli(['workspace', ...args, '-d', dir]);
+  const workspace = <const Commands extends readonly (readonly string[])[]>(...commands: Commands) =>
+    inWorkspace(dir, commands);
 
   beforeAll(async () => {
     dir = await tempFolder();
@@ -72,7 +85,7 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   afterAll(() => removeFolder(dir));
 
   it('list names them, with --deleted also what is gone', async () => {
-    const [shown, json] = await Promise.all([workspace('list'), workspace('list', '--deleted', '--json')]);
+    const [shown, json] = await workspace(['list'], ['list', '--deleted', '--json']);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(rowsOf(shown)).toEqual([
       ['large', '1', 'builder', 'TIME', expect.stringMatching(/^\d+$/)],
@@ -83,10 +96,7 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('show prints the newest value, or that of --version', async () => {
-    const [newest, older] = await Promise.all([
-      workspace('show', 'plan'),
-      workspace('show', 'plan', '--version', '2', '--json'),
-    ]);
+    const [newest, older] = await workspace(['show', 'plan'], ['show', 'plan', '--version', '2', '--json']);
     expect(newest).toMatchObject({ code: 0, stderr: '' });
     expect(jsonOf(newest)).toEqual({ goal: 'ship', steps: ['a', 'b'] });
     expect(jsonOf(older)).toMatchObject({
@@ -99,12 +109,12 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('history is newest first; diff tells what changed', async () => {
-    const [history, json, diff, same] = await Promise.all([
-      workspace('history', 'plan'),
-      workspace('history', 'gone', '--limit', '1', '--json'),
-      workspace('diff', 'plan', '1', '2'),
-      workspace('diff', 'plan', '1', '3', '--json'),
-    ]);
+    const [history, json, diff, same] = await workspace(
+      ['history', 'plan'],
+      ['history', 'gone', '--limit', '1', '--json'],
+      ['diff', 'plan', '1', '2'],
+      ['diff', 'plan', '1', '3', '--json'],
+    );
     expect(history).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(history)).toEqual([
       '3  TIME  planner  rollback to 1  {"goal":"ship","steps":["a","b"]}',
@@ -121,12 +131,12 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('what is not there gives 3, and is named', async () => {
-    const [show, version, diff, history] = await Promise.all([
-      workspace('show', 'nothing'),
-      workspace('show', 'gone', '--version', '2'),
-      workspace('diff', 'plan', '1', '9', '--json'),
-      workspace('history', 'nothing'),
-    ]);
+    const [show, version, diff, history] = await workspace(
+      ['show', 'nothing'],
+      ['show', 'gone', '--version', '2'],
+      ['diff', 'plan', '1', '9', '--json'],
+      ['history', 'nothing'],
+    );
     expect(show).toMatchObject({ code: 3, stdout: '' });
     expect(show.stderr).toContain('There is no entry "nothing" here. (ENTRY_NOT_FOUND)');
     expect(version).toMatchObject({ code: 3, stdout: '' });
@@ -137,13 +147,11 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('context shows an agent its keys within the budget, and names what is missing', async () => {
-    const [all, chosen] = await Promise.all([
-      workspace('context', 'builder', '--excluded', 'odd'),
-      workspace(
-        ...['context', 'designer', '--required', 'plan, nothing', '--optional', 'large'],
-        ...['--budget', '120', '--json'],
-      ),
-    ]);
+    const keys = ['--required', 'plan, nothing', '--optional', 'large'] as const;
+    const [all, chosen] = await workspace(
+      ['context', 'builder', '--excluded', 'odd'],
+      ['context', 'designer', ...keys, '--budget', '120', '--json'],
+    );
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(all)).toEqual([
       '<workspace_context>',
@@ -163,7 +171,7 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('timing tells how the agents worked together', async () => {
-    const { code, stdout } = await workspace('timing', '--json');
+    const [{ code, stdout }] = await workspace(['timing', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       totalWrites: 8,
@@ -173,12 +181,12 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('hostile names and values are shown, not obeyed, and make no lines of their own', async () => {
-    const results = await Promise.all([
-      workspace('history', 'odd'),
-      workspace('diff', 'odd', '2', '1'),
-      workspace('timing'),
-      workspace('context', 'designer', '--required', 'odd'),
-    ]);
+    const results = await workspace(
+      ['history', 'odd'],
+      ['diff', 'odd', '2', '1'],
+      ['timing'],
+      ['context', 'designer', '--required', 'odd'],
+    );
     for (const { stdout } of results) {
       expect(stdout).toMatch(/red(\\u001b|\ufffd)/);
       expect(stdout).not.toMatch(OBEYED);
@@ -195,18 +203,18 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
 describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
   it('takes JSON, a text, or what is piped in; JSON that was encoded twice is decoded, and that is told', () =>
     inFolder(async (dir) => {
-      const write = (args: string[], input = '') =>
-        runCli(['workspace', 'write', ...args, '-d', dir], { input });
-      const results = await Promise.all([
-        write(['json', '{"a":[1]}']),
-        write(['nothing', 'null']),
-        write(['text', 'two words', '--agent', 'ada', '--json']),
-        write(['piped'], '{"b":2}\n'),
-        write(['twice', '"{\\"c\\":3}"']),
-        write(['', 'x']),
+      const [[json, , text, twice, bad], piped] = await Promise.all([
+        inWorkspace(dir, [
+          ['write', 'json', '{"a":[1]}'],
+          ['write', 'nothing', 'null'],
+          ['write', 'text', 'two words', '--agent', 'ada', '--json'],
+          ['write', 'twice', '"{\\"c\\":3}"'],
+          ['write', '', 'x'],
+        ]),
+        runCli(['workspace', 'write', 'piped', '-d', dir], { input: '{"b":2}\n' }),
       ]);
-      const [json, , text, , twice, bad] = results;
       expect(json).toEqual({ code: 0, stdout: 'json is at version 1.\n', stderr: '' });
+      expect(piped).toEqual({ code: 0, stdout: 'piped is at version 1.\n', stderr: '' });
       expect(jsonOf(text)).toEqual({ key: 'text', version: 1, notes: [] });
       expect(twice).toEqual({ code: 0, stdout: 'twice is at version 1.\nnote: decoded\n', stderr: '' });
       expect(bad).toMatchObject({ code: 2, stdout: '' });
@@ -233,12 +241,11 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
         await made.write('back', 'new');
         await made.write('away', 'x');
       });
-      const workspace = (...args: string[]) => runCli(['workspace', ...args, '-d', dir]);
-      const [back, away, version, key] = await Promise.all([
-        workspace('rollback', 'back', '1', '--agent', 'ada'),
-        workspace('delete', 'away', '--json'),
-        workspace('rollback', 'back', '7', '--json'),
-        workspace('delete', 'nothing'),
+      const [back, away, version, key] = await inWorkspace(dir, [
+        ['rollback', 'back', '1', '--agent', 'ada'],
+        ['delete', 'away', '--json'],
+        ['rollback', 'back', '7', '--json'],
+        ['delete', 'nothing'],
       ]);
       expect(back).toEqual({
         code: 0,
@@ -261,7 +268,8 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
   let dir: string;
   let current: string;
   let ended: string;
-  const workspace = (...args: string[]) => runCli(['workspace', ...args, '-d', dir]);
+  const workspace = <const Commands extends readonly (readonly string[])[]>(...commands: Commands) =>
+    inWorkspace(dir, commands);
 
   beforeAll(async () => {
     dir = await tempFolder();
@@ -306,11 +314,11 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
   it('calls takes every filter; all of them have to hold', async () => {
     const filters = ['--tool', 'search', '--agent', 'planner', '--session', ended, '--status', 'ok'];
     const times = ['--since', '2026-03-02T11:00:00Z', '--until', '2026-03-02T13:00:00Z', '--text', 'CAT'];
-    const [shown, failed, none] = await Promise.all([
-      workspace('calls', ...filters, ...times),
-      workspace('calls', '--status', 'error', '--limit', '2', '--json'),
-      workspace('calls', '--tool', 'nothing'),
-    ]);
+    const [shown, failed, none] = await workspace(
+      ['calls', ...filters, ...times],
+      ['calls', '--status', 'error', '--limit', '2', '--json'],
+      ['calls', '--tool', 'nothing'],
+    );
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(shown)).toEqual(['TIME  planner  search  3 ms', '  {"q":"Cats"}', '  => ["a cat"]', '']);
     const { calls } = jsonOf(failed) as { calls: JsonObject[] };
@@ -319,10 +327,7 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('calls refuses filters that mean nothing', async () => {
-    const [status, since] = await Promise.all([
-      workspace('calls', '--status', 'bad'),
-      workspace('calls', '--since', 'yesterday'),
-    ]);
+    const [status, since] = await workspace(['calls', '--status', 'bad'], ['calls', '--since', 'yesterday']);
     expect(status).toMatchObject({ code: 2, stdout: '' });
     expect(status.stderr).toContain('--status has to be ok or error. (INVALID_ARGUMENT)');
     expect(since).toMatchObject({ code: 2, stdout: '' });
@@ -330,10 +335,10 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('sessions are newest first, with the current one marked, and can be filtered', async () => {
-    const [shown, json] = await Promise.all([
-      workspace('sessions'),
-      workspace('sessions', '--status', 'ended', '--agent', 'planner-1', '--json'),
-    ]);
+    const [shown, json] = await workspace(
+      ['sessions'],
+      ['sessions', '--status', 'ended', '--agent', 'planner-1', '--json'],
+    );
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(rowsOf(shown)).toEqual([
       [`${current} *`, expect.stringMatching(/^red\\u001b/), 'active', 'TIME', 'builder (builder-1)'],
@@ -344,7 +349,7 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('a hostile call is shown in three lines, and not obeyed', async () => {
-    const shown = await workspace('calls', '--limit', '1');
+    const [shown] = await workspace(['calls', '--limit', '1']);
     expect(shown.stdout).not.toMatch(OBEYED);
     expect(linesOf(shown)).toEqual([
       `TIME  ${SHOWN}  ${SHOWN}  3 ms`,
@@ -356,17 +361,16 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
 
   it('prune has to be told what stays, and says what went', async () => {
     const before = await entriesBelow(dir);
-    const unsaid = await workspace('prune');
+    const [unsaid] = await workspace(['prune']);
     expect(unsaid).toMatchObject({ code: 2, stdout: '' });
     expect(unsaid.stderr).toContain('Say what stays: --calls, --days, or both.');
     expect(await entriesBelow(dir)).toEqual(before);
 
-    const pruned = await workspace('prune', '--calls', '9');
+    const [pruned, all] = await workspace(['prune', '--calls', '9'], ['prune', '--days', '0', '--json']);
     expect(pruned).toMatchObject({ code: 0, stderr: '' });
     expect(pruned.stdout).toMatch(
       /^Removed 1 calls and 1 stored values \(\d+ bytes\), of 2026-03-01; 9 stay\.\n$/,
     );
-    const all = await workspace('prune', '--days', '0', '--json');
     expect(jsonOf(all)).toMatchObject({ callsRemoved: 9, callsKept: 0, chunks: ['2026-03-02'] });
   });
 });
@@ -374,8 +378,13 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
 describe('in a folder without a workspace', { timeout: CLI_TIMEOUT_MS }, () => {
   it('list, calls and sessions say so, and make nothing', () =>
     inFolder(async (cwd) => {
-      const [list, calls, sessions] = await Promise.all(
-        ['list', 'calls', 'sessions'].map((command) => runCli(['workspace', command], { cwd })),
+      const [list, calls, sessions] = await runCliBatch(
+        [
+          ['workspace', 'list'],
+          ['workspace', 'calls'],
+          ['workspace', 'sessions'],
+        ],
+        { cwd },
       );
       expect(list).toEqual({ code: 0, stdout: 'The workspace is empty.\n', stderr: '' });
       expect(calls).toEqual({ code: 0, stdout: 'No calls found.\n', stderr: '' });
