@@ -114,6 +114,11 @@ export interface Journal<R extends JsonObject> {
   openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[];
   /** Sets aside whole segments whose records all come before `seq`; `read` skips them unless told otherwise. */
   archiveBefore(seq: number): Promise<void>;
+  /**
+   * When it resolves, every record that can be read now is durable: also what an owner before was killed over, before its sync. For
+   * those who make something else durable that relies on it; `append` does it by itself. @throws as `append`
+   */
+  secure(): Promise<void>;
   /** On request only: replaces damaged files by clean copies and keeps the old ones. Empty when nothing is damaged. */
   repair(): Promise<SegmentRepair[]>;
   /** Waits for appends under way, then refuses new ones. */

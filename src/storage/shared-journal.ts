@@ -23,6 +23,8 @@ export interface JournalFold<R extends JsonObject> {
 /** What a change came to: a record to append, or none; and what follows when it is durable and applied, still in the same turn. */
 export interface Decision<R, T> {
   readonly record?: R;
+  /** Without a record: what was decided on is made durable before `done`. A killed process may have left it un-synced. */
+  readonly secure?: true;
   done(): Promise<T> | T;
 }
 
@@ -102,6 +104,7 @@ export class SharedJournal<R extends JsonObject> {
     const writer = (this.#writer ??= await this.#openWriter(lease));
     const decision = await decide();
     if (decision.record !== undefined) await this.#append(writer, decision.record);
+    else if (decision.secure) await writer.secure();
     return decision;
   }
 

@@ -1,54 +1,9 @@
-/** `workspace`: entries and their versions, contexts, calls of tools, sessions. */
+/** `workspace`: entries and their versions, and what of them an agent is shown. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
-import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
-import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../src/workspace/workspace.js';
-import { runCliBatch } from './cli-batch.js';
-import {
-  CLI_TIMEOUT_MS,
-  type CliResult,
-  entriesBelow,
-  inFolder,
-  removeFolder,
-  runCli,
-  tempFolder,
-} from './cli-fixture.js';
-
-const HOSTILE = 'red\u001b[31m\u001b]0;title\u0007\n9  2099  forged';
-const SHOWN = 'red\\u001b[31m\\u001b]0;title\\u0007 9 2099 forged';
-/** What a terminal would obey. */
-const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
-const NOON = Date.parse('2026-03-02T12:00:00Z');
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-
-function jsonOf({ stdout }: CliResult): JsonObject {
-  return JSON.parse(stdout) as JsonObject;
-}
-
-function linesOf({ stdout }: CliResult): string[] {
-  return stdout.replace(/\d{4}-\S+Z/g, 'TIME').split('\n');
-}
-
-/** The cells of a table, without its border and its head. */
-function rowsOf(result: CliResult): string[][] {
-  const lines = linesOf(result).filter((line) => line.startsWith('│'));
-  const rows = lines.map((line) => line.split('│').slice(1, -1));
-  return rows.slice(1).map((row) => row.map((cell) => cell.trim()));
-}
-
-type ForEach<Commands, Result> = { [Index in keyof Commands]: Result };
-
-/** Commands of `workspace`, one after the other. */
-function inWorkspace<const Commands extends readonly (readonly string[])[]>(
-  dir: string,
-  commands: Commands,
-): Promise<ForEach<Commands, CliResult>> {
-  const whole = commands.map((args) => ['workspace', ...args, '-d', dir]);
-  return runCliBatch(whole) as Promise<ForEach<Commands, CliResult>>;
-}
+import { batchOf, HOSTILE, jsonOf, linesOf, OBEYED, rowsOf, runCliBatch } from './cli-batch.js';
+import { CLI_TIMEOUT_MS, entriesBelow, inFolder, removeFolder, runCli, tempFolder } from './cli-fixture.js';
 
 async function withWorkspace(dir: string, use: (workspace: Workspace) => Promise<unknown>): Promise<void> {
   const storage = new FileStorage(dir);
@@ -61,11 +16,11 @@ async function withWorkspace(dir: string, use: (workspace: Workspace) => Promise
 describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   let dir: string;
   let before: Map<string, string>;
-  const workspace = <const Commands extends readonly (readonly string[])[]>(...commands: Commands) =>
-    inWorkspace(dir, commands);
+  let workspace: ReturnType<typeof batchOf>;
 
   beforeAll(async () => {
     dir = await tempFolder();
+    workspace = batchOf('workspace', dir);
     await withWorkspace(dir, async (made) => {
       await made.write('plan', { goal: 'ship', steps: ['a', 'b'] }, { agent: 'planner' });
       await made.write('plan', { goal: 'rest', steps: ['a'] }, { agent: 'builder' });
@@ -87,7 +42,7 @@ describe('entries', { timeout: CLI_TIMEOUT_MS }, () => {
   it('list names them, with --deleted also what is gone', async () => {
     const [shown, json] = await workspace(['list'], ['list', '--deleted', '--json']);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(rowsOf(shown)).toEqual([
+    expect(rowsOf(shown).slice(1)).toEqual([
       ['large', '1', 'builder', 'TIME', expect.stringMatching(/^\d+$/)],
       ['odd', '2', expect.stringMatching(/^red\\u001b\[31m.*\.\.\.$/), 'TIME', expect.any(String)],
       ['plan', '3', 'planner', 'TIME', '33'],
@@ -204,13 +159,13 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
   it('takes JSON, a text, or what is piped in; JSON that was encoded twice is decoded, and that is told', () =>
     inFolder(async (dir) => {
       const [[json, , text, twice, bad], piped] = await Promise.all([
-        inWorkspace(dir, [
+        batchOf('workspace', dir)(
           ['write', 'json', '{"a":[1]}'],
           ['write', 'nothing', 'null'],
           ['write', 'text', 'two words', '--agent', 'ada', '--json'],
           ['write', 'twice', '"{\\"c\\":3}"'],
           ['write', '', 'x'],
-        ]),
+        ),
         runCli(['workspace', 'write', 'piped', '-d', dir], { input: '{"b":2}\n' }),
       ]);
       expect(json).toEqual({ code: 0, stdout: 'json is at version 1.\n', stderr: '' });
@@ -241,12 +196,12 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
         await made.write('back', 'new');
         await made.write('away', 'x');
       });
-      const [back, away, version, key] = await inWorkspace(dir, [
+      const [back, away, version, key] = await batchOf('workspace', dir)(
         ['rollback', 'back', '1', '--agent', 'ada'],
         ['delete', 'away', '--json'],
         ['rollback', 'back', '7', '--json'],
         ['delete', 'nothing'],
-      ]);
+      );
       expect(back).toEqual({
         code: 0,
         stdout: 'back is at version 3, which is version 1 again.\n',
@@ -262,117 +217,6 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
         expect(await workspace.history('away')).toHaveLength(2);
       });
     }));
-});
-
-describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
-  let dir: string;
-  let current: string;
-  let ended: string;
-  const workspace = <const Commands extends readonly (readonly string[])[]>(...commands: Commands) =>
-    inWorkspace(dir, commands);
-
-  beforeAll(async () => {
-    dir = await tempFolder();
-    const storage = new FileStorage(dir);
-    const sessions = new SessionManager(storage);
-    ended = (await sessions.create({ title: 'first', agents: [{ name: 'planner', agentId: 'planner-1' }] }))
-      .id;
-    await sessions.end(ended);
-    current = (await sessions.create({ title: HOSTILE, agents: [{ name: 'builder', agentId: 'builder-1' }] }))
-      .id;
-    await sessions.close();
-
-    const log = new ToolCallLog(storage);
-    const wanted = {
-      tool: 'search',
-      agent: 'planner',
-      session: ended,
-      input: { q: 'Cats' },
-      output: ['a cat'],
-      error: null,
-      startedMs: NOON,
-      durationMs: 3,
-    };
-    // Each of the others differs in one thing that can be asked for.
-    const others = [
-      { callId: 'tool', tool: 'fetch' },
-      { callId: 'agent', agent: 'builder' },
-      { callId: 'session', session: current },
-      { callId: 'status', output: null, error: 'no cats on the disk' },
-      { callId: 'text', input: { q: 'dogs' }, output: ['a dog'] },
-      { callId: 'early', startedMs: NOON - 2 * HOUR },
-      { callId: 'late', startedMs: NOON + 2 * HOUR },
-      { callId: 'yesterday', startedMs: NOON - DAY, output: 'x'.repeat(5_000) },
-      { callId: 'odd', startedMs: NOON + 3 * HOUR, tool: HOSTILE, agent: HOSTILE, error: HOSTILE },
-    ];
-    for (const call of [{ callId: 'wanted' }, ...others]) await log.record({ ...wanted, ...call });
-    await log.close();
-    await storage.close();
-  }, CLI_TIMEOUT_MS);
-  afterAll(() => removeFolder(dir));
-
-  it('calls takes every filter; all of them have to hold', async () => {
-    const filters = ['--tool', 'search', '--agent', 'planner', '--session', ended, '--status', 'ok'];
-    const times = ['--since', '2026-03-02T11:00:00Z', '--until', '2026-03-02T13:00:00Z', '--text', 'CAT'];
-    const [shown, failed, none] = await workspace(
-      ['calls', ...filters, ...times],
-      ['calls', '--status', 'error', '--limit', '2', '--json'],
-      ['calls', '--tool', 'nothing'],
-    );
-    expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(linesOf(shown)).toEqual(['TIME  planner  search  3 ms', '  {"q":"Cats"}', '  => ["a cat"]', '']);
-    const { calls } = jsonOf(failed) as { calls: JsonObject[] };
-    expect(calls.map(({ callId }) => callId)).toEqual(['odd', 'status']);
-    expect(none).toEqual({ code: 0, stdout: 'No calls found.\n', stderr: '' });
-  });
-
-  it('calls refuses filters that mean nothing', async () => {
-    const [status, since] = await workspace(['calls', '--status', 'bad'], ['calls', '--since', 'yesterday']);
-    expect(status).toMatchObject({ code: 2, stdout: '' });
-    expect(status.stderr).toContain('--status has to be ok or error. (INVALID_ARGUMENT)');
-    expect(since).toMatchObject({ code: 2, stdout: '' });
-    expect(since.stderr).toContain('--since has to be a time such as 2026-03-01T10:00:00Z.');
-  });
-
-  it('sessions are newest first, with the current one marked, and can be filtered', async () => {
-    const [shown, json] = await workspace(
-      ['sessions'],
-      ['sessions', '--status', 'ended', '--agent', 'planner-1', '--json'],
-    );
-    expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(rowsOf(shown)).toEqual([
-      [`${current} *`, expect.stringMatching(/^red\\u001b/), 'active', 'TIME', 'builder (builder-1)'],
-      [ended, 'first', 'ended', 'TIME', 'planner (planner-1)'],
-    ]);
-    expect(shown.stdout).not.toMatch(OBEYED);
-    expect(jsonOf(json)).toMatchObject({ current, sessions: [{ id: ended, title: 'first' }] });
-  });
-
-  it('a hostile call is shown in three lines, and not obeyed', async () => {
-    const [shown] = await workspace(['calls', '--limit', '1']);
-    expect(shown.stdout).not.toMatch(OBEYED);
-    expect(linesOf(shown)).toEqual([
-      `TIME  ${SHOWN}  ${SHOWN}  3 ms`,
-      '  {"q":"Cats"}',
-      `  failed: ${SHOWN}`,
-      '',
-    ]);
-  });
-
-  it('prune has to be told what stays, and says what went', async () => {
-    const before = await entriesBelow(dir);
-    const [unsaid] = await workspace(['prune']);
-    expect(unsaid).toMatchObject({ code: 2, stdout: '' });
-    expect(unsaid.stderr).toContain('Say what stays: --calls, --days, or both.');
-    expect(await entriesBelow(dir)).toEqual(before);
-
-    const [pruned, all] = await workspace(['prune', '--calls', '9'], ['prune', '--days', '0', '--json']);
-    expect(pruned).toMatchObject({ code: 0, stderr: '' });
-    expect(pruned.stdout).toMatch(
-      /^Removed 1 calls and 1 stored values \(\d+ bytes\), of 2026-03-01; 9 stay\.\n$/,
-    );
-    expect(jsonOf(all)).toMatchObject({ callsRemoved: 9, callsKept: 0, chunks: ['2026-03-02'] });
-  });
 });
 
 describe('in a folder without a workspace', { timeout: CLI_TIMEOUT_MS }, () => {

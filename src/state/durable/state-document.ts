@@ -90,7 +90,8 @@ export class StateDocument {
 
   async #turn(): Promise<Decision<JsonObject, boolean>> {
     const look = await this.look();
-    if (look.task === 'write-file') return { done: () => this.#writeFile(look.content) };
+    // The file must not outlive the record that it shows.
+    if (look.task === 'write-file') return { secure: true, done: () => this.#writeFile(look.content) };
     const change = look.task === null ? null : await this.#changeFor(look.task, look);
     return change ? this.decide(change, look.content) : { done: () => false };
   }
@@ -218,7 +219,7 @@ export class StateDocument {
         if (aside !== null) await this.#writeFile(null);
         return aside;
       };
-      return { done };
+      return { secure: true, done };
     });
   }
 

@@ -268,6 +268,14 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     await this.#fs.syncFolder(this.#files.folder);
   }
 
+  secure(): Promise<void> {
+    if (this.#options.readOnly) return Promise.reject(readOnlyError());
+    const secure = async () => {
+      if (this.#writer.head.seq > 0) await this.#writer.secure();
+    };
+    return this.#queue.exclusive(() => labelled(`secure ${this.#files.base}`, secure));
+  }
+
   repair(): Promise<SegmentRepair[]> {
     if (this.#options.readOnly) return Promise.reject(readOnlyError());
     return this.#queue.exclusive(() => labelled(`repair ${this.#files.base}`, () => this.#repair()));

@@ -133,6 +133,8 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
+  async secure(): Promise<void> {}
+
   async repair(): Promise<[]> {
     return [];
   }

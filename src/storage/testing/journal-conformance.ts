@@ -20,7 +20,31 @@ export function journalConformance(suite: Suite): void {
   suite.group('journal: expectedSeq', () => expectedSeqTests(suite));
   suite.group('journal: what is no record', () => refusalTests(suite));
   suite.group('journal: values', () => valueTests(suite));
+  suite.group('journal: secure', () => secureTests(suite));
   suite.group('journal: close', () => closeTests(suite));
+}
+
+function secureTests(suite: Suite): void {
+  suite.test('makes durable what is there, and changes nothing', async ({ backend }) => {
+    const journal = await backend.openJournal<Numbered>(NAME);
+    await journal.secure();
+    assert.equal((await journal.head()).seq, 0);
+    await appendNumbers(journal, 1, 2);
+    await journal.secure();
+    await journal.append([{ n: 3 }]);
+    assert.deepEqual(await contents(journal), numbers(1, 3));
+  });
+
+  suite.persistent('makes durable what an owner before left, and is refused to readers', async (store) => {
+    await appendNumbers(await store.backend.openJournal<Numbered>(NAME), 1, 2);
+    const again = await store.reopen();
+    const reader = await again.openJournal<Numbered>(NAME, { readOnly: true });
+    await assertRejects(reader.secure(), 'JOURNAL_CLOSED');
+    const journal = await again.openJournal<Numbered>(NAME);
+    await journal.secure();
+    assert.deepEqual(await contents(journal), numbers(1, 2));
+    assert.equal((await journal.append([{ n: 3 }])).seq, 3);
+  });
 }
 
 function appendTests(suite: Suite): void {
