@@ -121,7 +121,7 @@ async function work(point: string | undefined): Promise<void> {
         workspace,
         agents: ROLES.map(({ name }) => ({ name, agentId: `${name}-1` })),
       });
-  console.log(known ? `the session is resumed for the ${session.resumed}. time` : 'a new session');
+  console.log(known ? `the session goes on (resumed: ${session.resumed})` : 'a new session');
   for (const role of ROLES) {
     if (await sessions.agentState(session.id, role.name)) {
       console.log(`${role.name}: done before`);

@@ -50,6 +50,8 @@ function describe(result: MigrationResult): string[] {
       return [`${name}: version ${from} became ${to}.`, ...lines];
     case 'would-migrate':
       return [`${name}: version ${from} would become ${to}.`, ...lines];
+    case 'refused':
+      return [`${name}: stays at version ${from}. ${error?.message} (${error?.code})`];
     case 'would-fail':
       return [`${name}: would fail. ${error?.message} (${error?.code})`];
     case 'quarantined':

@@ -3,11 +3,12 @@ import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
-import { definitionAt } from '../state/durable/state-definition.js';
+import { definitionOf } from '../state/durable/migrate-documents.js';
+import { definitionAt, type StateDefinition } from '../state/durable/state-definition.js';
 import { StateManager } from '../state/durable/state-manager.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { writeNewFile } from './new-file.js';
-import { BUILT_IN, DEFINITIONS_FOLDER, loadDefinitions, requiredDefinition } from './state-definitions.js';
+import { DEFINITIONS_FOLDER, loadDefinitions, requiredDefinition } from './state-definitions.js';
 
 export interface InitResult {
   readonly name: string;
@@ -32,19 +33,35 @@ export async function initState(
       },
     );
   }
-  const isBuiltIn = BUILT_IN.some((definition) => definition.name === name);
   const base = path.resolve(folder ?? DEFINITIONS_FOLDER);
-  const files = isBuiltIn ? [] : await scaffold(base, name);
-  const definition = requiredDefinition(await loadDefinitions(isBuiltIn ? undefined : base), name);
-  const first = isBuiltIn ? definition : { ...definitionAt(definition, 1), initial: firstState() };
+  const declared = definitionOf(
+    await loadDefinitions(folder && (await isThere(base)) ? folder : undefined),
+    name,
+  );
+  const files = declared ? [] : await scaffold(base, name);
+  const first = declared ?? (await firstDefinition(base, name));
   const manager = new StateManager<JsonObject>({ ...first, name, backend: storage });
   try {
-    const began = (await manager.inspect()).pending === 'create';
-    const { value } = await manager.load();
-    return { name, files, schemaVersion: Number(value['schema_version']), began };
+    const { current, pending } = await manager.inspect();
+    const began = pending === 'create';
+    const value = began ? (await manager.load()).value : current?.value; // one that is there stays as it is
+    return { name, files, schemaVersion: Number(value?.['schema_version'] ?? 0), began };
   } finally {
     await manager.close();
   }
+}
+
+/** A new document begins at version 1, so that its first migration can be seen at once. */
+async function firstDefinition(base: string, name: string): Promise<StateDefinition> {
+  const definition = requiredDefinition(await loadDefinitions(base), name);
+  return { ...definitionAt(definition, 1), initial: firstState() };
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return readdir(folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function scaffold(base: string, name: string): Promise<string[]> {

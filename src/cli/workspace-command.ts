@@ -5,6 +5,7 @@ import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { WorkspaceConfig } from '../workspace/config/workspace-config.js';
 import { selectContext } from '../workspace/context/selective-context.js';
+import type { WriteNote } from '../workspace/entries/entry-check.js';
 import { type EntryVersion, Workspace } from '../workspace/workspace.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { excerpt } from './safe-text.js';
@@ -22,6 +23,11 @@ interface WorkspaceOptions extends CommonOptions {
   readonly excluded?: string;
   readonly budget?: string;
 }
+
+const NOTE_TEXT: Record<WriteNote, string> = {
+  decoded: 'The value was a text that holds JSON; it was decoded.',
+  converted: 'The value was no plain JSON in places; it was converted.',
+};
 
 type WorkspaceRun = (
   workspace: Workspace,
@@ -122,10 +128,10 @@ const diff: WorkspaceRun = async (workspace, { print }, [key = '', from = '', to
 };
 
 const write: WorkspaceRun = async (workspace, { print }, [key = '', given], { agent = 'human' }) => {
-  const text = given ?? (await readStdin());
+  const text = given ?? (await readStdin()).replace(/\r?\n$/, '');
   const written = await workspace.write(key, typedValue(text), { agent });
   print(
-    [`${key} is at version ${written.version}.`, ...written.notes.map((note) => `note: ${note}`)],
+    [`${key} is at version ${written.version}.`, ...written.notes.map((note) => NOTE_TEXT[note])],
     written,
   );
 };

@@ -7,6 +7,7 @@ import { type SessionFilter, SessionManager } from '../workspace/sessions/sessio
 import { ToolCallLog, type ToolCallQuery } from '../workspace/tool-calls/tool-call-log.js';
 import type { ToolCallRecord } from '../workspace/tool-calls/tool-call-record.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
+import { count } from './report-text.js';
 import { excerpt } from './safe-text.js';
 import { addSubcommand } from './subcommand.js';
 import { wholeNumber } from './value-text.js';
@@ -117,10 +118,13 @@ const prune: RecordRun = async ({ storage, print }, options) => {
   });
   await log.close();
   const { callsRemoved, callsKept, valuesRemoved, bytesRemoved, chunks } = report;
-  const values = valuesRemoved === 0 ? '' : ` and ${valuesRemoved} stored values (${bytesRemoved} bytes)`;
+  const values =
+    valuesRemoved === 0
+      ? ''
+      : ` and ${count(valuesRemoved, 'stored value')} (${count(bytesRemoved, 'byte')})`;
   const from = chunks.length === 0 ? '' : `, of ${chunks.join(', ')}`;
   print(
-    [`Removed ${callsRemoved} calls${values}${from}; ${callsKept} stay.`],
+    [`Removed ${count(callsRemoved, 'call')}${values}${from}; ${callsKept} stay.`],
     report as unknown as JsonObject,
   );
 };

@@ -171,7 +171,11 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(json).toEqual({ code: 0, stdout: 'json is at version 1.\n', stderr: '' });
       expect(piped).toEqual({ code: 0, stdout: 'piped is at version 1.\n', stderr: '' });
       expect(jsonOf(text)).toEqual({ key: 'text', version: 1, notes: [] });
-      expect(twice).toEqual({ code: 0, stdout: 'twice is at version 1.\nnote: decoded\n', stderr: '' });
+      expect(twice).toEqual({
+        code: 0,
+        stdout: 'twice is at version 1.\nThe value was a text that holds JSON; it was decoded.\n',
+        stderr: '',
+      });
       expect(bad).toMatchObject({ code: 2, stdout: '' });
       expect(bad.stderr).toContain('This cannot be a key of the workspace: it is empty.');
       await withWorkspace(dir, async (workspace) => {

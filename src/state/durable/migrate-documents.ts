@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../
 import { changesBetween, type JsonPatchStep } from '../../core/json-patch.js';
 import type { SharedJournalName } from '../../storage/journal-check.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
+import { describeProblem } from './edit-verdict.js';
 import { migrateDocument } from './migrate.js';
 import { compileState, definitionAt, type StateDefinition, versionOfDocument } from './state-definition.js';
 import { StateLog } from './state-log.js';
@@ -23,8 +24,10 @@ export interface MigrateOptions {
 
 export interface MigrationResult {
   readonly name: string;
+  /** `refused`: the file holds a person's edit that is not valid; it stays, and so does the document. */
   readonly status:
     | 'current'
+    | 'refused'
     | 'migrated'
     | 'would-migrate'
     | 'quarantined'
@@ -47,18 +50,31 @@ export async function migrateDocuments(
   options: MigrateOptions = {},
 ): Promise<MigrationResult[]> {
   const folder = options.folder ?? ['state'];
+  const names = await documentNames(backend, folder);
+  // All of them before the first is touched: a version that one of them does not declare is the caller's mistake.
+  const targets = names.map((name) => targetOf(definitionOf(definitions, name), name, options.to));
   const results: MigrationResult[] = [];
-  for (const name of await documentNames(backend, folder)) {
-    const definition = definitionOf(definitions, name);
-    if (!definition) results.push({ ...plain(name), status: 'unknown' });
-    else results.push(await migrateOne(backend, folder, { ...definition, name }, options));
+  for (const [index, name] of names.entries()) {
+    const target = targets[index];
+    if (!target) results.push({ ...plain(name), status: 'unknown' });
+    else results.push(await migrateOne(backend, folder, target, options.dryRun ?? false));
   }
   return results;
 }
 
+function targetOf(
+  definition: StateDefinition | undefined,
+  name: string,
+  to: number | undefined,
+): StateDefinition | null {
+  if (!definition) return null;
+  const named = { ...definition, name };
+  return to === undefined ? named : definitionAt(named, Math.min(to, compileState(definition).version));
+}
+
 /** The documents in a folder, sorted: those with a file, and those with a journal only. */
 export async function documentNames(backend: StorageBackend, folder: Name = ['state']): Promise<string[]> {
-  const names = await backend.documents.list(folder);
+  const names = await backend.listNames(folder);
   const found = names.flatMap((name) => /^(.+?)(?:\.events\.jsonl|\.json|\.events)$/.exec(name)?.[1] ?? []);
   return [...new Set(found)].filter((name) => !name.includes('.refused-')).sort();
 }
@@ -86,32 +102,43 @@ export function definitionOf(
 async function migrateOne(
   backend: StorageBackend,
   folder: Name,
-  definition: StateDefinition,
-  options: MigrateOptions,
+  target: StateDefinition,
+  dryRun: boolean,
 ): Promise<MigrationResult> {
-  const newest = compileState(definition).version;
-  const target =
-    options.to === undefined ? definition : definitionAt(definition, Math.min(options.to, newest));
+  const { name } = target;
   const state = compileState(target);
-  const result = plain(definition.name);
-  const before = await storedValue(backend, folder, definition.name);
+  const result = plain(name);
+  const before = await storedValue(backend, folder, name);
   const from = before && versionOfDocument(before);
   if (from !== null && from > state.version) return { ...result, status: 'newer', from, to: from };
   try {
-    const { value } = migrateDocument(state, before ?? notAnObject(definition.name));
+    const { value } = migrateDocument(state, before ?? notAnObject(name));
     if (from === state.version) return { ...result, from, to: from };
     const found = { ...result, from, to: state.version, changes: changesBetween(before!, value) };
-    if (options.dryRun) return { ...found, status: 'would-migrate' };
-    const { initial: _, ...rest } = target;
-    await (await StateManager.open({ ...rest, backend, folder })).close(); // opening is what migrates
-    return { ...found, status: 'migrated' };
+    if (dryRun) return { ...found, status: 'would-migrate' };
+    const refused = await open(backend, folder, target);
+    return refused ? { ...found, status: 'refused', error: refused } : { ...found, status: 'migrated' };
   } catch (thrown) {
     if (!isFault(thrown)) throw thrown;
     const error = { code: thrown.code, message: thrown.message };
-    if (options.dryRun) return { ...result, status: 'would-fail', from, error };
-    const quarantine = await putIntoQuarantine(backend, folder, definition.name, thrown);
+    if (dryRun) return { ...result, status: 'would-fail', from, error };
+    const quarantine = await putIntoQuarantine(backend, folder, name, thrown);
     return { ...result, status: 'quarantined', from, error, quarantine };
   }
+}
+
+/** Opening is what migrates; but an edit that waits to be mended comes first. */
+async function open(
+  backend: StorageBackend,
+  folder: Name,
+  { initial: _, ...target }: StateDefinition,
+): Promise<MigrationResult['error']> {
+  const manager = await StateManager.open({ ...target, backend, folder });
+  const { refusedEdit } = manager;
+  await manager.close();
+  if (!refusedEdit) return null;
+  const problems = refusedEdit.problems.slice(0, 3).map(describeProblem).join('; ');
+  return { code: 'HUMAN_EDIT', message: `The file holds an edit that is refused: ${problems}.` };
 }
 
 /** What is there now: the newest version in the journal, else the file. Writes nothing. Null for a file that holds no object. */

@@ -66,7 +66,7 @@ function failed(place: StepPlace, why: string, cause?: unknown): RekindleError {
   const { name, from, to } = place;
   return new RekindleError(
     'MIGRATION_FAILED',
-    `The migration of ${name} from ${from} to ${to} failed: ${why}.`,
+    `The migration of ${name} from ${from} to ${to} failed: ${why.replace(/\.$/, '')}.`,
     {
       details: { name, from, to, why },
       ...(cause === undefined ? {} : { cause }),

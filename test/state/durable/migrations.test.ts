@@ -212,6 +212,17 @@ describe('migrateDocuments', () => {
     ]);
   });
 
+  it('leaves a document alone whose file holds an edit that is refused, and says so each time', async () => {
+    const place = await Place.make();
+    await atVersion1(place);
+    await place.put('{"schema_version":1,"blockers":7}', 'notes.json');
+    for (let n = 0; n < 2; n += 1) {
+      const [result] = await migrateDocuments(place.storage, [v2]);
+      expect(result).toMatchObject({ status: 'refused', from: 1, error: { code: 'HUMAN_EDIT' } });
+    }
+    expect(await place.text('notes.json')).toBe('{"schema_version":1,"blockers":7}');
+  });
+
   it('refuses a version whose schema is not declared, and writes nothing', async () => {
     const place = await Place.make();
     await atVersion1(place);
