@@ -19,6 +19,8 @@ export interface FileStat {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
   readonly sizeBytes: number;
   readonly modifiedMs: number;
+  /** When anything of it changed, its name and place among it. */
+  readonly changedMs: number;
   /** Permission bits, such as 0o600. */
   readonly mode: number;
 }

@@ -155,7 +155,7 @@ export interface Documents {
    * is absent or shorter than `offset`.
    */
   overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void>;
-  /** When it was last written, by us or by anyone else: milliseconds since 1970; null when absent. */
+  /** When it was last written or put in its place, by us or by anyone else: milliseconds since 1970; null when absent. */
   modifiedMs(name: Name): Promise<number | null>;
   /** Moves a document to a free name beside it and returns that name's last segment; null when absent. */
   setAside(name: Name, label: string): Promise<string | null>;

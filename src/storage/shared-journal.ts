@@ -6,6 +6,7 @@
  * journal grew, and applies what is new. What a change appends is one record, so it is there as a whole or not at all.
  */
 import PQueue from 'p-queue';
+import { canonicalJson } from '../core/canonical-json.js';
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { followFrom, JOURNAL_START } from './journal-position.js';
@@ -34,6 +35,26 @@ export interface SharedJournalOptions<R extends JsonObject> {
   readonly fold: JournalFold<R>;
   /** See `SharedLeaseOptions.waitMs`. */
   readonly waitMs?: number;
+}
+
+/** A decision whose append failed because the lease was lost: whoever took over may have read its record before that. */
+interface Unsure<R, T> {
+  readonly decision: Decision<R, T>;
+  readonly record: R;
+  /** The number that it has, if it was read. */
+  readonly seq: number;
+}
+
+/** Whoever took over did so seconds later, so no record of theirs has the same content at this place: it has another time. */
+async function isThere<R extends JsonObject, T>(
+  journal: Journal<R>,
+  { record, seq }: Unsure<R, T>,
+): Promise<boolean> {
+  for await (const entry of journal.readBackward()) {
+    if (entry.kind !== 'record' || entry.seq > seq) continue;
+    return entry.seq === seq && canonicalJson(entry.record) === canonicalJson(record);
+  }
+  return false;
 }
 
 /** A lease that is lost again and again means that this process is stopped for seconds at a time. */
@@ -86,11 +107,15 @@ export class SharedJournal<R extends JsonObject> {
    * @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, STORAGE_FULL, STORAGE_FAILED
    */
   async change<T>(decide: (attempt: number) => Promise<Decision<R, T>>): Promise<T> {
+    let unsure: Unsure<R, T> | null = null;
+    const tell = (written: Unsure<R, T>) => {
+      unsure = written;
+    };
     for (let attempt = 1; ; attempt += 1) {
       let appended = false;
       try {
         return await this.#turns.run(async (lease) => {
-          const decision = await this.#decide(lease, () => decide(attempt));
+          const decision = await this.#decide(lease, () => decide(attempt), unsure, tell);
           appended = decision.record !== undefined;
           return decision.done();
         });
@@ -100,11 +125,20 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
-  async #decide<T>(lease: Lease, decide: () => Promise<Decision<R, T>>): Promise<Decision<R, T>> {
+  async #decide<T>(
+    lease: Lease,
+    decide: () => Promise<Decision<R, T>>,
+    unsure: Unsure<R, T> | null,
+    tell: (unsure: Unsure<R, T>) => void,
+  ): Promise<Decision<R, T>> {
     const writer = (this.#writer ??= await this.#openWriter(lease));
+    if (unsure && (await isThere(writer, unsure))) return unsure.decision;
     const decision = await decide();
-    if (decision.record !== undefined) await this.#append(writer, decision.record);
-    else if (decision.secure) await writer.secure();
+    const { record } = decision;
+    if (record !== undefined) {
+      tell({ decision, record, seq: this.head.seq + 1 });
+      await this.#append(writer, record);
+    } else if (decision.secure) await writer.secure();
     return decision;
   }
 

@@ -56,7 +56,10 @@ export class SharedLease {
     if (this.#closed) throw closed(this.#name);
     const gaveUp = this.#queue.pending > 0 ? this.#watchQueue() : null;
     const running = this.#queue.add(async () => {
-      if (gaveUp?.end()) return undefined as T; // nobody waits for it any more
+      if (gaveUp?.end()) {
+        this.#lingerOn();
+        return undefined as T; // nobody waits for it any more
+      }
       this.#begun += 1;
       return this.#run(work);
     });

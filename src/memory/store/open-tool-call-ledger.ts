@@ -68,8 +68,15 @@ export class CallLedger {
     return this.#ledger.verdictOn(callOf(callId, '')).verdict;
   }
 
-  close(): Promise<void> {
-    return this.#close();
+  /** Lets calls that run end, so that their ends are recorded, for as long as `graceMs`: default 5,000. */
+  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise((resolve) => {
+      timer = setTimeout(resolve, options.graceMs ?? 5_000);
+    });
+    await Promise.race([this.#ledger.idle(), grace]);
+    clearTimeout(timer);
+    await this.#close();
   }
 }
 

@@ -132,6 +132,11 @@ export class ToolCallLedger {
     return outcome;
   }
 
+  /** Resolves when the calls that run have ended. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
   /** Sets aside what is recorded so far. Only when no call is open. */
   async archive(): Promise<void> {
     const journal = await this.#journal();

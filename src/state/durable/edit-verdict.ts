@@ -22,8 +22,29 @@ export type EditVerdict =
   | { readonly kind: 'valid'; readonly value: JsonObject }
   | { readonly kind: 'refused'; readonly code: string; readonly problems: readonly EditProblem[] };
 
+/** The file as a person left it. */
+export interface EditedText {
+  readonly text: string;
+  /** False when it is no UTF-8. */
+  readonly isText: boolean;
+}
+
+function notUtf8(text: string): EditProblem {
+  const lines = text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split('\n');
+  const message = 'must be saved as UTF-8';
+  return {
+    line: lines.length,
+    column: lines.at(-1)!.length + 1,
+    path: '',
+    rule: 'encoding',
+    message,
+    value: null,
+  };
+}
+
 /** An older version is brought forward first: a person may have taken an old file back. */
-export async function judgeEdit(state: CompiledState, text: string): Promise<EditVerdict> {
+export async function judgeEdit(state: CompiledState, { text, isText }: EditedText): Promise<EditVerdict> {
+  if (!isText) return { kind: 'refused', code: 'STATE_INVALID', problems: [notUtf8(text)] };
   const parsed = await parseJsonText(text);
   if (parsed.problem) {
     const problem = { path: '', rule: 'syntax', value: null, ...parsed.problem };

@@ -7,7 +7,6 @@ import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../
 import { changesBetween, type JsonPatchStep } from '../../core/json-patch.js';
 import type { SharedJournalName } from '../../storage/journal-check.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
-import { describeProblem } from './edit-verdict.js';
 import { migrateDocument } from './migrate.js';
 import { compileState, definitionAt, type StateDefinition, versionOfDocument } from './state-definition.js';
 import { StateLog } from './state-log.js';
@@ -76,7 +75,7 @@ function targetOf(
 export async function documentNames(backend: StorageBackend, folder: Name = ['state']): Promise<string[]> {
   const names = await backend.listNames(folder);
   const found = names.flatMap((name) => /^(.+?)(?:\.events\.jsonl|\.json|\.events)$/.exec(name)?.[1] ?? []);
-  return [...new Set(found)].filter((name) => !name.includes('.refused-')).sort();
+  return [...new Set(found)].filter((name) => !/\.(?:refused|quarantine)-/.test(name)).sort();
 }
 
 /** The journals of the documents in a folder. */
@@ -112,8 +111,9 @@ async function migrateOne(
   const from = before && versionOfDocument(before);
   if (from !== null && from > state.version) return { ...result, status: 'newer', from, to: from };
   try {
-    const { value } = migrateDocument(state, before ?? notAnObject(name));
     if (from === state.version) return { ...result, from, to: from };
+    const byHand = before !== null && (await isMendedByHand(backend, folder, target));
+    const value = byHand ? before : migrateDocument(state, before ?? notAnObject(name)).value;
     const found = { ...result, from, to: state.version, changes: changesBetween(before!, value) };
     if (dryRun) return { ...found, status: 'would-migrate' };
     const refused = await open(backend, folder, target);
@@ -131,14 +131,30 @@ async function migrateOne(
 async function open(
   backend: StorageBackend,
   folder: Name,
-  { initial: _, ...target }: StateDefinition,
+  target: StateDefinition,
 ): Promise<MigrationResult['error']> {
-  const manager = await StateManager.open({ ...target, backend, folder });
-  const { refusedEdit } = manager;
-  await manager.close();
-  if (!refusedEdit) return null;
-  const problems = refusedEdit.problems.slice(0, 3).map(describeProblem).join('; ');
-  return { code: 'HUMAN_EDIT', message: `The file holds an edit that is refused: ${problems}.` };
+  const { initial: _, ...rest } = target;
+  try {
+    await (await StateManager.open({ ...rest, backend, folder })).close();
+    return null;
+  } catch (thrown) {
+    if (!isRekindleError(thrown, 'HUMAN_EDIT')) throw thrown;
+    return { code: thrown.code, message: thrown.message };
+  }
+}
+
+/** The file holds a person's edit that is valid: they may have mended by hand what a migration cannot. */
+async function isMendedByHand(
+  backend: StorageBackend,
+  folder: Name,
+  target: StateDefinition,
+): Promise<boolean> {
+  const manager = new StateManager({ ...target, backend, folder });
+  try {
+    return (await manager.inspect()).pending === 'adopt';
+  } finally {
+    await manager.close();
+  }
 }
 
 /** What is there now: the newest version in the journal, else the file. Writes nothing. Null for a file that holds no object. */
@@ -151,7 +167,13 @@ async function storedValue(backend: StorageBackend, folder: Name, name: string):
     await log.close();
   }
   const bytes = await backend.documents.readBytes([...folder, `${name}.json`]);
-  const value = bytes ? tryParseJson(Buffer.from(bytes).toString('utf8')) : undefined;
+  const value = bytes
+    ? tryParseJson(
+        Buffer.from(bytes)
+          .toString('utf8')
+          .replace(/^\ufeff/, ''),
+      )
+    : undefined;
   return isJsonObject(value) ? value : null;
 }
 
@@ -173,13 +195,15 @@ async function putIntoQuarantine(
   error: RekindleError,
 ): Promise<string | null> {
   const { documents } = backend;
-  const bytes = await documents.readBytes([...folder, `${name}.json`]);
-  if (!bytes) return null;
+  // Moved first, in one step: what a person saves meanwhile is not touched.
+  const aside = await documents.setAside([...folder, `${name}.json`], 'quarantine');
+  const bytes = aside === null ? null : await documents.readBytes([...folder, aside]);
+  if (aside === null || !bytes) return null;
   const place = await freeName(backend, folder, name);
   await documents.writeBytes([...folder, 'quarantine', `${place}.json`], bytes, { ifVersion: null });
   const reason = { name, error: error.toJSON() as JsonValue };
   await documents.write([...folder, 'quarantine', `${place}.reason.json`], reason);
-  await documents.delete([...folder, `${name}.json`]);
+  await documents.delete([...folder, aside]);
   return `quarantine/${place}.json`;
 }
 

@@ -142,19 +142,18 @@ export class StateDocument {
     const { state } = this.#options;
     const look = { content, refused: null, adopted: null };
     if (!content) return { ...look, task: state.definition.initial === undefined ? null : 'create' };
-    if (!isJsonObject(content.value))
-      throw refusedFile(this.#options.name, await judgeEdit(state, content.text));
+    if (!isJsonObject(content.value)) throw refusedFile(this.#options.name, await judgeEdit(state, content));
     this.#assertNotNewer(content.value);
     const version = versionOfDocument(content.value);
     const isOlder = version !== null && version < state.version && state.migrations.has(version);
     if (isOlder) return { ...look, task: 'import', adopted: content.value };
-    const verdict = await judgeEdit(state, content.text);
+    const verdict = await judgeEdit(state, content);
     if (verdict.kind === 'refused') throw refusedFile(this.#options.name, verdict);
     return { ...look, task: 'import', adopted: verdict.value };
   }
 
   async #edited(content: FileContent): Promise<Look> {
-    const verdict = await judgeEdit(this.#options.state, content.text);
+    const verdict = await judgeEdit(this.#options.state, content);
     if (verdict.kind === 'refused') return { content, task: null, adopted: null, refused: verdict };
     const task = this.log.lostAtEnd > 0 ? 'recover' : 'adopt';
     return { content, task, adopted: verdict.value, refused: null };
@@ -186,22 +185,34 @@ export class StateDocument {
   }
 
   /** A person's edit counts from when the file was saved. */
-  #adoption({ content, adopted }: Look): StateChange {
+  async #adoption({ content, adopted }: Look): Promise<StateChange> {
     const now = this.#options.clock.nowMs();
     const before = Date.parse(this.log.current!.at);
     const at = new Date(Math.min(now, Math.max(before, content!.modifiedMs))).toISOString();
+    const saved = content!.value as JsonObject;
+    const from = versionOfDocument(saved);
+    // What a migration drops of a person's words stays somewhere.
+    if (from !== this.#options.state.version) await this.#backUp(from ?? 0, digestOf(saved), content!.text);
     const touched = this.#options.state.hasHumanTouch ? { last_human_touch: at } : {};
-    return { event: 'human_edit', by: 'human', why: null, at, value: { ...adopted!, ...touched } };
+    const value = { ...adopted!, ...touched };
+    return { event: 'human_edit', by: 'human', why: null, at, value, file: digestOf(saved) };
   }
 
   async #migration(at: string): Promise<StateChange> {
-    const { state, backend, folder, name } = this.#options;
+    const { state } = this.#options;
     const { value: old, digest } = this.log.current!;
     const { value, from, to } = migrateDocument(state, old);
-    const backup = `${name}.v${from}-${digest.slice(0, 8)}.json`;
-    await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(this.#file.render(old)));
+    const backup = await this.#backUp(from, digest, this.#file.render(old));
     const why = `schema version ${from} to ${to}; the old document is backups/${backup}`;
     return { event: 'migrated', by: 'rekindle', why, at, value };
+  }
+
+  /** @returns its name */
+  async #backUp(version: number, digest: string, text: string): Promise<string> {
+    const { backend, folder, name } = this.#options;
+    const backup = `${name}.v${version}-${digest.slice(0, 8)}.json`;
+    await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(text));
+    return backup;
   }
 
   async #valueOfFile(digest: string): Promise<JsonObject | null> {
@@ -212,9 +223,10 @@ export class StateDocument {
   /** Moves a refused edit aside and gives the file the newest version. The name that it got; null when there was none to move. */
   async discardEdit(): Promise<string | null> {
     await this.log.refresh();
+    let aside: string | null = null; // kept when the change is made again
     return this.log.change(async () => {
       const { refused } = await this.look();
-      const aside = refused ? await this.#file.setAside('refused') : null;
+      if (refused) aside = await this.#file.setAside('refused');
       const done = async () => {
         if (aside !== null) await this.#writeFile(null);
         return aside;

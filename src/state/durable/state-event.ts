@@ -29,6 +29,8 @@ export interface StateEvent {
   readonly value: JsonObject | null;
   /** Of the value after it: SHA-256 of its canonical JSON, 32 hex digits. */
   readonly digest: string;
+  /** Of a person's edit: the digest of the file as they saved it. */
+  readonly file: string | null;
 }
 
 /** A document at one of its versions. */
@@ -50,6 +52,8 @@ export interface StateChange {
   readonly why: string | null;
   readonly at: string;
   readonly value: JsonObject;
+  /** See `StateEvent.file`. */
+  readonly file?: string;
 }
 
 export function digestOf(value: JsonValue): string {
@@ -70,12 +74,13 @@ export function encodeEvent(before: StateAt | null, change: StateChange, lost = 
     ...(why === null ? {} : { why }),
     ...(whole ? { value } : { patch: patch as unknown as JsonValue }),
     digest: digestOf(value),
+    ...(change.file === undefined ? {} : { file: change.file }),
   };
 }
 
 /** Null for a row of another shape. */
 export function decodeEvent(row: JsonObject): StateEvent | null {
-  const { version, at, event, by, why, patch, value, digest } = row;
+  const { version, at, event, by, why, patch, value, digest, file } = row;
   if (typeof version !== 'number' || typeof at !== 'string' || typeof by !== 'string') return null;
   if (typeof digest !== 'string' || typeof event !== 'string') return null;
   if (!isJsonObject(value) && !Array.isArray(patch)) return null;
@@ -88,6 +93,7 @@ export function decodeEvent(row: JsonObject): StateEvent | null {
     patch: Array.isArray(patch) ? (patch as unknown as JsonPatchStep[]) : null,
     value: isJsonObject(value) ? value : null,
     digest,
+    file: typeof file === 'string' ? file : null,
   };
 }
 

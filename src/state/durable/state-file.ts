@@ -2,6 +2,7 @@
  * The file of one document, `<name>.json`: what people read, edit and review. Pretty-printed, keys in the order of the schema, so
  * that a diff shows what changed. The journal is the truth; here it is compared with it, to find out what a person did.
  */
+import { isUtf8 } from 'node:buffer';
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isRekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, setOwn, tryParseJson } from '../../core/json.js';
@@ -13,6 +14,8 @@ import { digestOf } from './state-event.js';
 
 export interface FileContent {
   readonly text: string;
+  /** False when the bytes are no UTF-8: then `text` has marks in place of some of them. */
+  readonly isText: boolean;
   /** Of the bytes, for `replace`. */
   readonly fileVersion: string;
   /** The value; undefined when it is no JSON. */
@@ -46,7 +49,9 @@ export class StateFile {
       .toString('utf8')
       .replace(/^\ufeff/, '');
     const modifiedMs = (await this.#documents.modifiedMs(this.#name)) ?? 0;
-    return { text, fileVersion: versionOf(bytes), value: tryParseJson(text), modifiedMs };
+    const isText = isUtf8(bytes);
+    const value = isText ? tryParseJson(text) : undefined;
+    return { text, isText, fileVersion: versionOf(bytes), value, modifiedMs };
   }
 
   /** @param backward the events of the journal, newest first; looked at only when the file is not the newest version */
@@ -102,9 +107,13 @@ async function isBehind(content: FileContent, events: AsyncIterable<StateEvent>)
   let looked = 0;
   let after: StateEvent | null = null;
   for await (const event of events) {
-    if (after && event.digest === digest) return content.modifiedMs <= Date.parse(after.at);
+    // Adopted from this very file, which could not be brought up to date then.
+    if (!after && event.file === digest) return true;
+    const isOurs = event.digest === digest || event.file === digest;
+    if (after && isOurs) return Math.floor(content.modifiedMs) <= Date.parse(after.at);
     after = event;
-    if (++looked > BEHIND_MAX) break;
+    // Not before the events are older than the file: it may not have been possible to replace it for long.
+    if (++looked > BEHIND_MAX && Date.parse(event.at) <= content.modifiedMs) break;
   }
   return false;
 }

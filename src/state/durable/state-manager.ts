@@ -20,6 +20,7 @@ import {
   type StateDefinition,
   type StateOf,
   type StateSchema,
+  versionOfDocument,
 } from './state-definition.js';
 import { type RefusedEdit, StateDocument, type StateTask } from './state-document.js';
 import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
@@ -133,11 +134,14 @@ export class StateManager<T = JsonObject> {
   /**
    * The newest version. On the way a person's edit is adopted, an older schema version is brought forward, and a document that is
    * not there begins with `initial`.
-   * @throws STATE_NOT_FOUND, STATE_INVALID (a file without a journal), UNSUPPORTED_VERSION, MIGRATION_FAILED, JOURNAL_DAMAGED
+   * @throws STATE_NOT_FOUND, STATE_INVALID (a file without a journal), HUMAN_EDIT (a refused edit keeps an older schema version), UNSUPPORTED_VERSION, MIGRATION_FAILED, JOURNAL_DAMAGED
    */
   async load(): Promise<StateSnapshot<T>> {
     await this.#settle();
     const { current } = this.#document.log;
+    // Brought forward it would be, but for the edit: an older version is nothing that this program knows.
+    if (current && this.#refused && versionOfDocument(current.value) !== this.#state.version)
+      throw this.#refusal(this.#refused);
     if (current) return snapshotOf<T>(current);
     throw new RekindleError('STATE_NOT_FOUND', `There is no document ${JSON.stringify(this.name)} here.`, {
       details: { name: this.name },

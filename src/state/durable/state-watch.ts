@@ -13,6 +13,7 @@ export class StateWatch {
   #ends = new Set<() => Promise<void>>();
   #looking: Promise<void> | null = null;
   #again = false;
+  #closed = false;
 
   /** @param look must be harmless when nothing changed: our own writes wake it, too, and then it finds nothing */
   constructor(backend: StorageBackend, folder: Name, name: string, look: () => Promise<void>) {
@@ -26,6 +27,7 @@ export class StateWatch {
     const stop = await this.#backend.watch(this.#folder, ({ path }) => {
       if (path === `${this.#name}.json` || path.startsWith(`${this.#name}.events`)) this.#wake();
     });
+    if (this.#closed) await stop();
     const end = async () => {
       this.#ends.delete(end);
       await stop();
@@ -51,6 +53,7 @@ export class StateWatch {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all([...this.#ends].map((end) => end()));
   }
 }

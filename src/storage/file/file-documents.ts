@@ -9,7 +9,7 @@ import type { JsonValue } from '../../core/json.js';
 import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { encodeNameSegment } from '../name-encoding.js';
-import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
+import type { DocumentDurability, Documents, DocumentWriteOptions, Name } from '../ports.js';
 import { openExisting, readWhole, writeFully } from './file-io.js';
 import { assertPlainFile, type FilePaths } from './file-paths.js';
 import { labelled } from './storage-errors.js';
@@ -58,9 +58,14 @@ export class FileDocuments implements Documents {
   async writeBytes(name: Name, bytes: Uint8Array, options: DocumentWriteOptions = {}): Promise<void> {
     await this.#serially(name, { make: true }, async (target) => {
       await assertPlainFile(this.#fs, target);
-      if (options.ifVersion !== undefined) await this.#assertVersion(name, target, options.ifVersion);
+      const { ifVersion, durability = 'durable' } = options;
+      // Again just before it takes the old one's place: a person may save while the new one is being synced.
+      const check = async () => {
+        if (ifVersion !== undefined) await this.#assertVersion(name, target, ifVersion);
+      };
+      await check();
       this.#sizes.delete(target);
-      await this.#replace(target, bytes, options.durability ?? 'durable');
+      await this.#replace(target, bytes, durability, check);
       this.#sizes.set(target, bytes.length);
     });
   }
@@ -98,7 +103,8 @@ export class FileDocuments implements Documents {
   modifiedMs(name: Name): Promise<number | null> {
     return labelled(`look at ${name.join('/')}`, async () => {
       const stat = await this.#fs.stat(await this.#paths.resolve(name, { make: false }));
-      return stat?.kind === 'file' ? stat.modifiedMs : null;
+      // A file that was moved here, or copied with its old time, is as new as its place here.
+      return stat?.kind === 'file' ? Math.max(stat.modifiedMs, stat.changedMs) : null;
     });
   }
 
@@ -153,10 +159,19 @@ export class FileDocuments implements Documents {
       throw documentConflict(name, `its version is ${version ?? 'none'}, not ${expected ?? 'none'}`);
   }
 
-  async #replace(target: string, bytes: Uint8Array, durability: 'durable' | 'cache'): Promise<void> {
+  async #replace(
+    target: string,
+    bytes: Uint8Array,
+    durability: DocumentDurability,
+    check: () => Promise<void>,
+  ): Promise<void> {
     const folder = path.dirname(target);
     const sync = durability === 'durable';
-    await writeThenPlace(this.#fs, folder, bytes, { sync, place: (made) => this.#rename(made, target) });
+    const place = async (made: string) => {
+      await check();
+      await this.#rename(made, target);
+    };
+    await writeThenPlace(this.#fs, folder, bytes, { sync, place });
     if (sync) {
       await this.#syncAncestors(folder);
       await this.#fs.syncFolder(folder);

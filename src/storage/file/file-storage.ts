@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
+import { decodeNameSegment } from '../name-encoding.js';
 import type {
   Blobs,
   DurabilityMode,
@@ -136,13 +137,13 @@ export class FileStorage implements StorageBackend {
       ignoreInitial: true,
       ignored: (file) => /[\\/](?:\.tmp-[^\\/]*|lease)(?:[\\/]|$)/.test(file.slice(folder.length)),
     });
-    await new Promise<void>((resolve, reject) => {
-      watcher.once('ready', resolve);
-      watcher.once('error', reject);
+    // One for each file where the system has no more watches: the first is told, and none may end the process.
+    const ready = new Promise<void>((resolve, reject) => watcher.once('ready', resolve).on('error', reject));
+    await ready.catch(async (thrown: unknown) => {
+      await watcher.close();
+      throw storageError(thrown, `watch ${prefix.join('/')}`);
     });
-    watcher.on('all', (_event, file) =>
-      onChange({ path: path.relative(folder, file).replaceAll(path.sep, '/') }),
-    );
+    watcher.on('all', (_event, file) => onChange({ path: namesOf(path.relative(folder, file)).join('/') }));
     const end = async () => {
       this.#watchers.delete(end);
       await watcher.close();
@@ -177,6 +178,11 @@ export class FileStorage implements StorageBackend {
       if (!isRoot || !['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes(errnoOf(thrown) ?? '')) throw thrown;
     }
   }
+}
+
+/** As they were given: `watch` speaks of names, not of how they are written on the disk. */
+function namesOf(relative: string): string[] {
+  return relative.split(path.sep).map((part) => decodeNameSegment(part) ?? part);
 }
 
 function ownLeaseName(name: Name): Name {

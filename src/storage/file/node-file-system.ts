@@ -141,7 +141,8 @@ function toFileStat(stat: fs.Stats): FileStat {
       : stat.isSymbolicLink()
         ? 'link'
         : 'other';
-  return { kind, sizeBytes: stat.size, modifiedMs: stat.mtimeMs, mode: stat.mode & 0o777 };
+  const { size: sizeBytes, mtimeMs: modifiedMs, ctimeMs: changedMs } = stat;
+  return { kind, sizeBytes, modifiedMs, changedMs, mode: stat.mode & 0o777 };
 }
 
 function errno(code: string, message: string): NodeJS.ErrnoException {

@@ -158,8 +158,10 @@ export class SimulatedDisk implements FileSystem {
   async stat(path: string): Promise<FileStat | null> {
     const found = this.#find(path);
     if (!found) return null;
-    if (found instanceof LiveFolder) return { kind: 'folder', sizeBytes: 0, modifiedMs: 0, mode: 0o700 };
-    return { kind: 'file', sizeBytes: found.size, modifiedMs: found.modifiedMs, mode: 0o600 };
+    if (found instanceof LiveFolder)
+      return { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, mode: 0o700 };
+    const { size: sizeBytes, modifiedMs } = found;
+    return { kind: 'file', sizeBytes, modifiedMs, changedMs: modifiedMs, mode: 0o600 };
   }
 
   async syncFolder(path: string): Promise<void> {

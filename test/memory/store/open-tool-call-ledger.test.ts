@@ -20,7 +20,7 @@ describe.each(PLACES)('a ledger by itself, over $name', ({ make }) => {
     const ledger = await openToolCallLedger(place.storage());
     void ledger.run('pay-7', {}, () => new Promise(() => {})).catch(() => {});
     while (ledger.verdictOn('pay-7') !== 'outcome_unknown') await new Promise(setImmediate);
-    await ledger.close();
+    await ledger.close({ graceMs: 0 });
     const next = await openToolCallLedger(place.storage());
     const run = next.run('pay-7', {}, () => expect.unreachable());
     await expect(run).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN', details: { callId: 'pay-7' } });
@@ -51,6 +51,19 @@ describe('a ledger by itself', () => {
     const storage = new MemoryStorage();
     await openToolCallLedger(storage);
     await expect(openToolCallLedger(storage)).rejects.toMatchObject({ code: 'LEASE_HELD' });
+  });
+
+  it('lets calls that run end before it closes', async () => {
+    const storage = new MemoryStorage();
+    const ledger = await openToolCallLedger(storage);
+    const running = ledger.run(
+      'a',
+      {},
+      () => new Promise((resolve) => setTimeout(() => resolve('done'), 30)),
+    );
+    await ledger.close();
+    expect(await running).toBe('done');
+    expect((await openToolCallLedger(storage)).verdictOn('a')).toBe('finished');
   });
 
   it('refuses an empty id', async () => {

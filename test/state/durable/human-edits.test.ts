@@ -1,8 +1,14 @@
 import fs from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { RekindleError } from '../../../src/core/errors.js';
 import type { RefusedEdit } from '../../../src/state/durable/state-document.js';
 import type { StateEvent } from '../../../src/state/durable/state-event.js';
+import { FileStorage } from '../../../src/storage/file/file-storage.js';
+import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
+import type { OpenFile, OpenMode } from '../../../src/storage/file-system.js';
+import type { StorageBackend } from '../../../src/storage/ports.js';
 import { errorOf, Place, until } from './state-kit.js';
 
 async function newest(state: { history(options: { limit: number }): AsyncIterable<StateEvent> }) {
@@ -109,18 +115,137 @@ describe("a person's valid edit", () => {
   });
 });
 
+/** The store, with a disk that lets nobody replace the documents while it is told so. */
+function stubborn(place: Place): { readonly backend: StorageBackend; refuse: boolean } {
+  const { documents } = place.storage;
+  const disk = { backend: place.storage as StorageBackend, refuse: false };
+  const writeBytes: typeof documents.writeBytes = async (...args) => {
+    if (disk.refuse) throw new RekindleError('STORAGE_FAILED', 'Somebody holds it.');
+    return documents.writeBytes(...args);
+  };
+  // Private fields are the original's: methods are called on it.
+  const proxy = new Proxy(documents, {
+    get: (target, key) => {
+      const value: unknown = key === 'writeBytes' ? writeBytes : Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  disk.backend = new Proxy(place.storage, {
+    get: (target, key) => {
+      const value: unknown = key === 'documents' ? proxy : Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return disk;
+}
+
 describe("a file that is older than the journal through no person's doing", () => {
-  it('is brought up to date: a crash came between the record and the file', async () => {
+  it('is brought up to date: it could not be replaced, or a crash came between', async () => {
+    const place = await Place.make();
+    const disk = stubborn(place);
+    const state = await place.agentState({ backend: disk.backend });
+    await sleep(20);
+    disk.refuse = true;
+    const failed: string[] = [];
+    state.events.on('file_failed', ({ error }) => failed.push(error.code));
+    await state.update((draft) => void draft.blockers.push('x'));
+    expect((await place.json())['blockers']).toEqual([]);
+    expect((await state.load()).value.blockers).toEqual(['x']);
+    expect(failed).toContain('STORAGE_FAILED');
+    expect(await (await place.agentState()).load()).toMatchObject({ version: 2, by: 'agent' });
+    expect((await place.json())['blockers']).toEqual(['x']);
+  });
+
+  it('is no edit, however many versions it is behind', async () => {
+    const place = await Place.make();
+    const disk = stubborn(place);
+    const state = await place.agentState({ backend: disk.backend });
+    await sleep(20);
+    disk.refuse = true;
+    for (let n = 0; n < 120; n += 1) await state.update((draft) => void (draft.next_action = `step ${n}`));
+    disk.refuse = false;
+    expect(await state.load()).toMatchObject({
+      version: 121,
+      by: 'agent',
+      value: { next_action: 'step 119' },
+    });
+    expect((await place.json())['next_action']).toBe('step 119');
+  });
+});
+
+describe('an adopted edit whose file cannot be brought up to date', () => {
+  it('is adopted once', async () => {
+    const place = await Place.make();
+    const disk = stubborn(place);
+    const state = await place.agentState({ backend: disk.backend, humanHoldMs: 0 });
+    await place.edit((document) => (document['next_action'] = 'Mine.'));
+    disk.refuse = true;
+    for (let n = 0; n < 4; n += 1) expect((await state.load()).version).toBe(2);
+    await state.update((draft) => void draft.blockers.push('x'));
+    expect(await state.load()).toMatchObject({
+      version: 3,
+      value: { next_action: 'Mine.', blockers: ['x'] },
+    });
+    disk.refuse = false;
+    expect(await state.load()).toMatchObject({ version: 3, by: 'agent' });
+    expect((await place.json())['blockers']).toEqual(['x']);
+  });
+});
+
+describe('a save while Rekindle writes', () => {
+  it('is not overwritten: the file is looked at again after the new one is synced', async () => {
+    const place = await Place.make();
+    const folder = path.join(place.root, 'state');
+    class Saving extends NodeFileSystem {
+      armed = false;
+      override async open(file: string, mode: OpenMode): Promise<OpenFile> {
+        const opened = await super.open(file, mode);
+        if (!this.armed || !file.includes('.tmp-') || !file.startsWith(folder)) return opened;
+        const datasync = opened.datasync.bind(opened);
+        opened.datasync = async () => {
+          await datasync();
+          this.armed = false;
+          await place.edit((document) => (document['next_action'] = 'Saved meanwhile.'));
+        };
+        return opened;
+      }
+    }
+    const fileSystem = new Saving();
+    const state = await place.agentState({
+      backend: new FileStorage(place.root, { fileSystem }),
+      humanHoldMs: 0,
+    });
+    fileSystem.armed = true;
+    await state.update((draft) => void draft.blockers.push('x'));
+    expect((await place.json())['next_action']).toBe('Saved meanwhile.');
+    expect(await state.load()).toMatchObject({ by: 'human', value: { next_action: 'Saved meanwhile.' } });
+  });
+});
+
+describe('a file that a person put in its place', () => {
+  it('is an edit, also when it has kept its old time', async () => {
+    const place = await Place.make();
+    const state = await place.agentState({ humanHoldMs: 0 });
+    await fs.cp(place.file(), place.file('../old.json'), { preserveTimestamps: true });
+    await sleep(15);
+    await state.update((draft) => void draft.blockers.push('x'));
+    await sleep(15);
+    await fs.rename(place.file('../old.json'), place.file());
+    expect(await state.load()).toMatchObject({ by: 'human', value: { blockers: [] } });
+  });
+
+  it('in another encoding is refused, and stays byte for byte', async () => {
     const place = await Place.make();
     const state = await place.agentState();
-    await state.update((draft) => void draft.blockers.push('x'));
-    const [before, stat] = [await place.text(), await fs.stat(place.file())];
-    await sleep(20);
-    await state.update((draft) => void draft.blockers.push('y'));
-    await fs.writeFile(place.file(), before);
-    await fs.utimes(place.file(), stat.atime, stat.mtime);
-    expect((await (await place.agentState()).load()).version).toBe(3);
-    expect((await place.json())['blockers']).toEqual(['x', 'y']);
+    const bytes = Buffer.from(
+      (await place.text()).replace('"next_action": ""', '"next_action": "Pr\u00fcfen"'),
+      'latin1',
+    );
+    await sleep(12);
+    await fs.writeFile(place.file(), bytes);
+    await state.load();
+    expect(state.refusedEdit?.problems[0]).toMatchObject({ rule: 'encoding', line: 7, column: 21 });
+    expect(await fs.readFile(place.file())).toEqual(bytes);
   });
 });
 

@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { StateManager } from '../../../src/state/durable/state-manager.js';
+import { FileStorage } from '../../../src/storage/file/file-storage.js';
+import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
+import type { OpenFile, OpenMode } from '../../../src/storage/file-system.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { SharedLease } from '../../../src/storage/shared-lease.js';
 import { CLI_BUILD } from '../../support/build-cli.js';
@@ -80,6 +83,43 @@ describe('several writers', () => {
     await other.close();
   });
 
+  it('apply a change once that was read by whoever took over, before its writer was told that it lost its right', async () => {
+    const place = await Place.make();
+    const other = await StateManager.open({ ...counter, backend: place.storage });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    class Suspended extends NodeFileSystem {
+      armed = false;
+      override async open(file: string, mode: OpenMode): Promise<OpenFile> {
+        const opened = await super.open(file, mode);
+        if (!file.endsWith('counter.events.jsonl') || mode === 'read') return opened;
+        const datasync = opened.datasync.bind(opened);
+        opened.datasync = async () => {
+          await datasync();
+          if (!this.armed) return;
+          this.armed = false;
+          await takeOver(place, () => other.update((theirs) => void (theirs.count += 10)));
+        };
+        return opened;
+      }
+    }
+    const fileSystem = new Suspended();
+    const state = await StateManager.open({
+      ...counter,
+      backend: new FileStorage(place.root, { fileSystem }),
+    });
+    fileSystem.armed = true;
+    const attempts: number[] = [];
+    await state.update((draft, { attempt }) => {
+      attempts.push(attempt);
+      draft.count += 1;
+    });
+    expect(attempts).toEqual([1]);
+    expect((await state.load()).value.count).toBe(11);
+    expect((await state.load()).version).toBe(3);
+    await state.close();
+    await other.close();
+  });
+
   it('do not wait for ever: LEASE_HELD names the owner', async () => {
     const place = await Place.make();
     const state = await StateManager.open({ ...counter, backend: place.storage, waitMs: 50 });
@@ -103,6 +143,14 @@ describe('an update inside an update', () => {
     expect(error.code).toBe('LEASE_HELD');
     expect(error.message).toContain('waits for itself');
     expect((await state.update((draft) => void (draft.count = 1))).version).toBe(2);
+  });
+
+  it('does not keep the right to write from others', async () => {
+    const storage = new MemoryStorage();
+    const state = await StateManager.open({ ...counter, backend: storage, waitMs: 60 });
+    await errorOf(state.update(async () => void (await state.update(() => {}))));
+    const other = await StateManager.open({ ...counter, backend: storage, waitMs: 500 });
+    expect((await other.update((draft) => void (draft.count = 1))).version).toBe(2);
   });
 });
 
