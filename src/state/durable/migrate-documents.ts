@@ -8,7 +8,13 @@ import { changesBetween, type JsonPatchStep } from '../../core/json-patch.js';
 import type { SharedJournalName } from '../../storage/journal-check.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { migrateDocument } from './migrate.js';
-import { compileState, definitionAt, type StateDefinition, versionOfDocument } from './state-definition.js';
+import {
+  type CompiledState,
+  compileState,
+  definitionAt,
+  type StateDefinition,
+  versionOfDocument,
+} from './state-definition.js';
 import { StateLog } from './state-log.js';
 import { StateManager } from './state-manager.js';
 
@@ -112,8 +118,9 @@ async function migrateOne(
   if (from !== null && from > state.version) return { ...result, status: 'newer', from, to: from };
   try {
     if (from === state.version) return { ...result, from, to: from };
-    const byHand = before !== null && (await isMendedByHand(backend, folder, target));
-    const value = byHand ? before : migrateDocument(state, before ?? notAnObject(name)).value;
+    const value = await migratedOrMended(before ?? notAnObject(name), state, () =>
+      isMendedByHand(backend, folder, target),
+    );
     const found = { ...result, from, to: state.version, changes: changesBetween(before!, value) };
     if (dryRun) return { ...found, status: 'would-migrate' };
     const refused = await open(backend, folder, target);
@@ -140,6 +147,20 @@ async function open(
   } catch (thrown) {
     if (!isRekindleError(thrown, 'HUMAN_EDIT')) throw thrown;
     return { code: thrown.code, message: thrown.message };
+  }
+}
+
+/** What the migration makes; the value as it is where a person has done by hand what the migration cannot. */
+async function migratedOrMended(
+  before: JsonObject,
+  state: CompiledState,
+  isMended: () => Promise<boolean>,
+): Promise<JsonObject> {
+  try {
+    return migrateDocument(state, before).value;
+  } catch (thrown) {
+    if (await isMended().catch(() => false)) return before;
+    throw thrown;
   }
 }
 

@@ -247,7 +247,7 @@ function taskFor(standing: FileStanding): StateTask | null {
 function refusedFile(name: string, refused: { readonly kind: string } & Partial<RefusedEdit>): RekindleError {
   const problems = refused.problems ?? [];
   const lines = problems.slice(0, 3).map(describeProblem).join('; ');
-  return new RekindleError('STATE_INVALID', `${name}.json is refused: ${lines}.`, {
+  return new RekindleError('STATE_INVALID', `${name}.json is refused: ${lines.replace(/\.$/, '')}.`, {
     details: { name, problems: problems as unknown as JsonValue },
   });
 }

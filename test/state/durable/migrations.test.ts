@@ -223,6 +223,17 @@ describe('migrateDocuments', () => {
     expect(await place.text('notes.json')).toBe('{"schema_version":1,"blockers":7}');
   });
 
+  it('takes what a person mended by hand where the migration cannot do it', async () => {
+    const place = await Place.make();
+    await atVersion1(place);
+    await place.put('{"schema_version":2,"risks":["by hand"]}', 'notes.json');
+    const failing = { ...v2, migrations: [{ from: 1, migrate: () => ({ risks: 7 }) }] };
+    expect(await migrateDocuments(place.storage, [failing])).toMatchObject([
+      { status: 'migrated', quarantine: null },
+    ]);
+    expect(await place.json('notes.json')).toEqual({ schema_version: 2, risks: ['by hand'] });
+  });
+
   it('refuses a version whose schema is not declared, and writes nothing', async () => {
     const place = await Place.make();
     await atVersion1(place);

@@ -104,7 +104,13 @@ describe('the simulated disk as a file system', () => {
     const clock = new ManualClock(5_000);
     const disk = new SimulatedDisk({ clock, folders: ['/d/e'] });
     await create(disk, '/d/a', 'abc', false);
-    expect(await disk.stat('/d/a')).toEqual({ kind: 'file', sizeBytes: 3, modifiedMs: 5_000, mode: 0o600 });
+    expect(await disk.stat('/d/a')).toEqual({
+      kind: 'file',
+      sizeBytes: 3,
+      modifiedMs: 5_000,
+      changedMs: 5_000,
+      mode: 0o600,
+    });
     await disk.touch('/d/a', 9_000);
     expect((await disk.stat('/d/a'))?.modifiedMs).toBe(9_000);
     expect((await disk.stat('/d/e'))?.kind).toBe('folder');
