@@ -71,7 +71,7 @@ export class CallRecorder {
 
   /** A call that an earlier process left in the middle: nobody else will ever tell of it. */
   interrupted({ callId, toolName, turnId, verdict }: InterruptedCall, input: JsonValue): void {
-    this.#running.set(callId, { input, startedMs: Date.now(), since: performance.now() });
+    this.#running.set(callId, { input, startedMs: this.#clock.nowMs(), since: performance.now() });
     const error = `Interrupted by the end of its process: ${verdict}.`;
     this.ended({ callId, toolName, result: null, error }, turnId ?? '');
   }

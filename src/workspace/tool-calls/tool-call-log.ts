@@ -22,6 +22,10 @@ export interface ToolCallLogOptions {
   /** Of the workspace. Default `['workspace']`; the log is in `tool_calls/` below it. */
   readonly folder?: Name;
   readonly clock?: Clock;
+  /** Held by itself, whenever a chunk is begun. Default: nothing is removed but by `prune`. */
+  readonly bounds?: PruneOptions;
+  /** Told what the bounds removed. */
+  readonly onPruned?: (report: PruneReport) => void;
 }
 
 export type { ToolCallQuery } from './call-matcher.js';
@@ -53,6 +57,7 @@ export class ToolCallLog {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
   readonly #clock: Clock;
+  readonly #options: ToolCallLogOptions;
   readonly #turns: SharedLease;
   #open: { readonly chunk: CallChunk; readonly journal: Journal<JsonObject> } | null = null;
   #pending = new Set<PreparedCall>();
@@ -63,6 +68,8 @@ export class ToolCallLog {
     this.#backend = backend;
     this.#folder = [...folder, 'tool_calls'];
     this.#clock = options.clock ?? systemClock;
+    this.#options = options;
+    assertBounds(options.bounds ?? {});
     this.#turns = new SharedLease(backend.leases, [...folder, 'tool_calls.lease'], {
       onEnd: () => this.#closeChunk(),
     });
@@ -133,6 +140,10 @@ export class ToolCallLog {
     if (this.#open?.chunk.day === day && (await this.#open.journal.head()).seq < CHUNK_CALLS_MAX)
       return this.#open.journal;
     await this.#closeChunk();
+    const journal = await this.#openChunk(day, lease);
+    if ((await journal.head()).seq > 0 || !this.#options.bounds) return journal;
+    const report = await this.#prune(this.#options.bounds, lease);
+    if (report.chunks.length > 0) this.#options.onPruned?.(report);
     return this.#openChunk(day, lease);
   }
 
@@ -200,21 +211,23 @@ export class ToolCallLog {
   /** Removes the oldest calls beyond the bounds, and values that only they name. @throws INVALID_ARGUMENT, LEASE_HELD */
   async prune(options: PruneOptions): Promise<PruneReport> {
     assertBounds(options);
-    return this.#turns.run(async (lease) => {
-      await this.#closeChunk();
-      const chunks = await this.#counted();
-      const gone = chunks.slice(0, this.#countOfOld(chunks, options));
-      for (const { chunk } of gone) await this.#backend.removeJournal(chunk.name, lease);
-      const kept = chunks.slice(gone.length);
-      const values = gone.length > 0 ? await this.#removeValues(kept.map(({ chunk }) => chunk)) : [];
-      return {
-        callsRemoved: gone.reduce((sum, { calls }) => sum + calls, 0),
-        callsKept: kept.reduce((sum, { calls }) => sum + calls, 0),
-        chunks: gone.map(({ chunk }) => chunk.name.at(-1)!),
-        valuesRemoved: values.length,
-        bytesRemoved: values.reduce((sum, bytes) => sum + bytes, 0),
-      };
-    });
+    return this.#turns.run((lease) => this.#prune(options, lease));
+  }
+
+  async #prune(options: PruneOptions, lease: Lease): Promise<PruneReport> {
+    await this.#closeChunk();
+    const chunks = await this.#counted();
+    const gone = chunks.slice(0, this.#countOfOld(chunks, options));
+    for (const { chunk } of gone) await this.#backend.removeJournal(chunk.name, lease);
+    const kept = chunks.slice(gone.length);
+    const values = gone.length > 0 ? await this.#removeValues(kept.map(({ chunk }) => chunk)) : [];
+    return {
+      callsRemoved: gone.reduce((sum, { calls }) => sum + calls, 0),
+      callsKept: kept.reduce((sum, { calls }) => sum + calls, 0),
+      chunks: gone.map(({ chunk }) => chunk.name.at(-1)!),
+      valuesRemoved: values.length,
+      bytesRemoved: values.reduce((sum, bytes) => sum + bytes, 0),
+    };
   }
 
   async #counted(): Promise<{ readonly chunk: CallChunk; readonly calls: number }[]> {

@@ -6,7 +6,7 @@
  * Large inputs and outputs are stored by their digest: `input_ref`, `output_ref`.
  */
 import { RekindleError } from '../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
 import { dayOf } from './call-chunks.js';
 
 export interface ToolCallEntry {
@@ -110,7 +110,7 @@ async function placed(field: 'input' | 'output', text: string, offload: Offload)
 export function decodeCall(row: JsonObject): ToolCallRecord | null {
   const { call_id: callId, agent, tool, started_at: startedAt, duration_ms: durationMs } = row;
   if (typeof callId !== 'string' || typeof agent !== 'string' || typeof tool !== 'string') return null;
-  if (typeof startedAt !== 'string' || typeof durationMs !== 'number' || !isJsonObject(row)) return null;
+  if (typeof startedAt !== 'string' || typeof durationMs !== 'number') return null;
   const error = text(row['error']);
   return {
     callId,
