@@ -114,6 +114,8 @@ export interface Journal<R extends JsonObject> {
   openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[];
   /** Sets aside whole segments whose records all come before `seq`; `read` skips them unless told otherwise. */
   archiveBefore(seq: number): Promise<void>;
+  /** As `archiveBefore`, and deletes what is set aside: for histories that are bounded. */
+  removeBefore(seq: number): Promise<void>;
   /**
    * When it resolves, every record that can be read now is durable: also what an owner before was killed over, before its sync. For
    * those who make something else durable that relies on it; `append` does it by itself. @throws as `append`
@@ -130,6 +132,8 @@ export interface JournalOptions {
   readonly lease?: Lease;
   /** Refuse to write, and touch nothing. */
   readonly readOnly?: boolean;
+  /** About how many bytes are set aside or removed at once, where the backend stores in pieces. Default: the backend's. */
+  readonly segmentBytes?: number;
 }
 
 /** `durable`: survives power loss when acknowledged. `cache`: may be lost, is never torn unnoticed. */

@@ -35,6 +35,8 @@ export interface SharedJournalOptions<R extends JsonObject> {
   readonly fold: JournalFold<R>;
   /** See `SharedLeaseOptions.waitMs`. */
   readonly waitMs?: number;
+  /** See `JournalOptions.segmentBytes`. */
+  readonly segmentBytes?: number;
 }
 
 /** A decision whose append failed because the lease was lost: whoever took over may have read its record before that. */
@@ -86,7 +88,7 @@ export class SharedJournal<R extends JsonObject> {
 
   /** Brings the state up to date. Writes nothing. */
   async refresh(): Promise<void> {
-    if (this.#turns.held && this.#writer) return; // nobody else can have written since it caught up
+    if (this.#writer && (await this.#turns.holds())) return; // nobody else can have written since it caught up
     const reader = await this.reader();
     await this.#catchUp(reader);
   }
@@ -125,6 +127,11 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
+  /** Work on the journal itself, in turn; appends wait. It must not append. @throws as `change` */
+  async maintain<T>(work: (journal: Journal<R>) => Promise<T>): Promise<T> {
+    return this.#turns.run(async (lease) => work((this.#writer ??= await this.#openWriter(lease))));
+  }
+
   async #decide<T>(
     lease: Lease,
     decide: () => Promise<Decision<R, T>>,
@@ -138,13 +145,18 @@ export class SharedJournal<R extends JsonObject> {
     if (record !== undefined) {
       tell({ decision, record, seq: this.head.seq + 1 });
       await this.#append(writer, record);
-    } else if (decision.secure) await writer.secure();
+    } else {
+      if (decision.secure) await writer.secure();
+      await lease.check(); // an append does: what was decided on is the newest until now
+    }
     return decision;
   }
 
   /** One that has caught up: no change may be decided on a state that could not be read. */
   async #openWriter(lease: Lease): Promise<Journal<R>> {
-    const writer = await this.#backend.openJournal<R>(this.#options.journal, { lease });
+    const { journal, segmentBytes } = this.#options;
+    const size = segmentBytes === undefined ? {} : { segmentBytes };
+    const writer = await this.#backend.openJournal<R>(journal, { lease, ...size });
     try {
       await this.#catchUp(writer);
       return writer;
@@ -158,29 +170,31 @@ export class SharedJournal<R extends JsonObject> {
     const { seq, cursor, crc } = await writer.append([record]);
     await this.#folding.add(async () => {
       // Whoever was reading just then has applied it already.
-      if (seq > this.head.seq) this.#apply({ kind: 'record', seq, record, cursor, crc });
+      if (seq <= this.head.seq) return;
+      this.#options.fold.apply({ kind: 'record', seq, record, cursor, crc });
+      this.#head = { seq, cursor, crc };
     });
   }
 
   #catchUp(journal: Journal<R>): Promise<void> {
     return this.#folding.add(async () => {
       const known = this.#head;
-      if (!known || !(await this.#applyAfter(journal, known)))
-        this.#head = await this.#options.fold.load(journal);
+      try {
+        this.#head =
+          (known && (await this.#applyAfter(journal, known))) ?? (await this.#options.fold.load(journal));
+      } catch (thrown) {
+        this.#head = null; // what fails half-way is loaded anew
+        throw thrown;
+      }
     });
   }
 
-  /** False when the journal does not hold what the state was made of: it was repaired, or is another one. */
-  async #applyAfter(journal: Journal<R>, known: JournalHead): Promise<boolean> {
+  /** The new end. Null when the journal does not hold what the state was made of: it was repaired, or is another one. */
+  async #applyAfter(journal: Journal<R>, known: JournalHead): Promise<JournalHead | null> {
     const head = await journal.head();
-    if (head.seq === known.seq && head.crc === known.crc) return true;
-    if (head.seq <= known.seq || (known.seq > 0 && known.cursor === null)) return false;
-    return (await followFrom(journal, known, (entry) => this.#apply(entry))) !== null;
-  }
-
-  #apply(entry: JournalRecord<R>): void {
-    this.#options.fold.apply(entry);
-    this.#head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+    if (head.seq === known.seq && head.crc === known.crc) return known;
+    if (head.seq <= known.seq || (known.seq > 0 && known.cursor === null)) return null;
+    return followFrom(journal, known, (entry) => this.#options.fold.apply(entry));
   }
 
   async #closeWriter(): Promise<void> {

@@ -43,9 +43,14 @@ export class SharedLease {
     this.#options = options;
   }
 
-  /** True while nobody else can write. */
-  get held(): boolean {
-    return this.#lease?.held ?? false;
+  /** True when nobody else can have written until now. The store is asked: a process that was stopped for a while does not know by itself. */
+  async holds(): Promise<boolean> {
+    const lease = this.#lease;
+    if (!lease?.held) return false;
+    return lease.check().then(
+      () => true,
+      () => false,
+    );
   }
 
   /**

@@ -335,7 +335,7 @@ describe.each(STORES)('a shared lease over $name', ({ make }) => {
     });
     await lease.run(async () => {});
     await sleep(60);
-    expect([ended, lease.held]).toEqual([1, false]);
+    expect([ended, await lease.holds()]).toEqual([1, false]);
     await lease.run(async () => {});
     await lease.close();
     expect(ended).toBe(2);

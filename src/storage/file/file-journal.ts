@@ -26,6 +26,7 @@ import {
   sealedRanges,
   startsNumbered,
 } from './journal-reader.js';
+import { removeArchive } from './journal-removal.js';
 import { repairSegment } from './journal-repair.js';
 import { SegmentFiles } from './journal-segments.js';
 import { JournalWriter } from './journal-writer.js';
@@ -226,10 +227,20 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   }
 
   archiveBefore(seq: number): Promise<void> {
-    if (this.#options.readOnly) {
-      return Promise.reject(readOnlyError());
-    }
-    return this.#queue.exclusive(() => labelled(`archive ${this.#files.base}`, () => this.#archive(seq)));
+    return this.#exclusive('archive', () => this.#archive(seq));
+  }
+
+  removeBefore(seq: number): Promise<void> {
+    return this.#exclusive('remove from', async () => {
+      await this.#archive(seq);
+      await removeArchive(this.#fs, this.#files);
+    });
+  }
+
+  /** Work that changes files, while nothing is appended. */
+  #exclusive<T>(label: string, work: () => Promise<T>): Promise<T> {
+    if (this.#options.readOnly) return Promise.reject(readOnlyError());
+    return this.#queue.exclusive(() => labelled(`${label} ${this.#files.base}`, work));
   }
 
   async #archive(seq: number): Promise<void> {
@@ -269,16 +280,13 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   }
 
   secure(): Promise<void> {
-    if (this.#options.readOnly) return Promise.reject(readOnlyError());
-    const secure = async () => {
+    return this.#exclusive('secure', async () => {
       if (this.#writer.head.seq > 0) await this.#writer.secure();
-    };
-    return this.#queue.exclusive(() => labelled(`secure ${this.#files.base}`, secure));
+    });
   }
 
   repair(): Promise<SegmentRepair[]> {
-    if (this.#options.readOnly) return Promise.reject(readOnlyError());
-    return this.#queue.exclusive(() => labelled(`repair ${this.#files.base}`, () => this.#repair()));
+    return this.#exclusive('repair', () => this.#repair());
   }
 
   /** With the live file closed; afterwards the end is found anew. A file of a writer who lost its lease is sealed first. */

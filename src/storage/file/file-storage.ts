@@ -31,7 +31,7 @@ export interface FileStorageOptions {
   readonly durability?: DurabilityMode;
   /** How long `batched` gathers appends. Default 5 ms. */
   readonly batchMs?: number;
-  /** The live journal file is sealed beyond this size. Default 64 MiB. */
+  /** A live journal file is sealed beyond this size. Default: what the journal asks for, else 64 MiB. */
   readonly segmentBytesMax?: number;
   /** For tests: another disk, clock or process identity. */
   readonly fileSystem?: FileSystem;
@@ -70,7 +70,7 @@ export class FileStorage implements StorageBackend {
     const readOnly = options.readOnly ?? false;
     const own = readOnly || options.lease ? null : await this.leases.acquire(ownLeaseName(name));
     try {
-      return await this.#openJournal<R>(name, readOnly, options.lease ?? own, own);
+      return await this.#openJournal<R>(name, options, own);
     } catch (thrown) {
       await own?.release().catch(() => {}); // the first error is the one to tell
       throw thrown;
@@ -79,21 +79,19 @@ export class FileStorage implements StorageBackend {
 
   async #openJournal<R extends JsonObject>(
     name: Name,
-    readOnly: boolean,
-    lease: Lease | null,
+    { readOnly = false, lease, segmentBytes }: JournalOptions,
     own: Lease | null,
   ): Promise<Journal<R>> {
+    const segmentBytesMax = this.#options.segmentBytesMax ?? segmentBytes;
     const plainPath = await labelled(`open ${name.join('/')}`, () =>
       this.#paths.resolve(name, { make: !readOnly }),
     );
     const journal = await FileJournal.open<R>(this.#fs, plainPath, {
-      lease,
+      lease: lease ?? own,
       readOnly,
       durability: this.#options.durability ?? 'durable',
       batchMs: this.#options.batchMs ?? 5,
-      ...(this.#options.segmentBytesMax === undefined
-        ? {}
-        : { segmentBytesMax: this.#options.segmentBytesMax }),
+      ...(segmentBytesMax === undefined ? {} : { segmentBytesMax }),
       syncAncestors: () => this.#syncAncestors(path.dirname(plainPath)),
       onClose: async () => {
         this.#open.delete(journal as unknown as Journal<JsonObject>);

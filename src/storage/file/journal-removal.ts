@@ -1,15 +1,20 @@
-/** Takes a whole journal away: for logs that are bounded. Torn tails that were set aside go with it. */
+/** Takes a journal away, or what was archived of it: for logs and histories that are bounded. */
 import path from 'node:path';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import { listOrEmpty, type SegmentFiles } from './journal-segments.js';
 
+/** Oldest first. How many files there were. */
+export function removeArchive(fs: FileSystem, files: SegmentFiles): Promise<number> {
+  return removeAll(fs, files.archiveFolder, () => true);
+}
+
 /**
- * Oldest first, the live file last: a crash in between leaves a shorter journal, never one with a hole. False when there was
+ * Torn tails that were set aside go with it. Oldest first, the live file last: a crash in between leaves a shorter journal, never one with a hole. False when there was
  * nothing.
  */
 export async function removeSegments(fs: FileSystem, files: SegmentFiles): Promise<boolean> {
   const live = path.basename(files.livePath);
-  const archived = await removeAll(fs, files.archiveFolder, () => true);
+  const archived = await removeArchive(fs, files);
   const sealed = await removeAll(fs, files.folder, (name) => name !== live && files.owns(name));
   const last = await removeAll(fs, files.folder, (name) => name === live);
   return archived + sealed + last > 0;

@@ -14,7 +14,8 @@ import type {
 import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
 
 interface Stored {
-  readonly text: string;
+  /** Null once it was removed: its number is not used again. */
+  readonly text: string | null;
   readonly crc: string;
 }
 
@@ -22,6 +23,7 @@ export class MemoryJournalData {
   readonly records: Stored[] = [];
   /** Records with a number up to this are archived. */
   archivedTo = 0;
+  removedTo = 0;
 
   get lastSeq(): number {
     return this.records.length;
@@ -30,6 +32,7 @@ export class MemoryJournalData {
   clear(): void {
     this.records.length = 0;
     this.archivedTo = 0;
+    this.removedTo = 0;
   }
 }
 
@@ -90,7 +93,7 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
     return {
       kind: 'record',
       seq,
-      record: JSON.parse(text) as R,
+      record: JSON.parse(text ?? 'null') as R,
       cursor: { segment: 1, offset: seq - 1 },
       crc,
     };
@@ -103,7 +106,7 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
     const first = Math.max(
       options.after ?? 0,
       options.cursor?.offset ?? 0,
-      options.archived ? 0 : this.#data.archivedTo,
+      options.archived ? this.#data.removedTo : this.#data.archivedTo,
     );
     const last = Math.min(this.#data.lastSeq, first + (options.limit ?? Number.POSITIVE_INFINITY));
     for (let seq = first + 1; seq <= last; seq += 1) yield this.#entry(seq);
@@ -123,13 +126,27 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
     return [];
   }
 
-  async archiveBefore(seq: number): Promise<void> {
+  archiveBefore(seq: number): Promise<void> {
+    return this.#setAside(seq, () => {});
+  }
+
+  removeBefore(seq: number): Promise<void> {
+    return this.#setAside(seq, () => {
+      for (; this.#data.removedTo < this.#data.archivedTo; this.#data.removedTo += 1) {
+        const { crc } = this.#data.records[this.#data.removedTo]!;
+        this.#data.records[this.#data.removedTo] = { text: null, crc };
+      }
+    });
+  }
+
+  async #setAside(seq: number, then: () => void): Promise<void> {
     if (this.#options.readOnly) {
       throw new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.');
     }
     await this.#queue.exclusive(async () => {
       await this.#options.lease?.check();
       this.#data.archivedTo = Math.max(this.#data.archivedTo, Math.min(seq - 1, this.#data.lastSeq));
+      then();
     });
   }
 

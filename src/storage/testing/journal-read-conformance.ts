@@ -18,7 +18,7 @@ const NAME = ['agents', 'one', 'traces'];
 export function journalReadConformance(suite: Suite): void {
   suite.group('journal: read', () => readTests(suite));
   suite.group('journal: readBackward', () => readBackwardTests(suite));
-  suite.group('journal: archiveBefore', () => archiveTests(suite));
+  suite.group('journal: archiveBefore and removeBefore', () => archiveTests(suite));
   suite.group('journal: readOnly', () => readOnlyTests(suite));
 }
 
@@ -199,6 +199,38 @@ function archiveTests(suite: Suite): void {
     assert.deepEqual(await recordEntries(journal.read({ cursor, archived: true })), all.slice(3));
   });
 
+  suite.test(
+    'removes for good what removeBefore sets aside, and nothing from seq on',
+    async ({ backend }) => {
+      const journal = await withTen(backend);
+      await journal.archiveBefore(3);
+      await journal.removeBefore(11);
+      await appendNumbers(journal, 11, 14);
+      await journal.removeBefore(13);
+      const all = await recordEntries(journal.read({ archived: true }));
+      assert.deepEqual(
+        all.slice(-2).map((entry) => entry.record),
+        numbers(13, 14),
+      );
+      assert.ok(all.every((entry) => entry.seq > 10));
+      assert.deepEqual(await recordEntries(journal.readBackward()), all.reverse());
+    },
+  );
+
+  suite.persistent(
+    'continues the numbers after all was removed and the store opened again',
+    async (store) => {
+      const before = await withTen(store.backend);
+      const head = await before.head();
+      await before.removeBefore(11);
+      assert.equal((await before.head()).crc, head.crc);
+      const journal = await (await store.reopen()).openJournal<Numbered>(NAME);
+      assert.equal((await journal.head()).seq, 10);
+      assert.deepEqual(await collect(journal.read({ archived: true })), []);
+      assert.equal((await journal.append([{ n: 11 }])).seq, 11);
+    },
+  );
+
   suite.persistent('continues the numbers after the store was opened again', async (store) => {
     const before = await withTen(store.backend);
     await before.archiveBefore(11);
@@ -219,6 +251,7 @@ function readOnlyTests(suite: Suite): void {
     const reader = await backend.openJournal<Numbered>(NAME, { readOnly: true });
     await assertRejects(reader.append([{ n: 11 }]), 'JOURNAL_CLOSED');
     await assertRejects(reader.archiveBefore(5), 'JOURNAL_CLOSED');
+    await assertRejects(reader.removeBefore(5), 'JOURNAL_CLOSED');
     assert.deepEqual(await contents(reader), numbers(1, 10));
   });
 

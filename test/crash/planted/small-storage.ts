@@ -106,6 +106,11 @@ class SmallJournal {
     await this.open();
   }
 
+  async removeBefore(): Promise<void> {
+    await this.archiveBefore();
+    this.#archived.length = 0;
+  }
+
   async close(): Promise<void> {
     await this.#queue;
     await this.#file.close();

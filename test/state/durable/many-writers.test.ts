@@ -174,7 +174,7 @@ describe('a shared lease', () => {
     const storage = new MemoryStorage();
     const shared = new SharedLease(storage.leases, ['x']);
     await shared.run(async () => {});
-    expect(shared.held).toBe(true);
+    expect(await shared.holds()).toBe(true);
     await shared.close();
     expect(await storage.leases.inspect(['x'])).toBeNull();
     expect((await errorOf(shared.run(async () => {}))).code).toBe('JOURNAL_CLOSED');
