@@ -45,12 +45,19 @@ export const ERROR_ADVICE = {
   STATE_INVALID: 'Correct every violation in `details.violations`; nothing was changed.',
   STATE_TOO_LARGE:
     'Store the large part with `attach` and keep the reference that it returns; nothing was changed.',
+  LIMIT_EXCEEDED:
+    'Stay within `details.allowed`, or raise the limit named in `details`; nothing was changed.',
+  TYPE_MISMATCH:
+    'The operation does not fit the value that is stored; see `details.type`. Nothing was changed.',
+  HISTORY_GONE: 'Begin anew from the current state: versions before `details.oldest` were removed.',
   HUMAN_EDIT:
     'A person is at work on this document. Wait `details.remainingMs`, or mend the file as `details.problems` says.',
   MIGRATION_FAILED: 'Mend the migration named in `details`, then run it again; the document was not changed.',
   ENTRY_INVALID: 'Correct every violation in `details.violations`; the entry is as it was.',
   ENTRY_NOT_FOUND: 'See which entries and versions there are with `list` and `history`.',
-  SESSION_NOT_FOUND: 'See which sessions there are with `rekindle workspace sessions`.',
+  SESSION_NOT_FOUND: 'Check the id; see which sessions there are with `list`.',
+  SESSION_EXISTS: 'Choose another id, or go on with the session that exists; nothing was changed.',
+  SESSION_STATE: 'The session is not in a state that allows this; see `details.status`. Nothing was changed.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
   ABORTED: 'The caller cancelled. What was said until then is kept.',

@@ -32,3 +32,8 @@ export interface ToolDescription {
   readonly description: string;
   readonly inputSchema: JsonObject;
 }
+
+/** The schema of an object with these properties and no others. */
+export function inputObject(properties: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: 'object', additionalProperties: false, properties, required: [...required] };
+}

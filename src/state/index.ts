@@ -27,3 +27,36 @@ export {
   type StateUpdate,
   type UpdateContext,
 } from './durable/state-manager.js';
+export type { KeyOperation } from './shared/key-change.js';
+export type { StateOperation, VersionCondition } from './shared/key-decision.js';
+export {
+  ROOT_VARIABLE,
+  SESSION_HEADER,
+  SESSION_VARIABLE,
+  sessionEnvironment,
+  sessionFromEnvironment,
+} from './shared/sessions/session-environment.js';
+export { SESSION_STATUSES, type SessionStatus, type TreeSession } from './shared/sessions/session-record.js';
+export {
+  type NewTreeSession,
+  type OrphanSession,
+  type SessionQuery,
+  SessionTree,
+  type SessionTreeOptions,
+} from './shared/sessions/session-tree.js';
+export type { BatchResult, OperationResult } from './shared/shared-commit.js';
+export { SHARED_LIMITS, type SharedLimits } from './shared/shared-limits.js';
+export { SharedSessions, type SharedSessionsOptions } from './shared/shared-sessions.js';
+export {
+  type ChangeKeyOptions,
+  type KeyHistory,
+  recoverSharedState,
+  SharedState,
+  type SharedStateEvents,
+  type SharedStateOptions,
+  type StateKey,
+  type StateView,
+} from './shared/shared-state.js';
+export type { StateSummary, SummaryOptions } from './shared/shared-summary.js';
+export type { StateChange } from './shared/shared-table.js';
+export { type SharedStateToolOptions, sharedStateTools } from './shared/tools/shared-state-tools.js';

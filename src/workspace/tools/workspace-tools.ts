@@ -1,7 +1,7 @@
 /** The tools with which agents use a workspace: read at the time of the call, never from a prompt that has grown old. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
-import type { ToolDefinition } from '../../core/tool-definition.js';
+import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { WorkspaceConfig } from '../config/workspace-config.js';
 import type { ContextDependencies, ContextRequest } from '../context/context-request.js';
 import { selectContext } from '../context/selective-context.js';
@@ -39,7 +39,7 @@ function contextTool(options: WorkspaceToolOptions): ToolDefinition {
     name: 'get_workspace_context',
     description:
       'The newest entries of the shared workspace that matter for your work, cut to your budget of tokens.',
-    inputSchema: objectOf({
+    inputSchema: inputObject({
       keys: {
         type: 'array',
         items: keyOfEntry,
@@ -68,7 +68,7 @@ function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
     name: 'get_workspace_summary',
     description:
       'What is in the shared workspace: one line for each entry, without its value. Use it to decide what to read.',
-    inputSchema: objectOf({}),
+    inputSchema: inputObject({}),
     idempotent: true,
     execute: async () => {
       const lines: string[] = [];
@@ -88,7 +88,7 @@ function readTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
   return {
     name: 'read_from_workspace',
     description: 'The whole value of one entry of the shared workspace, the newest or an older version.',
-    inputSchema: objectOf(
+    inputSchema: inputObject(
       { key: keyOfEntry, version: { type: 'integer', minimum: 1, description: 'Default: the newest.' } },
       ['key'],
     ),
@@ -108,7 +108,10 @@ function writeTool({ workspace, agent }: WorkspaceToolOptions): ToolDefinition {
   return {
     name: 'write_to_workspace',
     description: 'Writes a new version of an entry of the shared workspace. The old versions stay.',
-    inputSchema: objectOf({ key: keyOfEntry, value: { description: 'Any JSON value.' } }, ['key', 'value']),
+    inputSchema: inputObject({ key: keyOfEntry, value: { description: 'Any JSON value.' } }, [
+      'key',
+      'value',
+    ]),
     execute: async ({ key, value }) => {
       const { version, notes } = await workspace.write(String(key), value, { agent });
       return { key: String(key), version, ...(notes.length > 0 ? { notes: [...notes] } : {}) };
@@ -120,7 +123,7 @@ function recentCallsTool(log: ToolCallLog, agent: string): ToolDefinition {
   return {
     name: 'get_recent_tool_calls',
     description: 'The last calls of tools, newest first, with their inputs, results and errors.',
-    inputSchema: objectOf({
+    inputSchema: inputObject({
       tool_name: { type: 'string', description: 'Only calls of this tool.' },
       mine: { type: 'boolean', description: 'Only your own calls.' },
       status: { enum: ['ok', 'error'] },
@@ -165,8 +168,4 @@ async function absent(
       : `no version ${String(version)} of ${JSON.stringify(key)}`;
   const there = keys.length === 0 ? 'The workspace is empty.' : `There are: ${keys.slice(0, 50).join(', ')}.`;
   return new RekindleError('ENTRY_NOT_FOUND', `There is ${what}. ${there}`, { details: { key } });
-}
-
-function objectOf(properties: JsonObject, required: readonly string[] = []): JsonObject {
-  return { type: 'object', additionalProperties: false, properties, required: [...required] };
 }

@@ -1,0 +1,20 @@
+/** JSON Merge Patch (RFC 7396): what the patch names is replaced, `null` removes, objects are gone into. */
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from './json.js';
+
+/** A new value; neither argument is changed, and what did not change is shared with `target`. */
+export function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
+  if (!isJsonObject(patch)) return patch;
+  const merged = isJsonObject(target) ? copyOf(target) : {};
+  for (const [key, change] of Object.entries(patch)) {
+    if (change === null) delete merged[key];
+    else setOwn(merged, key, mergePatch(Object.hasOwn(merged, key) ? merged[key] : undefined, change));
+  }
+  return merged;
+}
+
+/** A spread would do, but for a key named `__proto__`. */
+function copyOf(object: JsonObject): JsonObject {
+  const copy: JsonObject = {};
+  for (const [key, value] of Object.entries(object)) setOwn(copy, key, value);
+  return copy;
+}

@@ -1,0 +1,104 @@
+/** Commits of one process, in order: those that wait together are decided one after the other, and share one record and its sync. */
+import { type Clock, systemClock } from '../../core/clock.js';
+import { RekindleError } from '../../core/errors.js';
+import { type Authorship, KeyLayer } from './key-layer.js';
+import type { Decide } from './shared-commit.js';
+import type { SharedLog } from './shared-log.js';
+import type { Commit } from './shared-record.js';
+
+interface Waiting {
+  decide(layer: KeyLayer, at: string): Commit;
+  settle(): void;
+  fail(thrown: unknown): void;
+}
+
+/** What one record takes at most. */
+const GROUP_MAX = 256;
+const BY_LENGTH_MAX = 512;
+
+export class CommitQueue {
+  readonly #log: SharedLog;
+  readonly #clock: Clock;
+  #waiting: Waiting[] = [];
+  #flushing: Promise<void> | null = null;
+
+  constructor(log: SharedLog, clock: Clock = systemClock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Durable when it resolves. @throws what `decide` throws, INVALID_ARGUMENT, and as `SharedLog.change` */
+  perform<T>(by: string, decide: Decide<T>): Promise<T> {
+    const done = new Promise<T>((resolve, reject) => {
+      assertBy(by);
+      let result: T;
+      this.#waiting.push({
+        decide: (layer, at) => {
+          const decided = decide(layer, { by, at });
+          result = decided.result;
+          return { by, changes: decided.changes };
+        },
+        settle: () => resolve(result),
+        fail: reject,
+      });
+    });
+    this.#flushing ??= this.#flush();
+    return done;
+  }
+
+  /** One record after the other, until nothing waits. */
+  async #flush(): Promise<void> {
+    await Promise.resolve(); // what is asked for together is written together
+    while (this.#waiting.length > 0) await this.#writeGroup();
+    this.#flushing = null; // here, not later: whoever was told just now may ask for more at once
+  }
+
+  async #writeGroup(): Promise<void> {
+    let group: readonly Waiting[] = [];
+    // Also a refusal is told only then: it may rest on what the record is about to make durable.
+    let tell: () => void = () => {};
+    try {
+      await this.#log.change(() => {
+        if (group.length === 0) group = this.#waiting.splice(0, GROUP_MAX);
+        const decided = this.#decide(group);
+        tell = decided.tell;
+        return decided.record;
+      });
+      tell();
+    } catch (thrown) {
+      if (group.length === 0) group = this.#waiting.splice(0); // it did not come to their turn
+      for (const waiting of group) waiting.fail(thrown);
+    }
+  }
+
+  #decide(group: readonly Waiting[]) {
+    const at = new Date(this.#clock.nowMs()).toISOString();
+    const layer = new KeyLayer(this.#log.table.keys);
+    const commits: Commit[] = [];
+    const tellers = group.map((waiting) => {
+      try {
+        const commit = waiting.decide(layer, at);
+        if (commit.changes.length > 0) commits.push(commit);
+        return () => waiting.settle();
+      } catch (thrown) {
+        return () => waiting.fail(thrown);
+      }
+    });
+    const tell = () => {
+      for (const teller of tellers) teller();
+    };
+    return { record: commits.length === 0 ? null : { at, commits }, tell };
+  }
+
+  /** Lets commits under way finish. */
+  async close(): Promise<void> {
+    await this.#flushing;
+  }
+}
+
+function assertBy(by: Authorship['by']): void {
+  if (typeof by === 'string' && by !== '' && by.length <= BY_LENGTH_MAX && by.isWellFormed()) return;
+  throw new RekindleError('INVALID_ARGUMENT', 'by must be the id of a session.', {
+    details: { field: 'by' },
+  });
+}

@@ -1,0 +1,191 @@
+/** Decides on operations, against the newest state: what they change, or why they are refused. No I/O. */
+import { RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import type { KeyChange, KeyEffect } from './key-change.js';
+import { type Authorship, KeyLayer, type KeyState } from './key-layer.js';
+import { assertKey, checkedJson, limitExceeded, type SharedLimits } from './shared-limits.js';
+
+/** A number: only when this is the version; 0: only when the key has no value; `*`: only when it has one. */
+export type VersionCondition = number | '*';
+
+interface OnKey {
+  readonly key: string;
+  readonly ifVersion?: VersionCondition;
+}
+
+export type StateOperation =
+  | (OnKey & { readonly op: 'set'; readonly value: unknown })
+  | (OnKey & { readonly op: 'delete' })
+  /** @param delta default 1 */
+  | (OnKey & { readonly op: 'increment'; readonly delta?: number })
+  | (OnKey & { readonly op: 'append'; readonly items: readonly unknown[] })
+  /** RFC 7396. */
+  | (OnKey & { readonly op: 'merge'; readonly patch: object });
+
+/** An operation whose own parts are in order. */
+export interface CheckedOperation {
+  readonly key: string;
+  readonly effect: KeyEffect;
+  readonly ifVersion: VersionCondition | null;
+}
+
+/** A copy: what the caller does with its values afterwards changes nothing. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
+export function checkOperation(operation: StateOperation, limits: SharedLimits): CheckedOperation {
+  assertKey(operation.key);
+  const { key, ifVersion = null } = operation;
+  if (ifVersion !== null && ifVersion !== '*' && !(Number.isSafeInteger(ifVersion) && ifVersion >= 0))
+    throw refused('ifVersion', 'it is a version, 0 or "*"');
+  return { key, effect: effectOf(operation, limits), ifVersion };
+}
+
+function effectOf(operation: StateOperation, limits: SharedLimits): KeyEffect {
+  switch (operation.op) {
+    case 'set':
+      return { op: 'set', value: checkedJson('value', operation.value, limits) };
+    case 'delete':
+      return { op: 'delete' };
+    case 'increment':
+      return { op: 'increment', delta: checkedDelta(operation.delta ?? 1) };
+    case 'append':
+      return { op: 'append', items: checkedItems(operation.items, limits) };
+    case 'merge':
+      return { op: 'merge', patch: checkedPatch(operation.patch, limits) };
+    default:
+      throw refused('op', 'it is set, delete, increment, append or merge');
+  }
+}
+
+function checkedDelta(delta: unknown): number {
+  if (!Number.isSafeInteger(delta)) throw refused('delta', 'it is a whole number that JSON holds exactly');
+  return (delta as number) + 0; // -0 is no JSON
+}
+
+function checkedItems(items: unknown, limits: SharedLimits): JsonValue[] {
+  if (!Array.isArray(items)) throw refused('items', 'it is a list');
+  return checkedJson('items', items, limits) as JsonValue[];
+}
+
+export function checkedPatch(patch: unknown, limits: SharedLimits): JsonObject {
+  const value = checkedJson('patch', patch, limits);
+  if (isJsonObject(value)) return value;
+  throw refused('patch', 'it is an object (RFC 7396)');
+}
+
+function refused(field: string, rule: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
+}
+
+/** A key is not at the version that the operation asks for. */
+export interface VersionConflict {
+  readonly key: string;
+  /** 0 while the key has no value. */
+  readonly currentVersion: number;
+  readonly currentValue: JsonValue | undefined;
+  readonly ifVersion: VersionCondition;
+}
+
+/** What one operation comes to: a change; nothing to do; or a conflict. */
+export type Outcome =
+  | { readonly kind: 'changed'; readonly change: KeyChange; readonly state: KeyState }
+  | { readonly kind: 'unchanged'; readonly version: number }
+  | { readonly kind: 'conflict'; readonly conflict: VersionConflict };
+
+/** Applies it to the layer when it is fine. @throws TYPE_MISMATCH, LIMIT_EXCEEDED */
+export function decide(
+  layer: KeyLayer,
+  { key, effect, ifVersion }: CheckedOperation,
+  author: Authorship,
+  limits: SharedLimits,
+): Outcome {
+  const before = layer.get(key);
+  const currentVersion = before?.value === undefined ? 0 : before.version;
+  if (ifVersion !== null && (ifVersion === '*' ? currentVersion === 0 : ifVersion !== currentVersion)) {
+    return {
+      kind: 'conflict',
+      conflict: { key, currentVersion, currentValue: before?.value, ifVersion },
+    };
+  }
+  if (effect.op === 'delete' && currentVersion === 0)
+    return { kind: 'unchanged', version: before?.version ?? 0 };
+  assertFits(key, before?.value, effect);
+  const change = { key, version: layer.nextVersion(key), effect };
+  const trial = new KeyLayer(layer);
+  const state = trial.apply(change, author);
+  assertWithin(trial, state, limits);
+  trial.settle();
+  return { kind: 'changed', change, state };
+}
+
+const WANTED: Partial<Record<KeyEffect['op'], string>> = {
+  increment: 'number',
+  append: 'array',
+  merge: 'object',
+};
+
+function assertFits(key: string, before: JsonValue | undefined, effect: KeyEffect): void {
+  const wanted = WANTED[effect.op];
+  const type = typeOf(before);
+  if (before !== undefined && wanted !== undefined && type !== wanted)
+    throw mismatch(
+      key,
+      effect.op,
+      type,
+      `it holds ${article(type)}, and ${effect.op} needs ${article(wanted)}`,
+    );
+  if (effect.op !== 'increment') return;
+  const sum = Number(before ?? 0) + effect.delta;
+  if (Number.isSafeInteger(before ?? 0) && Number.isSafeInteger(sum)) return;
+  throw mismatch(
+    key,
+    effect.op,
+    type,
+    `${String(before ?? 0)} and ${effect.delta} are no whole numbers with a sum that JSON holds exactly`,
+  );
+}
+
+function typeOf(value: JsonValue | undefined): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+function article(type: string): string {
+  return type === 'null' ? type : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function mismatch(key: string, op: string, type: string, why: string): RekindleError {
+  return new RekindleError('TYPE_MISMATCH', `${JSON.stringify(key)} cannot take ${op}: ${why}.`, {
+    details: { key, op, type },
+  });
+}
+
+function assertWithin(trial: KeyLayer, { key, value, bytes }: KeyState, limits: SharedLimits): void {
+  if (value === undefined) return; // what is removed never makes it larger
+  const name = JSON.stringify(key);
+  if (trial.keys > limits.keys)
+    throw limitExceeded('keys', limits.keys, trial.keys, `${name} would be one key too many`);
+  if (bytes > limits.valueBytes)
+    throw limitExceeded(
+      'valueBytes',
+      limits.valueBytes,
+      bytes,
+      `The value of ${name} is too large, in bytes`,
+    );
+  if (trial.bytes > limits.totalBytes)
+    throw limitExceeded('totalBytes', limits.totalBytes, trial.bytes, `With ${name} the state is too large`);
+}
+
+export function conflictError({
+  key,
+  currentVersion,
+  currentValue,
+  ifVersion,
+}: VersionConflict): RekindleError {
+  const now = currentVersion === 0 ? 'has no value' : `is at version ${currentVersion}`;
+  return new RekindleError('DOCUMENT_CONFLICT', `${JSON.stringify(key)} ${now} by now.`, {
+    details: {
+      key,
+      ifVersion,
+      currentVersion,
+      ...(currentValue === undefined ? {} : { currentValue }),
+    },
+  });
+}

@@ -1,0 +1,95 @@
+/** One commit: operations that are applied together or not at all. No I/O. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { mergePatch } from '../../core/merge-patch.js';
+import type { KeyChange } from './key-change.js';
+import { type CheckedOperation, conflictError, decide, type Outcome } from './key-decision.js';
+import { type Authorship, KeyLayer } from './key-layer.js';
+import { limitExceeded, type SharedLimits } from './shared-limits.js';
+
+/** What became of one operation of a batch. */
+export interface OperationResult {
+  readonly key: string;
+  /** `not_applied`: it would have been, but for a conflict of another. */
+  readonly status: 'applied' | 'conflict' | 'not_applied';
+  /** The version that the key has now; 0 while it has no value. */
+  readonly version: number;
+  /** The value that the key has now; undefined while it has none. */
+  readonly value: JsonValue | undefined;
+}
+
+export interface BatchResult {
+  readonly applied: boolean;
+  /** In the order of the operations. */
+  readonly results: readonly OperationResult[];
+  readonly globalVersion: number;
+}
+
+export interface Decided<T> {
+  readonly changes: readonly KeyChange[];
+  readonly result: T;
+}
+
+/** Decides on the newest state. What it throws, or decides to leave, has changed nothing. */
+export type Decide<T> = (layer: KeyLayer, author: Authorship) => Decided<T>;
+
+/** @throws DOCUMENT_CONFLICT */
+export function decideOne<T>(
+  operation: CheckedOperation,
+  limits: SharedLimits,
+  resultOf: (outcome: Exclude<Outcome, { kind: 'conflict' }>, layer: KeyLayer) => T,
+): Decide<T> {
+  return (layer, author) => {
+    const outcome = decide(layer, operation, author, limits);
+    if (outcome.kind === 'conflict') throw conflictError(outcome.conflict);
+    return {
+      changes: outcome.kind === 'changed' ? [outcome.change] : [],
+      result: resultOf(outcome, layer),
+    };
+  };
+}
+
+export function decideBatch(
+  operations: readonly CheckedOperation[],
+  limits: SharedLimits,
+): Decide<BatchResult> {
+  if (operations.length > limits.batch)
+    throw limitExceeded('batch', limits.batch, operations.length, 'The batch has too many operations');
+  return (layer, author) => {
+    const trial = new KeyLayer(layer);
+    const outcomes = operations.map((operation) => decide(trial, operation, author, limits));
+    const applied = outcomes.every(({ kind }) => kind !== 'conflict');
+    if (applied) trial.settle();
+    const results = outcomes.map((outcome, index): OperationResult => {
+      const { key } = operations[index]!;
+      const now = layer.get(key);
+      const status = outcome.kind === 'conflict' ? 'conflict' : applied ? 'applied' : 'not_applied';
+      const version = now?.value === undefined ? 0 : now.version;
+      return { key, status, version, value: now?.value };
+    });
+    const changes = outcomes.flatMap((outcome) => (outcome.kind === 'changed' ? [outcome.change] : []));
+    const { globalVersion } = layer;
+    return { changes: applied ? changes : [], result: { applied, results, globalVersion } };
+  };
+}
+
+/**
+ * A merge patch over all keys: `null` deletes a key, an object is merged into its value, anything else replaces it.
+ * @param ifGlobalVersion only while nothing at all has changed since
+ */
+export function decidePatch(
+  patch: JsonObject,
+  limits: SharedLimits,
+  conflict: (globalVersion: number) => void,
+): Decide<BatchResult> {
+  return (layer, author) => {
+    conflict(layer.globalVersion);
+    const operations = Object.entries(patch).map(([key, change]): CheckedOperation => {
+      if (change === null) return { key, effect: { op: 'delete' }, ifVersion: null };
+      const into = layer.get(key)?.value;
+      if (isJsonObject(change) && isJsonObject(into))
+        return { key, effect: { op: 'merge', patch: change }, ifVersion: null };
+      return { key, effect: { op: 'set', value: mergePatch(undefined, change) }, ifVersion: null };
+    });
+    return decideBatch(operations, limits)(layer, author);
+  };
+}

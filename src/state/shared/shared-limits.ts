@@ -1,0 +1,80 @@
+/** What a shared state may hold. Beyond a limit a change is refused as a whole, and the error says what is allowed. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+
+export interface SharedLimits {
+  /** Keys with a value. Default 1,000. */
+  readonly keys: number;
+  /** One value as JSON, in bytes. Default 256 KiB. */
+  readonly valueBytes: number;
+  /** All keys and values, in bytes. Default 10 MiB. */
+  readonly totalBytes: number;
+  /** Nesting of one value. Default 64. */
+  readonly depth: number;
+  /** Operations in one batch. Default 1,000. */
+  readonly batch: number;
+  /** Changes that stay in the history at least. Older ones go, the versions stay. Default 10,000. */
+  readonly history: number;
+}
+
+export const SHARED_LIMITS: SharedLimits = {
+  keys: 1_000,
+  valueBytes: 256 * 1024,
+  totalBytes: 10 * 1024 * 1024,
+  depth: 64,
+  batch: 1_000,
+  history: 10_000,
+};
+
+/** In bytes of UTF-8. */
+const KEY_BYTES_MAX = 512;
+
+export function assertKey(key: unknown): asserts key is string {
+  const problem =
+    typeof key !== 'string' || key === ''
+      ? 'it is no text, or empty'
+      : !key.isWellFormed()
+        ? 'it has half of a character'
+        : Buffer.byteLength(key) > KEY_BYTES_MAX
+          ? `it has more than ${KEY_BYTES_MAX} bytes`
+          : null;
+  if (problem === null) return;
+  throw new RekindleError('INVALID_ARGUMENT', `This cannot be a key: ${problem}.`, {
+    details: { field: 'key', problem },
+  });
+}
+
+/** A copy of the value, as JSON. Nothing is converted. @throws INVALID_ARGUMENT for what is no plain JSON, LIMIT_EXCEEDED */
+export function checkedJson(field: string, given: unknown, { depth }: SharedLimits): JsonValue {
+  const { value, changes } = toJsonValue(given);
+  const [change] = changes;
+  if (given === undefined || change) {
+    const where = change ? ` at ${JSON.stringify(change.path)} (${change.kind})` : '';
+    throw new RekindleError('INVALID_ARGUMENT', `${field} must be plain JSON${where}.`, {
+      details: { field, path: change?.path ?? '', problem: change?.kind ?? 'undefined' },
+    });
+  }
+  const actual = depthOf(value, depth + 1);
+  if (actual > depth) throw limitExceeded('depth', depth, actual, `${field} is nested too deep`);
+  return value;
+}
+
+/** 0 for a value without others inside; no further than `max`. */
+function depthOf(value: JsonValue, max: number): number {
+  if (typeof value !== 'object' || value === null || max === 0) return 0;
+  let deepest = 0;
+  for (const item of Object.values(value)) deepest = Math.max(deepest, depthOf(item, max - 1));
+  return deepest + 1;
+}
+
+export function limitExceeded(
+  limit: keyof SharedLimits,
+  allowed: number,
+  actual: number,
+  what: string,
+): RekindleError {
+  return new RekindleError('LIMIT_EXCEEDED', `${what}: ${actual}, where ${allowed} is allowed.`, {
+    details: { limit, allowed, actual },
+  });
+}

@@ -1,0 +1,333 @@
+/**
+ * State that a root session and all its children read and change at once: keys with JSON values, each with its versions.
+ *
+ * Linearizable between processes: a change is decided on the newest state and durable when it resolves, and a read that begins
+ * after a change resolved sees it. Changes of one process that wait together share one record and its sync.
+ */
+import { type Clock, systemClock } from '../../core/clock.js';
+import { RekindleError } from '../../core/errors.js';
+import { TypedEvents } from '../../core/events.js';
+import type { JsonValue } from '../../core/json.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import { CommitQueue } from './commit-queue.js';
+import {
+  type CheckedOperation,
+  checkedPatch,
+  checkOperation,
+  type StateOperation,
+  type VersionCondition,
+} from './key-decision.js';
+import type { KeyLayer, KeyState } from './key-layer.js';
+import { type BatchResult, type Decide, decideBatch, decideOne, decidePatch } from './shared-commit.js';
+import { assertKey, SHARED_LIMITS, type SharedLimits } from './shared-limits.js';
+import { SharedLog, type SharedLogOptions } from './shared-log.js';
+import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
+import type { StateChange } from './shared-table.js';
+
+export interface SharedStateOptions {
+  /** The root session whose state it is. */
+  readonly root: string;
+  /** Default `['shared']`. */
+  readonly folder?: Name;
+  readonly limits?: Partial<SharedLimits>;
+  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Which session acts. Default `unknown`. */
+export interface By {
+  readonly by?: string;
+}
+
+export interface ChangeKeyOptions extends By {
+  /** A conflict is refused with DOCUMENT_CONFLICT, which tells the current version and value. */
+  readonly ifVersion?: VersionCondition;
+}
+
+/** A key that has a value. The value is a copy of the caller's own. */
+export interface StateKey {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly version: number;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly updatedBy: string;
+  /** The number of its last change among all changes of the state. */
+  readonly globalVersion: number;
+}
+
+export interface StateView {
+  readonly globalVersion: number;
+  /** By key. */
+  readonly keys: readonly StateKey[];
+}
+
+export interface KeyHistory {
+  /** Newest first. */
+  readonly changes: readonly StateChange[];
+  /** False when older changes of the key were removed, or the limit left them out. */
+  readonly complete: boolean;
+}
+
+export type SharedStateEvents = {
+  /** Whoever made it, in order. */
+  changed: StateChange;
+  /** The state was read anew, after a repair: changes may have been missed. */
+  reloaded: { readonly globalVersion: number };
+};
+
+export class SharedState {
+  readonly root: string;
+  readonly events = new TypedEvents<SharedStateEvents>();
+  readonly limits: SharedLimits;
+  readonly #backend: StorageBackend;
+  readonly #folder: Name;
+  readonly #log: SharedLog;
+  readonly #commits: CommitQueue;
+  readonly #watches = new Set<() => Promise<void>>();
+
+  /** Reads nothing yet. */
+  constructor(backend: StorageBackend, options: SharedStateOptions) {
+    this.root = options.root;
+    this.limits = { ...SHARED_LIMITS, ...options.limits };
+    this.#backend = backend;
+    this.#folder = folderOf(options);
+    this.#log = new SharedLog(backend, {
+      ...logOptions(this.#folder, this.limits, options.waitMs),
+      onChange: (change) => this.events.emit('changed', copyOf(change)),
+      onReload: () => this.events.emit('reloaded', { globalVersion: this.#log.table.globalVersion }),
+    });
+    this.#commits = new CommitQueue(this.#log, options.clock);
+  }
+
+  /** Null while the key has no value. */
+  async get(key: string): Promise<StateKey | null> {
+    assertKey(key);
+    await this.#log.refresh();
+    return keyOf(this.#log.table.keys.get(key));
+  }
+
+  async getAll(): Promise<StateView> {
+    await this.#log.refresh();
+    return viewOf(this.#log.table.keys);
+  }
+
+  /** 0 before the first change. */
+  async globalVersion(): Promise<number> {
+    await this.#log.refresh();
+    return this.#log.table.globalVersion;
+  }
+
+  /**
+   * Durable when it resolves.
+   * @throws DOCUMENT_CONFLICT, LIMIT_EXCEEDED, INVALID_ARGUMENT, LEASE_HELD, STORAGE_FULL, STORAGE_FAILED, JOURNAL_OUTCOME_UNKNOWN
+   */
+  set(key: string, value: unknown, options: ChangeKeyOptions = {}): Promise<StateKey> {
+    return this.#changeKey({ op: 'set', key, value, ...conditionOf(options) }, options);
+  }
+
+  /** Adds to a whole number; a key without a value begins at 0. @throws TYPE_MISMATCH, and as `set` */
+  increment(key: string, delta = 1, options: ChangeKeyOptions = {}): Promise<StateKey> {
+    return this.#changeKey({ op: 'increment', key, delta, ...conditionOf(options) }, options);
+  }
+
+  /** Adds to a list; a key without a value begins as an empty one. @throws TYPE_MISMATCH, and as `set` */
+  append(key: string, items: readonly unknown[], options: ChangeKeyOptions = {}): Promise<StateKey> {
+    return this.#changeKey({ op: 'append', key, items, ...conditionOf(options) }, options);
+  }
+
+  /** Merges into an object (RFC 7396); a key without a value begins as an empty one. @throws TYPE_MISMATCH, and as `set` */
+  merge(key: string, patch: object, options: ChangeKeyOptions = {}): Promise<StateKey> {
+    return this.#changeKey({ op: 'merge', key, patch, ...conditionOf(options) }, options);
+  }
+
+  /** False when there was no value. The versions of the key go on. @throws as `set` */
+  async delete(key: string, options: ChangeKeyOptions = {}): Promise<boolean> {
+    const operation = checkOperation({ op: 'delete', key, ...conditionOf(options) }, this.limits);
+    return this.#perform(
+      options,
+      decideOne(operation, this.limits, ({ kind }) => kind === 'changed'),
+    );
+  }
+
+  /**
+   * All or nothing, in order: each operation sees those before it. A conflict is told in the result, anything else is thrown with
+   * the place of the operation in `details`.
+   */
+  async batch(operations: readonly StateOperation[], options: By = {}): Promise<BatchResult> {
+    const checked = operations.map((operation, index) =>
+      atIndex(index, () => checkOperation(operation, this.limits)),
+    );
+    return copyOf(await this.#perform(options, decideBatch(checked, this.limits)));
+  }
+
+  /**
+   * A merge patch (RFC 7396) over the keys, all or nothing: `null` deletes a key, an object is merged into its value.
+   * @param options.ifGlobalVersion refuse with DOCUMENT_CONFLICT when anything changed since
+   */
+  async patch(patch: object, options: By & { readonly ifGlobalVersion?: number } = {}): Promise<BatchResult> {
+    const checked = checkedPatch(patch, { ...this.limits, depth: this.limits.depth + 1 });
+    for (const key of Object.keys(checked)) assertKey(key);
+    const { ifGlobalVersion } = options;
+    const assertVersion = (globalVersion: number) => {
+      if (ifGlobalVersion === undefined || ifGlobalVersion === globalVersion) return;
+      throw new RekindleError('DOCUMENT_CONFLICT', `The state is at version ${globalVersion} by now.`, {
+        details: { currentVersion: globalVersion, ifVersion: ifGlobalVersion },
+      });
+    };
+    return copyOf(await this.#perform(options, decidePatch(checked, this.limits, assertVersion)));
+  }
+
+  /** @param limit of changes; default 50 */
+  async history(key: string, limit = 50): Promise<KeyHistory> {
+    assertKey(key);
+    const changes: StateChange[] = [];
+    let seen = 0;
+    for await (const change of this.#log.wholeHistory()) {
+      if (change.key !== key) continue;
+      seen += 1;
+      changes.push(copyOf(change));
+      if (changes.length > limit) changes.shift();
+    }
+    const complete = seen === changes.length && (await this.#log.oldestVersion()) === 0;
+    return { changes: changes.reverse(), complete };
+  }
+
+  /**
+   * The state as it was after the change with this number; of a number inside a batch, before that batch.
+   * @throws HISTORY_GONE with the oldest that is there, INVALID_ARGUMENT for one that is not reached yet
+   */
+  async at(globalVersion: number): Promise<StateView> {
+    const current = await this.globalVersion();
+    if (!Number.isSafeInteger(globalVersion) || globalVersion < 0 || globalVersion > current)
+      throw new RekindleError('INVALID_ARGUMENT', `A version between 0 and ${current} is wanted.`, {
+        details: { field: 'globalVersion', current },
+      });
+    return viewOf((await this.#log.at(globalVersion)).keys);
+  }
+
+  /** The changes after a version, oldest first, never a part of a commit unless the limit ends in it. @throws HISTORY_GONE */
+  async changesSince(globalVersion: number, limit = 100): Promise<StateChange[]> {
+    const changes: StateChange[] = [];
+    if (limit <= 0) return changes;
+    for await (const change of this.#log.changesAfter(globalVersion)) {
+      changes.push(copyOf(change));
+      if (changes.length >= limit) break;
+    }
+    return changes;
+  }
+
+  /** `at` works from this version on. */
+  oldestVersion(): Promise<number> {
+    return this.#log.oldestVersion();
+  }
+
+  /**
+   * Changes of keys that begin with a prefix, by this process and by others, in order, from now on. The returned function ends it.
+   */
+  async watch(prefix: string, onChange: (change: StateChange) => void): Promise<() => Promise<void>> {
+    await this.#log.refresh();
+    const off = this.events.on('changed', (change) => {
+      if (change.key.startsWith(prefix)) onChange(change);
+    });
+    const stop = await this.#backend.watch(this.#folder, ({ path }) => {
+      if (path.startsWith('changes')) void this.#log.refresh().catch(() => {}); // told by the next call
+    });
+    const end = async () => {
+      this.#watches.delete(end);
+      off();
+      await stop();
+    };
+    this.#watches.add(end);
+    await this.#log.refresh();
+    return end;
+  }
+
+  /** For a prompt: most recently changed first, and what did not fit is named. */
+  async summary(options: SummaryOptions = {}): Promise<StateSummary> {
+    return summarize((await this.getAll()).keys, options);
+  }
+
+  /** Lets changes under way finish. */
+  async close(): Promise<void> {
+    for (const end of this.#watches) await end();
+    await this.#commits.close();
+    await this.#log.close();
+  }
+
+  async #changeKey(operation: StateOperation, options: By): Promise<StateKey> {
+    const checked: CheckedOperation = checkOperation(operation, this.limits);
+    const state = await this.#perform(
+      options,
+      decideOne(checked, this.limits, (_, layer) => layer.get(checked.key)),
+    );
+    return keyOf(state)!;
+  }
+
+  #perform<T>({ by = 'unknown' }: By, decide: Decide<T>): Promise<T> {
+    return this.#commits.perform(by, decide);
+  }
+}
+
+/**
+ * Goes on with a state whose journal is damaged, with what can be read. All versions go up by what may have been lost, so that none is
+ * used twice. Run it when `rekindle repair` has made clean copies.
+ * @returns how many changes may be missing; 0 when nothing was wrong
+ */
+export function recoverSharedState(backend: StorageBackend, options: SharedStateOptions): Promise<number> {
+  const limits = { ...SHARED_LIMITS, ...options.limits };
+  const silent = { onChange: () => {}, onReload: () => {} };
+  const at = new Date((options.clock ?? systemClock).nowMs()).toISOString();
+  return SharedLog.recover(
+    backend,
+    { ...logOptions(folderOf(options), limits, options.waitMs), ...silent },
+    at,
+  );
+}
+
+function folderOf({ folder = ['shared'], root }: SharedStateOptions): Name {
+  return [...folder, 'state', root];
+}
+
+function logOptions(
+  folder: Name,
+  limits: SharedLimits,
+  waitMs: number | undefined,
+): Omit<SharedLogOptions, 'onChange' | 'onReload'> {
+  const wait = waitMs === undefined ? {} : { waitMs };
+  return { folder, history: limits.history, tombstones: limits.keys, ...wait };
+}
+
+function conditionOf({ ifVersion }: ChangeKeyOptions): { readonly ifVersion?: VersionCondition } {
+  return ifVersion === undefined ? {} : { ifVersion };
+}
+
+function atIndex<T>(index: number, check: () => T): T {
+  try {
+    return check();
+  } catch (thrown) {
+    if (!(thrown instanceof RekindleError)) throw thrown;
+    throw new RekindleError(thrown.code, `Operation ${index}: ${thrown.message}`, {
+      details: { ...thrown.details, index },
+      cause: thrown,
+    });
+  }
+}
+
+function keyOf(state: KeyState | undefined): StateKey | null {
+  if (state?.value === undefined) return null;
+  const { key, version, createdAt, updatedAt, updatedBy, globalVersion } = state;
+  return { key, value: copyOf(state.value), version, createdAt, updatedAt, updatedBy, globalVersion };
+}
+
+function viewOf(layer: KeyLayer): StateView {
+  const keys = [...layer.own()].map(keyOf).filter((key) => key !== null);
+  return { globalVersion: layer.globalVersion, keys: keys.sort((a, b) => (a.key < b.key ? -1 : 1)) };
+}
+
+/** Values belong to the state; what is given away is a copy. */
+function copyOf<T>(value: T): T {
+  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+}

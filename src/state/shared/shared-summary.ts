@@ -1,0 +1,52 @@
+/** A short account of the state for a prompt: what changed last comes first, and what was left out is said. */
+import type { JsonValue } from '../../core/json.js';
+
+export interface SummaryOptions {
+  /** Default 20. */
+  readonly maxKeys?: number;
+  /** Characters of the whole text. Default 4,000. */
+  readonly maxChars?: number;
+}
+
+export interface StateSummary {
+  readonly text: string;
+  readonly shown: readonly string[];
+  /** Keys that are there and not in the text, most recently changed first. */
+  readonly leftOut: readonly string[];
+}
+
+interface Summarized {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly version: number;
+  readonly updatedBy: string;
+  readonly globalVersion: number;
+}
+
+export function summarize(
+  entries: readonly Summarized[],
+  { maxKeys = 20, maxChars = 4_000 }: SummaryOptions,
+): StateSummary {
+  const recent = entries.toSorted((a, b) => b.globalVersion - a.globalVersion);
+  const lines: string[] = [];
+  const shown: string[] = [];
+  let room = maxChars - noteOn(entries.length).length;
+  for (const { key, value, version, updatedBy } of recent.slice(0, maxKeys)) {
+    const line = `- ${JSON.stringify(key)} (version ${version}, by ${JSON.stringify(updatedBy)}): ${JSON.stringify(value)}\n`;
+    if (line.length > room) break;
+    room -= line.length;
+    lines.push(line);
+    shown.push(key);
+  }
+  const leftOut = recent.slice(shown.length).map(({ key }) => key);
+  const note = leftOut.length > 0 ? noteOn(leftOut.length) : '';
+  return {
+    text: entries.length === 0 ? 'The state is empty.\n' : `${lines.join('')}${note}`,
+    shown,
+    leftOut,
+  };
+}
+
+function noteOn(count: number): string {
+  return `(${count} more ${count === 1 ? 'key is' : 'keys are'} not shown; read them with state_get.)\n`;
+}

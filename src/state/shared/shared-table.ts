@@ -1,0 +1,120 @@
+/** The state that the records lead to: the reducer of a shared state. No I/O. */
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import type { JournalRecord } from '../../storage/ports.js';
+import type { KeyChange, KeyOperation } from './key-change.js';
+import { KeyLayer, type KeyState } from './key-layer.js';
+import type { SharedRecord, SnapshotPlace, StateImage } from './shared-record.js';
+
+/** One change of one key, as it happened. */
+export interface StateChange {
+  /** Its number among all changes of the state: from 1, without gaps. */
+  readonly globalVersion: number;
+  /** The last number of what was changed together with it, all or nothing. */
+  readonly lastOfCommit: number;
+  readonly key: string;
+  readonly version: number;
+  readonly op: KeyOperation;
+  /** The value after it; undefined where it was deleted. */
+  readonly value: JsonValue | undefined;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** Which session. */
+  readonly by: string;
+}
+
+/** What a change costs in the journal beside its value, about. */
+const CHANGE_BYTES = 100;
+
+export type Gap = 'none' | 'missing' | 'unreadable';
+
+export class SharedTable {
+  readonly keys = new KeyLayer(null);
+  /** Bytes of changes since the last snapshot, about. */
+  sinceSnapshot = 0;
+  /** Snapshots that are known to be in the journal, oldest first. */
+  snapshots: SnapshotPlace[] = [];
+
+  /** A state as a snapshot has it. */
+  static of(image: StateImage): SharedTable {
+    const table = new SharedTable();
+    table.restore(image);
+    return table;
+  }
+
+  /** Everything becomes what the snapshot says; a key that it does not have goes. */
+  restore(image: StateImage): void {
+    const named = new Set(image.keys.map(({ key }) => key));
+    for (const { key } of [...this.keys.own()]) if (!named.has(key)) this.keys.forget(key);
+    for (const state of image.keys) this.keys.put(state);
+    this.keys.globalVersion = image.globalVersion;
+    this.keys.versionFloor = image.versionFloor;
+    this.snapshots = [...image.earlier];
+  }
+
+  get globalVersion(): number {
+    return this.keys.globalVersion;
+  }
+
+  /** Whether a record follows what is here. One that starts with a snapshot made after damage follows anything. */
+  static gapBefore(record: SharedRecord | null, globalVersion: number): Gap {
+    if (!record) return 'unreadable';
+    return record.first === globalVersion + 1 || record.snapshot?.recovered ? 'none' : 'missing';
+  }
+
+  /** The changes that it holds, in order. The record follows what is here. */
+  apply(record: SharedRecord, place: Pick<JournalRecord<JsonObject>, 'seq' | 'cursor'>): StateChange[] {
+    const { snapshot } = record;
+    if (snapshot) {
+      for (const key of snapshot.forgotten) this.keys.forget(key);
+      this.snapshots.push({ seq: place.seq, cursor: place.cursor, globalVersion: snapshot.globalVersion });
+      this.sinceSnapshot = 0;
+    }
+    const applied: StateChange[] = [];
+    for (const { by, changes } of record.commits) {
+      const lastOfCommit = this.globalVersion + changes.length;
+      for (const change of changes) {
+        const state = this.keys.apply(change, { by, at: record.at });
+        this.sinceSnapshot += CHANGE_BYTES + costOf(change, state);
+        applied.push(changeOf(state, change, lastOfCommit));
+      }
+    }
+    return applied;
+  }
+
+  image(tombstonesMax: number): StateImage {
+    const forgotten = this.#oldTombstones(tombstonesMax);
+    const gone = new Set(forgotten);
+    const floors = forgotten.map((key) => this.keys.get(key)?.version ?? 0);
+    return {
+      globalVersion: this.globalVersion,
+      versionFloor: Math.max(this.keys.versionFloor, ...floors),
+      keys: [...this.keys.own()].filter(({ key }) => !gone.has(key)),
+      earlier: this.snapshots,
+      forgotten,
+      recovered: false,
+    };
+  }
+
+  #oldTombstones(max: number): string[] {
+    const tombstones = [...this.keys.own()].filter(({ value }) => value === undefined);
+    tombstones.sort((a, b) => b.globalVersion - a.globalVersion);
+    return tombstones.slice(max).map(({ key }) => key);
+  }
+}
+
+function costOf({ effect }: KeyChange, { bytes, key }: KeyState): number {
+  const payload =
+    effect.op === 'set'
+      ? bytes
+      : effect.op === 'append'
+        ? JSON.stringify(effect.items).length
+        : effect.op === 'merge'
+          ? JSON.stringify(effect.patch).length
+          : 0;
+  return payload + key.length;
+}
+
+function changeOf(state: KeyState, { effect }: KeyChange, lastOfCommit: number): StateChange {
+  const { key, version, value, updatedAt, updatedBy, globalVersion } = state;
+  return { globalVersion, lastOfCommit, key, version, op: effect.op, value, at: updatedAt, by: updatedBy };
+}
