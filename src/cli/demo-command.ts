@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { restoreAgent } from '../agent/factory/agent-factory.js';
 import { ScriptedModel } from '../agent/model/scripted-model.js';
 import { RekindleError } from '../core/errors.js';
@@ -34,13 +34,17 @@ export function addDemoCommand(program: Command): void {
   withCommonOptions(
     program
       .command('demo')
-      .description('offline: kill an agent in the middle of a tool call, bring it back, finish its turn'),
-  ).action((options: CommonOptions) =>
+      .description('offline: kill an agent in the middle of a tool call, bring it back, finish its turn')
+      .addArgument(
+        new Argument('[what]', 'shared: five processes update one state, two are killed').choices(['shared']),
+      ),
+  ).action((what: 'shared' | undefined, options: CommonOptions) =>
     runCommand(options, async (context) => {
-      const dir = await freshFolder(options.dir ?? 'rekindle-demo');
+      const dir = await freshFolder(options.dir ?? (what ? `rekindle-demo-${what}` : 'rekindle-demo'));
       const say = (line = '') => {
         if (!context.json) process.stdout.write(`${line}\n`);
       };
+      if (what === 'shared') return (await import('./demo-shared.js')).runSharedDemo(context, dir, say);
       const result = await runDemo(dir, say);
       return conclude(context, result, say);
     }),

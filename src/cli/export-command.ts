@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { artifactsOf } from '../agent/model/artifacts.js';
 import { RekindleError } from '../core/errors.js';
+import { restoreDry } from '../memory/maintenance/restore-dry.js';
 import { EXPORTERS } from '../messages/exporters/exporters.js';
 import type { TranscriptExporter } from '../messages/exporters/transcript-exporter.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { writeNewFile } from './new-file.js';
-import { restoreDry } from './restore-dry.js';
 import { excerpt } from './safe-text.js';
 
 interface ExportCommandOptions extends CommonOptions {

@@ -1,16 +1,12 @@
 #!/usr/bin/env node
 /** The command line. One file a command; this one only puts them together. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { EXIT } from './exit-codes.js';
-
-const packageJson = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+import { packageVersion } from './package-version.js';
 
 const program = new Command('rekindle')
   .description('Brings an AI agent back after its process died: the exact working context, with a report.')
-  .version(packageJson.version)
+  .version(packageVersion())
   .showHelpAfterError('(see: rekindle --help)')
   .enablePositionalOptions() // `--version` after a command is the command's own
   .exitOverride();
@@ -32,6 +28,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['state', async () => (await import('./state-command.js')).addStateCommand],
   ['migrate', async () => (await import('./migrate-command.js')).addMigrateCommand],
   ['workspace', async () => (await import('./workspace-command.js')).addWorkspaceCommand],
+  ['serve', async () => (await import('./serve-command.js')).addServeCommand],
+  ['mcp', async () => (await import('./mcp-command.js')).addMcpCommand],
   ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],
 ]);
 

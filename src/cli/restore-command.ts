@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
 import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
 import { summarizeAgent } from '../memory/maintenance/agent-summary.js';
+import { restoreDry } from '../memory/maintenance/restore-dry.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../messages/message.js';
 import { messageToJson } from '../messages/message-serializer.js';
 import { TARGETS } from '../messages/projections/targets.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { count, describeReport } from './report-text.js';
-import { restoreDry } from './restore-dry.js';
 import { excerpt } from './safe-text.js';
 
 interface ContextOptions extends CommonOptions {

@@ -1,6 +1,7 @@
 /** `rekindle restore --for`: the request that would be sent, its notes, and what its provider would refuse. */
 import { artifactsOf } from '../agent/model/artifacts.js';
 import { RekindleError } from '../core/errors.js';
+import { restoreDry } from '../memory/maintenance/restore-dry.js';
 import { checkRequest, project } from '../messages/projections/project.js';
 import type { ProjectionTarget } from '../messages/projections/projection.js';
 import { TARGETS, type TargetName } from '../messages/projections/targets.js';
@@ -8,7 +9,6 @@ import type { StorageBackend } from '../storage/ports.js';
 import type { CommandContext } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { describeReport } from './report-text.js';
-import { restoreDry } from './restore-dry.js';
 import { describeNote, describeRefusal } from './transcript-text.js';
 
 /** Whose signed reasoning goes along. */

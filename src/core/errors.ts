@@ -58,6 +58,8 @@ export const ERROR_ADVICE = {
   SESSION_NOT_FOUND: 'Check the id; see which sessions there are with `list`.',
   SESSION_EXISTS: 'Choose another id, or go on with the session that exists; nothing was changed.',
   SESSION_STATE: 'The session is not in a state that allows this; see `details.status`. Nothing was changed.',
+  REQUEST_REFUSED: 'See `details.reason`: what the server asks of every request is in `docs/server.md`.',
+  LISTEN_FAILED: 'Choose another port or address; see `details.errno`.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
   ABORTED: 'The caller cancelled. What was said until then is kept.',

@@ -48,6 +48,7 @@ export {
   ToolCallLedger,
 } from './store/tool-call-ledger.js';
 export { WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
+export { type MemoryToolOptions, memoryTools } from './tools/memory-tools.js';
 export type { Frontier, FrontierKind } from './working-context-reducer.js';
 export { WorkingContextSnapshot } from './working-context-snapshot.js';
 export { WorkingContextSnapshotSerializer } from './working-context-snapshot-serializer.js';

@@ -1,6 +1,6 @@
 /** Reads a whole journal and says what is wrong with it; and mends it on request. */
 import type { JsonObject } from '../core/json.js';
-import type { JournalDamage, JournalRecord, Name, SegmentRepair, StorageBackend } from './ports.js';
+import type { Journal, JournalDamage, JournalRecord, Name, SegmentRepair, StorageBackend } from './ports.js';
 
 export interface JournalCheck {
   readonly records: number;
@@ -62,4 +62,14 @@ export async function repairSharedJournal(
   } finally {
     await lease.release();
   }
+}
+
+/** Harmful damage after the last record, in bytes: it may have been records. */
+export async function damagedAtEnd<R extends JsonObject>(journal: Journal<R>): Promise<number> {
+  let bytes = 0;
+  for await (const entry of journal.readBackward()) {
+    if (entry.kind === 'record') break;
+    if (isHarmful(entry)) bytes += entry.bytes;
+  }
+  return bytes;
 }

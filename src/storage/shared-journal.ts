@@ -9,6 +9,7 @@ import PQueue from 'p-queue';
 import { canonicalJson } from '../core/canonical-json.js';
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { damagedAtEnd } from './journal-check.js';
 import { followFrom, JOURNAL_START } from './journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Lease, Name, StorageBackend } from './ports.js';
 import { SharedLease } from './shared-lease.js';
@@ -19,6 +20,8 @@ export interface JournalFold<R extends JsonObject> {
   load(journal: Journal<R>): Promise<JournalHead>;
   /** The next record, in order. The object is the fold's own. */
   apply(entry: JournalRecord<R>): void;
+  /** Before a change is decided on: so many bytes after the last record are damaged, and may have been records. */
+  endDamaged?(bytes: number): void;
 }
 
 /** What a change came to: a record to append, or none; and what follows when it is durable and applied, still in the same turn. */
@@ -159,6 +162,7 @@ export class SharedJournal<R extends JsonObject> {
     const writer = await this.#backend.openJournal<R>(journal, { lease, ...size });
     try {
       await this.#catchUp(writer);
+      this.#options.fold.endDamaged?.(await damagedAtEnd(writer));
       return writer;
     } catch (thrown) {
       await writer.close().catch(() => {}); // the first error is the one to tell

@@ -1,6 +1,7 @@
 /** Commits of one process, in order: those that wait together are decided one after the other, and share one record and its sync. */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
+import { payloadBytes } from './key-change.js';
 import { type Authorship, KeyLayer } from './key-layer.js';
 import type { Decide } from './shared-commit.js';
 import type { SharedLog } from './shared-log.js';
@@ -12,8 +13,9 @@ interface Waiting {
   fail(thrown: unknown): void;
 }
 
-/** What one record takes at most. */
+/** What one record takes: no more commits than this, and no further one beyond these bytes. */
 const GROUP_MAX = 256;
+const GROUP_BYTES = 4 * 1024 * 1024;
 const BY_LENGTH_MAX = 512;
 
 export class CommitQueue {
@@ -61,6 +63,8 @@ export class CommitQueue {
       await this.#log.change(() => {
         if (group.length === 0) group = this.#waiting.splice(0, GROUP_MAX);
         const decided = this.#decide(group);
+        this.#waiting.unshift(...group.slice(decided.count));
+        group = group.slice(0, decided.count);
         tell = decided.tell;
         return decided.record;
       });
@@ -75,19 +79,23 @@ export class CommitQueue {
     const at = new Date(this.#clock.nowMs()).toISOString();
     const layer = new KeyLayer(this.#log.table.keys);
     const commits: Commit[] = [];
-    const tellers = group.map((waiting) => {
+    const tellers: (() => void)[] = [];
+    let bytes = 0;
+    for (const waiting of group) {
+      if (bytes > GROUP_BYTES) break;
       try {
         const commit = waiting.decide(layer, at);
         if (commit.changes.length > 0) commits.push(commit);
-        return () => waiting.settle();
+        for (const change of commit.changes) bytes += payloadBytes(change);
+        tellers.push(() => waiting.settle());
       } catch (thrown) {
-        return () => waiting.fail(thrown);
+        tellers.push(() => waiting.fail(thrown));
       }
-    });
+    }
     const tell = () => {
       for (const teller of tellers) teller();
     };
-    return { record: commits.length === 0 ? null : { at, commits }, tell };
+    return { record: commits.length === 0 ? null : { at, commits }, tell, count: tellers.length };
   }
 
   /** Lets commits under way finish. */

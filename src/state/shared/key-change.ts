@@ -20,6 +20,9 @@ export interface KeyChange {
   readonly effect: KeyEffect;
 }
 
+/** Names, numbers and quotes of one change in the journal, about. */
+const CHANGE_BYTES = 100;
+
 /** The value after the effect; undefined where there is none. What does not fit was refused before it was stored. */
 export function valueAfter(before: JsonValue | undefined, effect: KeyEffect): JsonValue | undefined {
   switch (effect.op) {
@@ -48,6 +51,24 @@ export function bytesAfter(
     return before.bytes + jsonBytes(effect.items as JsonValue[]) - 2 + separators;
   }
   return jsonBytes(after);
+}
+
+/** What an effect brings into the journal, about. */
+export function payloadBytes({ key, effect }: Pick<KeyChange, 'key' | 'effect'>): number {
+  return CHANGE_BYTES + Buffer.byteLength(key) + effectBytes(effect);
+}
+
+function effectBytes(effect: KeyEffect): number {
+  switch (effect.op) {
+    case 'set':
+      return jsonBytes(effect.value);
+    case 'append':
+      return jsonBytes(effect.items as JsonValue[]);
+    case 'merge':
+      return jsonBytes(effect.patch);
+    default:
+      return 0;
+  }
 }
 
 function jsonBytes(value: JsonValue): number {

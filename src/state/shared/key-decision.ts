@@ -31,6 +31,7 @@ export interface CheckedOperation {
 
 /** A copy: what the caller does with its values afterwards changes nothing. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function checkOperation(operation: StateOperation, limits: SharedLimits): CheckedOperation {
+  if (typeof operation !== 'object' || operation === null) throw refused('operation', 'it is an object');
   assertKey(operation.key);
   const { key, ifVersion = null } = operation;
   if (ifVersion !== null && ifVersion !== '*' && !(Number.isSafeInteger(ifVersion) && ifVersion >= 0))
@@ -111,7 +112,7 @@ export function decide(
   const change = { key, version: layer.nextVersion(key), effect };
   const trial = new KeyLayer(layer);
   const state = trial.apply(change, author);
-  assertWithin(trial, state, limits);
+  assertWithin(layer, trial, state, limits);
   trial.settle();
   return { kind: 'changed', change, state };
 }
@@ -157,21 +158,34 @@ function mismatch(key: string, op: string, type: string, why: string): RekindleE
   });
 }
 
-function assertWithin(trial: KeyLayer, { key, value, bytes }: KeyState, limits: SharedLimits): void {
-  if (value === undefined) return; // what is removed never makes it larger
+/** What makes the state no larger is never refused: also not when limits were lowered. */
+function assertWithin(
+  before: KeyLayer,
+  after: KeyLayer,
+  { key, bytes }: KeyState,
+  limits: SharedLimits,
+): void {
   const name = JSON.stringify(key);
-  if (trial.keys > limits.keys)
-    throw limitExceeded('keys', limits.keys, trial.keys, `${name} would be one key too many`);
-  if (bytes > limits.valueBytes)
+  if (after.keys > limits.keys && after.keys > before.keys)
+    throw limitExceeded('keys', limits.keys, after.keys, `${name} would be one key too many`);
+  if (bytes > limits.valueBytes && bytes > (before.get(key)?.bytes ?? 0))
     throw limitExceeded(
       'valueBytes',
       limits.valueBytes,
       bytes,
       `The value of ${name} is too large, in bytes`,
     );
-  if (trial.bytes > limits.totalBytes)
-    throw limitExceeded('totalBytes', limits.totalBytes, trial.bytes, `With ${name} the state is too large`);
+  if (after.bytes > limits.totalBytes && after.bytes > before.bytes)
+    throw limitExceeded(
+      'totalBytes',
+      limits.totalBytes,
+      after.bytes,
+      `With ${name} the state is too large, in bytes`,
+    );
 }
+
+/** Of a value in the text of an error, in characters. */
+const SHOWN_MAX = 200;
 
 export function conflictError({
   key,
@@ -179,13 +193,15 @@ export function conflictError({
   currentValue,
   ifVersion,
 }: VersionConflict): RekindleError {
-  const now = currentVersion === 0 ? 'has no value' : `is at version ${currentVersion}`;
+  const text = JSON.stringify(currentValue) ?? '';
+  const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX).toWellFormed()}…` : text;
+  const now = currentVersion === 0 ? 'has no value' : `is at version ${currentVersion}, ${shown},`;
   return new RekindleError('DOCUMENT_CONFLICT', `${JSON.stringify(key)} ${now} by now.`, {
     details: {
       key,
       ifVersion,
       currentVersion,
-      ...(currentValue === undefined ? {} : { currentValue }),
+      ...(currentValue === undefined ? {} : { currentValue: structuredClone(currentValue) }),
     },
   });
 }

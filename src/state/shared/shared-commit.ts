@@ -1,15 +1,15 @@
 /** One commit: operations that are applied together or not at all. No I/O. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { mergePatch } from '../../core/merge-patch.js';
-import type { KeyChange } from './key-change.js';
+import { type KeyChange, payloadBytes } from './key-change.js';
 import { type CheckedOperation, conflictError, decide, type Outcome } from './key-decision.js';
 import { type Authorship, KeyLayer } from './key-layer.js';
-import { limitExceeded, type SharedLimits } from './shared-limits.js';
+import { atIndex, limitExceeded, type SharedLimits } from './shared-limits.js';
 
 /** What became of one operation of a batch. */
 export interface OperationResult {
   readonly key: string;
-  /** `not_applied`: it would have been, but for a conflict of another. */
+  /** `not_applied`: because of the conflict of another. Of several conflicts the first is told. */
   readonly status: 'applied' | 'conflict' | 'not_applied';
   /** The version that the key has now; 0 while it has no value. */
   readonly version: number;
@@ -54,17 +54,24 @@ export function decideBatch(
 ): Decide<BatchResult> {
   if (operations.length > limits.batch)
     throw limitExceeded('batch', limits.batch, operations.length, 'The batch has too many operations');
+  const bytes = operations.reduce((sum, operation) => sum + payloadBytes(operation), 0);
+  if (bytes > limits.batchBytes)
+    throw limitExceeded('batchBytes', limits.batchBytes, bytes, 'The batch is too large, in bytes');
   return (layer, author) => {
     const trial = new KeyLayer(layer);
-    const outcomes = operations.map((operation) => decide(trial, operation, author, limits));
-    const applied = outcomes.every(({ kind }) => kind !== 'conflict');
+    const outcomes: Outcome[] = [];
+    for (const [index, operation] of operations.entries()) {
+      const outcome = atIndex(index, () => decide(trial, operation, author, limits));
+      outcomes.push(outcome);
+      if (outcome.kind === 'conflict') break; // what comes after it would rest on what does not happen
+    }
+    const applied = outcomes.length === operations.length && outcomes.at(-1)?.kind !== 'conflict';
     if (applied) trial.settle();
-    const results = outcomes.map((outcome, index): OperationResult => {
-      const { key } = operations[index]!;
+    const results = operations.map(({ key }, index): OperationResult => {
       const now = layer.get(key);
-      const status = outcome.kind === 'conflict' ? 'conflict' : applied ? 'applied' : 'not_applied';
-      const version = now?.value === undefined ? 0 : now.version;
-      return { key, status, version, value: now?.value };
+      const isConflict = outcomes[index]?.kind === 'conflict';
+      const status = isConflict ? 'conflict' : applied ? 'applied' : 'not_applied';
+      return { key, status, version: now?.value === undefined ? 0 : now.version, value: now?.value };
     });
     const changes = outcomes.flatMap((outcome) => (outcome.kind === 'changed' ? [outcome.change] : []));
     const { globalVersion } = layer;

@@ -1,5 +1,5 @@
 /** What a shared state may hold. Beyond a limit a change is refused as a whole, and the error says what is allowed. */
-import { RekindleError } from '../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 
@@ -14,6 +14,8 @@ export interface SharedLimits {
   readonly depth: number;
   /** Operations in one batch. Default 1,000. */
   readonly batch: number;
+  /** What the operations of one batch hold, as JSON, in bytes. Default 16 MiB. */
+  readonly batchBytes: number;
   /** Changes that stay in the history at least. Older ones go, the versions stay. Default 10,000. */
   readonly history: number;
 }
@@ -24,8 +26,47 @@ export const SHARED_LIMITS: SharedLimits = {
   totalBytes: 10 * 1024 * 1024,
   depth: 64,
   batch: 1_000,
+  batchBytes: 16 * 1024 * 1024,
   history: 10_000,
 };
+
+/** What a record of the journal can hold beside others: the whole state, and what waits with it. */
+const LIMITS_MAX: Partial<SharedLimits> = {
+  keys: 20_000,
+  totalBytes: 24 * 1024 * 1024,
+  batchBytes: 16 * 1024 * 1024,
+  depth: 256,
+};
+
+/** The defaults, with what was given. @throws INVALID_ARGUMENT for what is no limit, or more than can be stored */
+export function sharedLimits(given: Partial<SharedLimits> = {}): SharedLimits {
+  const limits = { ...SHARED_LIMITS, ...given };
+  for (const [name, limit] of Object.entries(limits) as [keyof SharedLimits, number][]) {
+    const max = LIMITS_MAX[name] ?? Number.MAX_SAFE_INTEGER;
+    if (Number.isSafeInteger(limit) && limit >= 0 && limit <= max) continue;
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      `The limit ${name} has to be a whole number from 0 to ${max}.`,
+      {
+        details: { field: name, max },
+      },
+    );
+  }
+  return limits;
+}
+
+/** Adds to what is thrown which operation it was. */
+export function atIndex<T>(index: number, check: () => T): T {
+  try {
+    return check();
+  } catch (thrown) {
+    if (!isRekindleError(thrown)) throw thrown;
+    throw new RekindleError(thrown.code, `Operation ${index}: ${thrown.message}`, {
+      details: { ...thrown.details, index },
+      cause: thrown,
+    });
+  }
+}
 
 /** In bytes of UTF-8. */
 const KEY_BYTES_MAX = 512;
@@ -34,11 +75,13 @@ export function assertKey(key: unknown): asserts key is string {
   const problem =
     typeof key !== 'string' || key === ''
       ? 'it is no text, or empty'
-      : !key.isWellFormed()
-        ? 'it has half of a character'
-        : Buffer.byteLength(key) > KEY_BYTES_MAX
-          ? `it has more than ${KEY_BYTES_MAX} bytes`
-          : null;
+      : key === '.' || key === '..'
+        ? 'it stands for a folder in every address'
+        : !key.isWellFormed()
+          ? 'it has half of a character'
+          : Buffer.byteLength(key) > KEY_BYTES_MAX
+            ? `it has more than ${KEY_BYTES_MAX} bytes`
+            : null;
   if (problem === null) return;
   throw new RekindleError('INVALID_ARGUMENT', `This cannot be a key: ${problem}.`, {
     details: { field: 'key', problem },

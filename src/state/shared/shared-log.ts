@@ -1,7 +1,7 @@
 /** The journal of one shared state, `changes.jsonl`, the state that it leads to, and the way back through its history. */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import { isHarmful } from '../../storage/journal-check.js';
+import { damagedAtEnd } from '../../storage/journal-check.js';
 import { JOURNAL_START } from '../../storage/journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Name, StorageBackend } from '../../storage/ports.js';
 import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
@@ -20,6 +20,7 @@ export interface SharedLogOptions {
   readonly history: number;
   readonly tombstones: number;
   readonly waitMs?: number;
+  readonly nowMs: () => number;
   /** Told of each change, own and others', in order. Not of those that are there when it begins. */
   readonly onChange: (change: StateChange) => void;
   /** The state was read anew: changes may have been missed. */
@@ -39,8 +40,10 @@ export class SharedLog {
   readonly #options: SharedLogOptions;
   #table = new SharedTable();
   #loaded = false;
-  /** Damage is passed over, and counted in bytes: only for `recover`. */
-  #tolerated: { bytes: number } | null = null;
+  /** Bytes after the last record that are damaged. */
+  #endDamage = 0;
+  /** How many changes are missing in the middle; counted for `recover`, else an error. */
+  #missing: number | null = null;
 
   constructor(backend: StorageBackend, options: SharedLogOptions) {
     this.#options = options;
@@ -49,30 +52,35 @@ export class SharedLog {
       journal: this.#place,
       lease: [...options.folder, 'changes.lease'],
       segmentBytes: SEGMENT_BYTES,
-      fold: { load: (journal) => this.#load(journal), apply: (entry) => this.#apply(entry) },
+      fold: {
+        load: (journal) => this.#load(journal),
+        apply: (entry) => this.#apply(entry),
+        endDamaged: (bytes) => {
+          this.#endDamage = bytes;
+        },
+      },
       ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
     });
   }
 
   /**
-   * Goes on after damage, with what can be read: all versions go up by what may have been lost, so that none is used twice.
+   * Goes on after damage, with what can be read.
    * @returns how many changes may be missing; 0 when nothing was wrong, and nothing was written
    */
-  static async recover(backend: StorageBackend, options: SharedLogOptions, at: string): Promise<number> {
-    const strict = new SharedLog(backend, options);
-    const damage = await strict.refresh().then(
-      () => null,
-      (thrown: unknown) => thrown,
-    );
-    await strict.close();
-    if (damage === null) return 0;
-    if (!isRekindleError(damage, 'JOURNAL_DAMAGED')) throw damage;
-    const tolerant = new SharedLog(backend, options);
-    tolerant.#tolerated = { bytes: 0 };
+  static async recover(backend: StorageBackend, options: SharedLogOptions): Promise<number> {
+    const log = new SharedLog(backend, options);
+    log.#missing = 0;
     try {
-      return await tolerant.#beginAnew(at, tolerant.#tolerated);
+      const reader = await log.#journal.reader(); // where nothing is wrong, nothing is written
+      await log.#load(reader);
+      log.#endDamage = await damagedAtEnd(reader);
+      if (log.#lost === 0) return 0;
+      return await log.#journal.change(async () => {
+        const lost = log.#lost;
+        return lost === 0 ? { done: () => 0 } : { record: log.#newBeginning(), done: () => lost };
+      });
     } finally {
-      await tolerant.close();
+      await log.close();
     }
   }
 
@@ -91,18 +99,19 @@ export class SharedLog {
    */
   async change(decide: () => Pick<SharedRecord, 'at' | 'commits'> | null): Promise<void> {
     let snapshot: StateImage | null = null;
-    await this.#journal.change(async (): Promise<Decision<JsonObject, void>> => {
+    const isDone = await this.#journal.change(async (): Promise<Decision<JsonObject, boolean>> => {
+      // Bytes that a crash left, or a record that is damaged now: what it changed is not known, so its versions are left out.
+      if (this.#endDamage > 0) return { record: this.#newBeginning(), done: () => false };
       const decided = decide();
-      if (!decided) return { secure: true, done: () => {} }; // a refusal rests on what is durable, too
+      if (!decided) return { secure: true, done: () => true }; // a refusal rests on what is durable, too
       const table = this.#table;
       const isDue = table.sinceSnapshot >= Math.max(SNAPSHOT_BYTES_MIN, table.keys.bytes);
       snapshot = isDue ? table.image(this.#options.tombstones) : null;
-      return {
-        record: encodeShared({ first: table.globalVersion + 1, ...decided, snapshot }),
-        done: () => {},
-      };
+      const record = encodeShared({ first: table.globalVersion + 1, ...decided, snapshot });
+      return { record, done: () => true };
     });
-    if (snapshot !== null) await this.#removeHistory();
+    if (!isDone) await this.change(decide);
+    else if (snapshot !== null) await this.#removeHistory();
   }
 
   /** Removes what is older than a snapshot with enough history after it. That it fails takes nothing back: the next one does it. */
@@ -158,7 +167,7 @@ export class SharedLog {
   }
 
   async #oldest(): Promise<{ readonly table: SharedTable }> {
-    if (await this.#startsWhole()) return { table: new SharedTable() };
+    if (this.#table.historyFrom === 0 && (await this.#startsWhole())) return { table: new SharedTable() };
     for (const place of this.#table.snapshots) {
       const table = await this.#read(place);
       if (table) return { table };
@@ -207,6 +216,7 @@ export class SharedLog {
       const commits = record.commits.filter(fitting(table.globalVersion, to));
       const own = entry.seq === place?.seq;
       yield table.apply({ ...record, commits, ...(own ? { snapshot: null } : {}) }, entry);
+      if (commits.length < record.commits.length) return; // it lies within this one
     }
   }
 
@@ -214,10 +224,7 @@ export class SharedLog {
     const entries: JournalRecord<JsonObject>[] = [];
     let head = JOURNAL_START;
     for await (const entry of journal.readBackward()) {
-      if (entry.kind !== 'record') {
-        if (isHarmful(entry)) this.#tolerate(`damaged in ${entry.place}`, entry.bytes);
-        continue;
-      }
+      if (entry.kind !== 'record') continue; // whether a change is missing, the numbers tell
       if (head.seq === 0) head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
       entries.push(entry);
       if (entry.record['snapshot'] !== undefined) break;
@@ -229,13 +236,15 @@ export class SharedLog {
   }
 
   #tableOf(entries: readonly JournalRecord<JsonObject>[]): SharedTable {
+    if (this.#missing !== null) this.#missing = 0; // counted anew
     let table = new SharedTable();
     for (const [index, entry] of entries.entries()) {
       const record = decodeShared(entry.record);
       if (index === 0 && record?.snapshot) table = SharedTable.of(record.snapshot);
       if (SharedTable.gapBefore(record, table.globalVersion) !== 'none') {
-        this.#tolerate(`record ${entry.seq} does not follow the one before`, 0);
-        if (record) table.keys.globalVersion = record.first - 1;
+        if (this.#missing === null) throw this.#damaged(`record ${entry.seq} does not follow the one before`);
+        this.#missing += record ? Math.max(1, record.first - 1 - table.globalVersion) : 1;
+        if (record) table.keys.globalVersion = Math.max(table.globalVersion, record.first - 1);
       }
       if (record) table.apply(record, entry);
     }
@@ -248,24 +257,22 @@ export class SharedLog {
       throw this.#damaged(`record ${entry.seq} does not follow the one before`);
     if (record.snapshot?.recovered) {
       this.#table.restore(record.snapshot);
+      this.#endDamage = 0;
       this.#options.onReload();
     }
     for (const change of this.#table.apply(record, entry)) this.#options.onChange(change);
   }
 
-  #tolerate(why: string, bytes: number): void {
-    if (!this.#tolerated) throw this.#damaged(why);
-    this.#tolerated.bytes += bytes;
+  /** Changes that may be missing, at most. */
+  get #lost(): number {
+    return (this.#missing ?? 0) + Math.ceil(this.#endDamage / CHANGE_BYTES_MIN);
   }
 
-  /** Sets a new beginning after damage, made of what can be read. @returns how many changes may be missing */
-  #beginAnew(at: string, tolerated: { readonly bytes: number }): Promise<number> {
-    return this.#journal.change(async () => {
-      const lost = Math.ceil(tolerated.bytes / CHANGE_BYTES_MIN) + 1;
-      const snapshot = raised(this.#table.image(Number.POSITIVE_INFINITY), lost);
-      const record = encodeShared({ first: snapshot.globalVersion + 1, at, commits: [], snapshot });
-      return { record, done: () => lost };
-    });
+  /** A record that follows anything: all versions go up by what may have been lost, so that none is used twice. */
+  #newBeginning(): JsonObject {
+    const snapshot = raised(this.#table.image(Number.POSITIVE_INFINITY), this.#lost);
+    const at = new Date(this.#options.nowMs()).toISOString();
+    return encodeShared({ first: snapshot.globalVersion + 1, at, commits: [], snapshot });
   }
 
   #damaged(why: string): RekindleError {
@@ -291,6 +298,7 @@ function raised(image: StateImage, lost: number): StateImage {
   return {
     ...image,
     recovered: true,
+    historyFrom: image.globalVersion + lost,
     globalVersion: image.globalVersion + lost,
     versionFloor: image.versionFloor + lost,
     keys: image.keys.map((state) => ({ ...state, version: state.version + lost })),

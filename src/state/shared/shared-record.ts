@@ -34,7 +34,9 @@ export interface StateImage {
   readonly earlier: readonly SnapshotPlace[];
   /** Tombstones that were let go with it. */
   readonly forgotten: readonly string[];
-  /** Made after damage: versions between this and the one before may be missing. */
+  /** Versions before it cannot be looked at: 0, or where the state was recovered after damage. */
+  readonly historyFrom: number;
+  /** Made after damage: changes between this and the record before may be missing. */
   readonly recovered: boolean;
 }
 
@@ -68,6 +70,7 @@ function encodeImage(image: StateImage): JsonObject {
       globalVersion,
     ]),
     ...(image.forgotten.length > 0 ? { forgotten: [...image.forgotten] } : {}),
+    ...(image.historyFrom > 0 ? { history_from: image.historyFrom } : {}),
     ...(image.recovered ? { recovered: true } : {}),
   };
 }
@@ -112,6 +115,7 @@ function decodeImage(row: JsonValue): StateImage | null {
     keys: keys.map(decodeKey),
     earlier: earlier.map(decodePlace),
     forgotten: forgotten.map(String),
+    historyFrom: Number(row['history_from'] ?? 0),
     recovered: row['recovered'] === true,
   };
 }

@@ -19,7 +19,7 @@ import {
 } from './key-decision.js';
 import type { KeyLayer, KeyState } from './key-layer.js';
 import { type BatchResult, type Decide, decideBatch, decideOne, decidePatch } from './shared-commit.js';
-import { assertKey, SHARED_LIMITS, type SharedLimits } from './shared-limits.js';
+import { assertKey, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
 import { SharedLog, type SharedLogOptions } from './shared-log.js';
 import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
 import type { StateChange } from './shared-table.js';
@@ -91,11 +91,11 @@ export class SharedState {
   /** Reads nothing yet. */
   constructor(backend: StorageBackend, options: SharedStateOptions) {
     this.root = options.root;
-    this.limits = { ...SHARED_LIMITS, ...options.limits };
+    this.limits = sharedLimits(options.limits);
     this.#backend = backend;
     this.#folder = folderOf(options);
     this.#log = new SharedLog(backend, {
-      ...logOptions(this.#folder, this.limits, options.waitMs),
+      ...logOptions(options, this.limits),
       onChange: (change) => this.events.emit('changed', copyOf(change)),
       onReload: () => this.events.emit('reloaded', { globalVersion: this.#log.table.globalVersion }),
     });
@@ -157,6 +157,7 @@ export class SharedState {
    * the place of the operation in `details`.
    */
   async batch(operations: readonly StateOperation[], options: By = {}): Promise<BatchResult> {
+    if (!Array.isArray(operations)) throw invalid('operations', 'it is a list of operations');
     const checked = operations.map((operation, index) =>
       atIndex(index, () => checkOperation(operation, this.limits)),
     );
@@ -171,6 +172,7 @@ export class SharedState {
     const checked = checkedPatch(patch, { ...this.limits, depth: this.limits.depth + 1 });
     for (const key of Object.keys(checked)) assertKey(key);
     const { ifGlobalVersion } = options;
+    if (ifGlobalVersion !== undefined) assertVersionNumber('ifGlobalVersion', ifGlobalVersion);
     const assertVersion = (globalVersion: number) => {
       if (ifGlobalVersion === undefined || ifGlobalVersion === globalVersion) return;
       throw new RekindleError('DOCUMENT_CONFLICT', `The state is at version ${globalVersion} by now.`, {
@@ -200,23 +202,26 @@ export class SharedState {
    * @throws HISTORY_GONE with the oldest that is there, INVALID_ARGUMENT for one that is not reached yet
    */
   async at(globalVersion: number): Promise<StateView> {
+    assertVersionNumber('globalVersion', globalVersion);
     const current = await this.globalVersion();
-    if (!Number.isSafeInteger(globalVersion) || globalVersion < 0 || globalVersion > current)
-      throw new RekindleError('INVALID_ARGUMENT', `A version between 0 and ${current} is wanted.`, {
-        details: { field: 'globalVersion', current },
-      });
+    if (globalVersion > current) throw invalid('globalVersion', `the state is at ${current}`);
     return viewOf((await this.#log.at(globalVersion)).keys);
   }
 
-  /** The changes after a version, oldest first, never a part of a commit unless the limit ends in it. @throws HISTORY_GONE */
+  /** The changes after a version, oldest first. @throws HISTORY_GONE */
   async changesSince(globalVersion: number, limit = 100): Promise<StateChange[]> {
     const changes: StateChange[] = [];
-    if (limit <= 0) return changes;
-    for await (const change of this.#log.changesAfter(globalVersion)) {
-      changes.push(copyOf(change));
+    for await (const change of this.changesAfter(globalVersion)) {
       if (changes.length >= limit) break;
+      changes.push(change);
     }
     return changes;
+  }
+
+  /** The same, one by one. @throws HISTORY_GONE, INVALID_ARGUMENT */
+  async *changesAfter(globalVersion: number): AsyncGenerator<StateChange> {
+    assertVersionNumber('globalVersion', globalVersion);
+    for await (const change of this.#log.changesAfter(globalVersion)) yield copyOf(change);
   }
 
   /** `at` works from this version on. */
@@ -230,7 +235,7 @@ export class SharedState {
   async watch(prefix: string, onChange: (change: StateChange) => void): Promise<() => Promise<void>> {
     await this.#log.refresh();
     const off = this.events.on('changed', (change) => {
-      if (change.key.startsWith(prefix)) onChange(change);
+      if (change.key.startsWith(prefix)) onChange(copyOf(change)); // each watcher has its own
     });
     const stop = await this.#backend.watch(this.#folder, ({ path }) => {
       if (path.startsWith('changes')) void this.#log.refresh().catch(() => {}); // told by the next call
@@ -272,19 +277,22 @@ export class SharedState {
 }
 
 /**
- * Goes on with a state whose journal is damaged, with what can be read. All versions go up by what may have been lost, so that none is
- * used twice. Run it when `rekindle repair` has made clean copies.
+ * Goes on with a state whose journal is damaged in the middle, with what can be read; damage at its end the next change passes over
+ * by itself. All versions go up by what may have been lost, so that none is used twice. Run it before `Journal.repair` makes clean copies: they do not tell how much was lost. `rekindle repair` does both.
  * @returns how many changes may be missing; 0 when nothing was wrong
  */
 export function recoverSharedState(backend: StorageBackend, options: SharedStateOptions): Promise<number> {
-  const limits = { ...SHARED_LIMITS, ...options.limits };
+  const limits = sharedLimits(options.limits);
   const silent = { onChange: () => {}, onReload: () => {} };
-  const at = new Date((options.clock ?? systemClock).nowMs()).toISOString();
-  return SharedLog.recover(
-    backend,
-    { ...logOptions(folderOf(options), limits, options.waitMs), ...silent },
-    at,
-  );
+  return SharedLog.recover(backend, { ...logOptions(options, limits), ...silent });
+}
+
+function invalid(field: string, rule: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
+}
+
+function assertVersionNumber(field: string, version: number): void {
+  if (!Number.isSafeInteger(version) || version < 0) throw invalid(field, 'it is a version, 0 or more');
 }
 
 function folderOf({ folder = ['shared'], root }: SharedStateOptions): Name {
@@ -292,28 +300,17 @@ function folderOf({ folder = ['shared'], root }: SharedStateOptions): Name {
 }
 
 function logOptions(
-  folder: Name,
+  options: SharedStateOptions,
   limits: SharedLimits,
-  waitMs: number | undefined,
 ): Omit<SharedLogOptions, 'onChange' | 'onReload'> {
+  const { waitMs, clock = systemClock } = options;
   const wait = waitMs === undefined ? {} : { waitMs };
-  return { folder, history: limits.history, tombstones: limits.keys, ...wait };
+  const nowMs = () => clock.nowMs();
+  return { folder: folderOf(options), history: limits.history, tombstones: limits.keys, nowMs, ...wait };
 }
 
 function conditionOf({ ifVersion }: ChangeKeyOptions): { readonly ifVersion?: VersionCondition } {
   return ifVersion === undefined ? {} : { ifVersion };
-}
-
-function atIndex<T>(index: number, check: () => T): T {
-  try {
-    return check();
-  } catch (thrown) {
-    if (!(thrown instanceof RekindleError)) throw thrown;
-    throw new RekindleError(thrown.code, `Operation ${index}: ${thrown.message}`, {
-      details: { ...thrown.details, index },
-      cause: thrown,
-    });
-  }
 }
 
 function keyOf(state: KeyState | undefined): StateKey | null {

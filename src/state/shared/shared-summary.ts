@@ -30,10 +30,11 @@ export function summarize(
   const recent = entries.toSorted((a, b) => b.globalVersion - a.globalVersion);
   const lines: string[] = [];
   const shown: string[] = [];
-  let room = maxChars - noteOn(entries.length).length;
+  let room = maxChars;
   for (const { key, value, version, updatedBy } of recent.slice(0, maxKeys)) {
     const line = `- ${JSON.stringify(key)} (version ${version}, by ${JSON.stringify(updatedBy)}): ${JSON.stringify(value)}\n`;
-    if (line.length > room) break;
+    const rest = recent.length - shown.length - 1;
+    if (line.length + (rest > 0 ? noteOn(rest).length : 0) > room) break;
     room -= line.length;
     lines.push(line);
     shown.push(key);

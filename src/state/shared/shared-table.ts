@@ -1,7 +1,7 @@
 /** The state that the records lead to: the reducer of a shared state. No I/O. */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { JournalRecord } from '../../storage/ports.js';
-import type { KeyChange, KeyOperation } from './key-change.js';
+import { type KeyChange, type KeyOperation, payloadBytes } from './key-change.js';
 import { KeyLayer, type KeyState } from './key-layer.js';
 import type { SharedRecord, SnapshotPlace, StateImage } from './shared-record.js';
 
@@ -22,9 +22,6 @@ export interface StateChange {
   readonly by: string;
 }
 
-/** What a change costs in the journal beside its value, about. */
-const CHANGE_BYTES = 100;
-
 export type Gap = 'none' | 'missing' | 'unreadable';
 
 export class SharedTable {
@@ -33,6 +30,8 @@ export class SharedTable {
   sinceSnapshot = 0;
   /** Snapshots that are known to be in the journal, oldest first. */
   snapshots: SnapshotPlace[] = [];
+  /** See `StateImage.historyFrom`. */
+  historyFrom = 0;
 
   /** A state as a snapshot has it. */
   static of(image: StateImage): SharedTable {
@@ -49,6 +48,7 @@ export class SharedTable {
     this.keys.globalVersion = image.globalVersion;
     this.keys.versionFloor = image.versionFloor;
     this.snapshots = [...image.earlier];
+    this.historyFrom = image.historyFrom;
   }
 
   get globalVersion(): number {
@@ -74,7 +74,7 @@ export class SharedTable {
       const lastOfCommit = this.globalVersion + changes.length;
       for (const change of changes) {
         const state = this.keys.apply(change, { by, at: record.at });
-        this.sinceSnapshot += CHANGE_BYTES + costOf(change, state);
+        this.sinceSnapshot += payloadBytes(change);
         applied.push(changeOf(state, change, lastOfCommit));
       }
     }
@@ -91,6 +91,7 @@ export class SharedTable {
       keys: [...this.keys.own()].filter(({ key }) => !gone.has(key)),
       earlier: this.snapshots,
       forgotten,
+      historyFrom: this.historyFrom,
       recovered: false,
     };
   }
@@ -100,18 +101,6 @@ export class SharedTable {
     tombstones.sort((a, b) => b.globalVersion - a.globalVersion);
     return tombstones.slice(max).map(({ key }) => key);
   }
-}
-
-function costOf({ effect }: KeyChange, { bytes, key }: KeyState): number {
-  const payload =
-    effect.op === 'set'
-      ? bytes
-      : effect.op === 'append'
-        ? JSON.stringify(effect.items).length
-        : effect.op === 'merge'
-          ? JSON.stringify(effect.patch).length
-          : 0;
-  return payload + key.length;
 }
 
 function changeOf(state: KeyState, { effect }: KeyChange, lastOfCommit: number): StateChange {

@@ -9,6 +9,7 @@ import { journalAppend } from './journal-append.js';
 import { leaseTakeover } from './lease-takeover.js';
 import { memory } from './memory.js';
 import { rotation } from './rotation.js';
+import { sharedState } from './shared-state.js';
 import { state } from './state.js';
 import { tornTail } from './torn-tail.js';
 import { workspace } from './workspace.js';
@@ -25,5 +26,6 @@ export const workloads: readonly Workload[] = [
   blobs,
   memory,
   state,
+  sharedState,
   workspace,
 ];

@@ -8,6 +8,7 @@ import { TypedEvents } from '../../../core/events.js';
 import { newId } from '../../../core/ids.js';
 import type { JsonObject } from '../../../core/json.js';
 import { followFrom, JOURNAL_START } from '../../../storage/journal-position.js';
+import { encodeNameSegment } from '../../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../../storage/ports.js';
 import { SharedJournal } from '../../../storage/shared-journal.js';
 import {
@@ -59,6 +60,7 @@ export type SessionTreeEvents = {
 };
 
 const ID_LENGTH_MAX = 128;
+const WHY_LENGTH_MAX = 2_000;
 
 export class SessionTree {
   readonly events = new TypedEvents<SessionTreeEvents>();
@@ -95,7 +97,7 @@ export class SessionTree {
 
   /**
    * Durable when it resolves.
-   * @throws SESSION_NOT_FOUND for a parent that is not there, SESSION_EXISTS, SESSION_STATE below a parent that ended, INVALID_ARGUMENT
+   * @throws SESSION_NOT_FOUND for a parent that is not there, SESSION_EXISTS, INVALID_NAME for a root, SESSION_STATE below a parent that ended, INVALID_ARGUMENT
    */
   async create(options: NewTreeSession = {}): Promise<TreeSession> {
     const { parent = null, agent = null, status = 'pending' } = options;
@@ -104,6 +106,7 @@ export class SessionTree {
     if (parent !== null) assertId('parent', parent);
     if (agent !== null) assertId('agent', agent);
     assertStatus(status);
+    if (parent === null) encodeNameSegment(id); // the state of a root has a place of its own
     if (parent === id) throw invalid('parent', 'a session cannot be its own parent');
     return this.#change(() => {
       if (this.#sessions.has(id)) throw exists(this.#sessions.get(id)!);
@@ -123,6 +126,8 @@ export class SessionTree {
   ): Promise<TreeSession> {
     assertStatus(status);
     const why = options.why ?? null;
+    if (why !== null && (typeof why !== 'string' || !why.isWellFormed() || why.length > WHY_LENGTH_MAX))
+      throw invalid('why', `it is a text of at most ${WHY_LENGTH_MAX} characters`);
     return this.#change(() => {
       const session = this.#required(id);
       if (session.status === status) return session;
@@ -208,7 +213,7 @@ export class SessionTree {
 
   #put(record: JsonObject): TreeSession | null {
     const session = decodeSession(record);
-    if (session) this.#sessions.set(session.id, session);
+    if (session) this.#sessions.set(session.id, Object.freeze(session)); // it is given away as it is
     return session;
   }
 

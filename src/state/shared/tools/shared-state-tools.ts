@@ -14,7 +14,7 @@ const version = {
   type: 'integer',
   minimum: 0,
   description:
-    'Only when the key is still at this version (0: only when it has no value). Else nothing is changed, and the error tells the current version and value.',
+    'The version that state_get gave: the key is set only while it is still at it (0: only while it has no value). Else nothing is changed, and the error tells the current version and value. Without it, what others wrote meanwhile is overwritten.',
 };
 
 /** Tool definitions as the agent loop and MCP mount them. */
@@ -32,7 +32,7 @@ function getTool({ state }: SharedStateToolOptions): ToolDefinition {
   return {
     name: 'state_get',
     description:
-      'Reads the state that your session shares with its root session and all other children: one key, or all of them.',
+      'Reads the state that you share with the other agents of this run: one key with its value and version, or all keys. `found` is false when the key has no value.',
     inputSchema: inputObject({ key: { ...key, description: 'One key. Default: all keys.' } }),
     idempotent: true,
     execute: async (args) => {

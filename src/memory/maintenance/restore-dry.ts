@@ -1,10 +1,11 @@
-/** A restore that changes nothing and takes no lease, for commands that only look. */
-import type { MemoryManager } from '../memory/memory-manager.js';
-import { assertAgentExists, openMemory } from '../memory/open-memory.js';
-import type { RestoreReport } from '../memory/restore/restore-report.js';
-import { WorkingContextSnapshotBootstrapper } from '../memory/restore/working-context-snapshot-bootstrapper.js';
-import type { Message } from '../messages/message.js';
-import type { StorageBackend } from '../storage/ports.js';
+/** A restore that changes nothing and takes no lease, for those who only look. */
+
+import type { Message } from '../../messages/message.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import type { MemoryManager } from '../memory-manager.js';
+import { assertAgentExists, openMemory } from '../open-memory.js';
+import type { RestoreReport } from '../restore/restore-report.js';
+import { WorkingContextSnapshotBootstrapper } from '../restore/working-context-snapshot-bootstrapper.js';
 
 /** @param look called while the agent is open @throws AGENT_NOT_FOUND */
 export async function restoreDry<T>(

@@ -1,0 +1,47 @@
+/** `rekindle mcp`: the tools for other agents, over standard input and output. */
+import type { Command } from 'commander';
+import { messageOf } from '../core/errors.js';
+import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
+import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { packageVersion } from './package-version.js';
+import { safeText } from './safe-text.js';
+
+interface McpOptions extends CommonOptions {
+  readonly session?: string;
+  readonly agent?: string;
+}
+
+export function addMcpCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('mcp')
+      .description(
+        'serve the tools to an MCP client that starts this command; over HTTP they are at /mcp of `serve`',
+      )
+      .option('--session <id>', 'whose shared state (default: AGENT_SESSION_ID)')
+      .option('--agent <id>', 'whose memory (default: that of the agent of the session)'),
+  ).action((options: McpOptions) =>
+    runCommand(options, async ({ storage }) => {
+      await serveMcpStdio(
+        {
+          backend: storage,
+          version: packageVersion(),
+          environment: process.env,
+          session: options.session ?? null,
+          agent: options.agent ?? null,
+          onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
+        },
+        untilClosed(),
+      );
+      return undefined;
+    }),
+  );
+}
+
+/** The client ends its side, or the process is told to stop. */
+function untilClosed(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once('close', resolve).once('end', resolve);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}

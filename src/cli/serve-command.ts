@@ -1,0 +1,85 @@
+/** `rekindle serve`: HTTP, WebSocket, MCP and the page, until it is told to stop. */
+import path from 'node:path';
+import type { Command } from 'commander';
+import { messageOf } from '../core/errors.js';
+import { loadServerToken, type ServerToken } from '../server/access/token.js';
+import { type RunningServer, startServer } from '../server/rekindle-server.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../server/server-options.js';
+import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { packageVersion } from './package-version.js';
+import { safeText } from './safe-text.js';
+import { wholeNumber } from './value-text.js';
+
+interface ServeOptions extends CommonOptions {
+  readonly port?: string;
+  readonly host?: string;
+  readonly allowHost?: readonly string[];
+  readonly allowOrigin?: readonly string[];
+}
+
+export function addServeCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('serve')
+      .description('serve HTTP, WebSocket, MCP and a page, for this machine only unless told otherwise')
+      .option('-p, --port <number>', `port; 0 takes one that is free (default: ${DEFAULT_PORT})`)
+      .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
+      .option('--allow-host <name...>', 'further values of the header Host that are answered')
+      .option('--allow-origin <origin...>', 'further values of the header Origin that are answered'),
+  ).action((options: ServeOptions) => runCommand(options, (context) => serve(context, options)));
+}
+
+async function serve(context: CommandContext, options: ServeOptions): Promise<undefined> {
+  const stopped = untilStopped();
+  const fromEnvironment = process.env['REKINDLE_TOKEN'];
+  const token: ServerToken = fromEnvironment
+    ? { token: fromEnvironment, isNew: false }
+    : await loadServerToken(context.storage);
+  const server = await startServer({
+    backend: context.storage,
+    token: token.token,
+    version: packageVersion(),
+    onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
+    ...(options.port === undefined ? {} : { port: wholeNumber(options.port, '--port', 0) }),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    allowedHosts: options.allowHost ?? [],
+    allowedOrigins: options.allowOrigin ?? [],
+  });
+  announce(context, server, token, fromEnvironment !== undefined);
+  await stopped;
+  context.note('Finishing what is under way …');
+  await server.close();
+  return undefined;
+}
+
+function announce(
+  context: CommandContext,
+  server: RunningServer,
+  { token, isNew }: ServerToken,
+  isFromEnvironment: boolean,
+): void {
+  const dir = path.relative(process.cwd(), context.storage.root) || '.';
+  const file = path.join(dir, 'server', 'token.json');
+  const where = isFromEnvironment ? 'REKINDLE_TOKEN' : file;
+  const lines = [`Serving ${dir} at ${server.url}`];
+  if (isNew) lines.push(`Token, shown this once: ${token}`, `Open the page: ${server.url}/#token=${token}`);
+  lines.push(`The token is in ${where}. Ctrl-C stops the server.`);
+  if (!/^http:\/\/(?:127\.|localhost|\[::1\])/.test(server.url))
+    lines.push('Other machines can reach it, and nothing is encrypted: put a proxy with TLS before it.');
+  const value = {
+    type: 'serving',
+    url: server.url,
+    port: server.port,
+    tokenIn: where,
+    ...(isNew ? { token } : {}),
+  };
+  if (context.json) process.stdout.write(`${JSON.stringify(value)}\n`);
+  else context.print(lines, value);
+}
+
+/** A second signal ends the process at once. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}

@@ -1,0 +1,125 @@
+/** The tools with which an agent looks at its own memory. They read, and change nothing; whose memory it is, is bound here. */
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import { tracesBackward } from '../maintenance/recent-traces.js';
+import { restoreDry } from '../maintenance/restore-dry.js';
+
+export interface MemoryToolOptions {
+  readonly backend: StorageBackend;
+  readonly agentId: string;
+}
+
+const RESULTS_MAX = 50;
+const TURNS_MAX = 20;
+/** Traces that a search looks through at most. */
+const SEARCHED_MAX = 20_000;
+/** Of one text in a result, in characters. */
+const EXCERPT = 400;
+
+/** Tool definitions as the agent loop and MCP mount them. */
+export function memoryTools(options: MemoryToolOptions): ToolDefinition[] {
+  return [searchTool(options), recentTurnsTool(options), reportTool(options)];
+}
+
+function searchTool(options: MemoryToolOptions): ToolDefinition {
+  return {
+    name: 'memory_search',
+    description:
+      'Finds what was said, done and answered in your own past, also long ago: all words must occur, in any order.',
+    inputSchema: inputObject(
+      {
+        query: { type: 'string', minLength: 1, maxLength: 500, description: 'Words to look for.' },
+        limit: { type: 'integer', minimum: 1, maximum: RESULTS_MAX, description: 'Default 10.' },
+      },
+      ['query'],
+    ),
+    idempotent: true,
+    execute: async (args) => {
+      const words = String(args['query']).toLowerCase().split(/\s+/).filter(Boolean);
+      const limit = typeof args['limit'] === 'number' ? args['limit'] : 10;
+      const results: JsonObject[] = [];
+      let searched = 0;
+      for await (const { row } of tracesBackward(options.backend, options.agentId)) {
+        searched += 1;
+        const found = isSpeech(row) ? excerptAround(textOfTrace(row), words) : null;
+        if (found !== null) results.push({ ...placeOf(row), text: found });
+        if (results.length >= limit || searched >= SEARCHED_MAX) break;
+      }
+      return { results, searched };
+    },
+  };
+}
+
+function recentTurnsTool(options: MemoryToolOptions): ToolDefinition {
+  return {
+    name: 'memory_recent_turns',
+    description: 'Your last turns: what you were asked, which tools ran, what you answered. Oldest first.',
+    inputSchema: inputObject({
+      turns: { type: 'integer', minimum: 1, maximum: TURNS_MAX, description: 'Default 5.' },
+    }),
+    idempotent: true,
+    execute: async (args) => {
+      const wanted = typeof args['turns'] === 'number' ? args['turns'] : 5;
+      const turns = new Map<string, JsonObject[]>();
+      for await (const { row } of tracesBackward(options.backend, options.agentId)) {
+        if (!isSpeech(row)) continue;
+        const turn = String(row['turn_id']);
+        if (!turns.has(turn) && turns.size === wanted) break;
+        const events = turns.get(turn) ?? [];
+        turns.set(turn, events);
+        events.unshift({ ...placeOf(row), text: shortened(textOfTrace(row)) });
+      }
+      return { turns: [...turns].reverse().map(([turn_id, events]) => ({ turn_id, events })) };
+    },
+  };
+}
+
+function reportTool({ backend, agentId }: MemoryToolOptions): ToolDefinition {
+  return {
+    name: 'restore_report',
+    description:
+      'What a restore of you would use, replay and repair, which tool calls were interrupted, and what is unknown.',
+    inputSchema: inputObject({}),
+    idempotent: true,
+    execute: () => restoreDry(backend, agentId, (_memory, _messages, report) => report),
+  };
+}
+
+/** Compactions and boundaries hold copies of what was said elsewhere. */
+function isSpeech({ trace_type: type }: JsonObject): boolean {
+  return type === 'user' || type === 'assistant' || type === 'tool_call' || type === 'tool_result';
+}
+
+function placeOf({ ts, turn_id, trace_type, tool_name }: JsonObject): JsonObject {
+  return {
+    at: typeof ts === 'number' ? new Date(ts * 1000).toISOString() : null,
+    turn_id: turn_id ?? null,
+    type: trace_type ?? null,
+    ...(tool_name === undefined ? {} : { tool_name }),
+  };
+}
+
+function textOfTrace(row: JsonObject): string {
+  const parts = [row['content'], row['tool_name'], row['tool_args'], row['tool_result'], row['tool_error']];
+  return parts
+    .filter((part) => part !== undefined && part !== null && part !== '')
+    .map(asText)
+    .join(' ');
+}
+
+function asText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Null unless every word occurs. */
+function excerptAround(text: string, words: readonly string[]): string | null {
+  const lower = text.toLowerCase();
+  if (words.length === 0 || !words.every((word) => lower.includes(word))) return null;
+  const at = Math.max(0, lower.indexOf(words[0] ?? '') - EXCERPT / 4);
+  return shortened(text.slice(at));
+}
+
+function shortened(text: string): string {
+  return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT).toWellFormed()}…`;
+}

@@ -1,0 +1,53 @@
+/** The bearer token: made once, kept in a file of mode 0600 below the base folder, compared in constant time. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isJsonObject } from '../../core/json.js';
+import type { StorageBackend } from '../../storage/ports.js';
+
+const NAME = ['server', 'token.json'];
+const TOKEN_LENGTH_MIN = 16;
+
+export interface ServerToken {
+  readonly token: string;
+  /** True when it was made just now: show it, it is not shown again. */
+  readonly isNew: boolean;
+}
+
+/** The stored token, or a new one. @throws DOCUMENT_DAMAGED */
+export async function loadServerToken(backend: StorageBackend): Promise<ServerToken> {
+  const stored = await backend.documents.read(NAME);
+  if (stored === null) {
+    const token = randomBytes(24).toString('base64url');
+    try {
+      await backend.documents.write(NAME, { token }, { ifVersion: null });
+      return { token, isNew: true };
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'DOCUMENT_CONFLICT')) throw thrown;
+      return loadServerToken(backend); // another server was a moment faster
+    }
+  }
+  const token = isJsonObject(stored.value) ? stored.value['token'] : undefined;
+  if (typeof token === 'string' && token.length >= TOKEN_LENGTH_MIN) return { token, isNew: false };
+  throw new RekindleError('DOCUMENT_DAMAGED', `${NAME.join('/')} holds no token.`, {
+    details: { name: NAME },
+  });
+}
+
+/** @throws INVALID_ARGUMENT */
+export function assertToken(token: string): void {
+  if (typeof token === 'string' && token.length >= TOKEN_LENGTH_MIN && /^[\x21-\x7e]+$/.test(token)) return;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `A token has at least ${TOKEN_LENGTH_MIN} characters, without spaces.`,
+    { details: { field: 'token' } },
+  );
+}
+
+/** Takes the same time for every wrong one, whatever it begins with and however long it is. */
+export function isSameToken(given: string, token: string): boolean {
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

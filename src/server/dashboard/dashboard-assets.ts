@@ -1,0 +1,68 @@
+/**
+ * The page: a few static files, the same for everyone, with nothing in them that is not public. What they show, they ask for with
+ * the token.
+ */
+import { fileURLToPath } from 'node:url';
+import { readLocalFile } from '../../storage/file/local-file.js';
+
+export interface DashboardAsset {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  body(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/**
+ * On every answer. No inline script or style, nothing from elsewhere, in no frame; and no other page may read it or keep a handle
+ * on its window.
+ */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const SCRIPTS = [
+  'agent-view.js',
+  'agents-view.js',
+  'api.js',
+  'app.js',
+  'diff.js',
+  'key-history.js',
+  'live.js',
+  'sessions-view.js',
+  'state-view.js',
+  'text.js',
+] as const;
+
+export const dashboardAssets: readonly DashboardAsset[] = [
+  asset('/', 'index.html', 'text/html; charset=utf-8'),
+  asset('/page/style.css', 'style.css', 'text/css; charset=utf-8'),
+  asset('/page/icon.svg', 'icon.svg', 'image/svg+xml'),
+  ...SCRIPTS.map((name) => asset(`/page/${name}`, name, SCRIPT)),
+  // Preact and htm in one file, as it is published: no import map, which would be an inline script.
+  made('/page/preact.js', SCRIPT, () => import.meta.resolve('htm/preact/standalone')),
+];
+
+const PATHS = new Set(dashboardAssets.map(({ path }) => path));
+
+export function isDashboardPath(path: string): boolean {
+  return PATHS.has(path);
+}
+
+function asset(path: string, file: string, type: string): DashboardAsset {
+  return made(path, type, () => new URL(`./page/${file}`, import.meta.url).href);
+}
+
+function made(path: string, type: string, urlOf: () => string): DashboardAsset {
+  let content: Promise<Uint8Array<ArrayBuffer>> | null = null;
+  return {
+    path,
+    headers: { 'Content-Type': type },
+    body: () => (content ??= readLocalFile(fileURLToPath(urlOf())).then((bytes) => new Uint8Array(bytes))),
+  };
+}

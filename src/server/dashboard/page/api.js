@@ -1,0 +1,51 @@
+/** Requests to the server. The token stays in this tab: in the session storage, never in the address. */
+
+const KEY = 'rekindle-token';
+
+/** @typedef {{ status: number, body: any, etag: string | null }} Answer */
+
+/** A token in the fragment of the address is kept, and taken out of the address and the history of the browser. */
+export function takeToken() {
+  const given = /^#token=([\x21-\x7e]+)$/.exec(location.hash)?.[1];
+  if (given !== undefined) {
+    sessionStorage.setItem(KEY, decodeURIComponent(given));
+    history.replaceState(null, '', '/#/sessions');
+  }
+  return token();
+}
+
+export function token() {
+  return sessionStorage.getItem(KEY);
+}
+
+/** @param {string | null} value */
+export function setToken(value) {
+  if (value === null) sessionStorage.removeItem(KEY);
+  else sessionStorage.setItem(KEY, value);
+}
+
+export class RequestError extends Error {
+  /** @param {number} status @param {{ code?: string, detail?: string, advice?: string } | null} problem */
+  constructor(status, problem) {
+    super(problem?.detail ?? `The server answered ${status}.`);
+    this.status = status;
+    this.code = problem?.code ?? 'UNKNOWN';
+    this.advice = problem?.advice ?? '';
+  }
+}
+
+/** @param {string} path @returns {Promise<any>} */
+export async function get(path) {
+  const headers = { Authorization: `Bearer ${token() ?? ''}` };
+  const response = await fetch(path, { headers }).catch(() => {
+    throw new RequestError(0, { code: 'UNREACHABLE', detail: 'The server does not answer.' });
+  });
+  const body = await response.json().catch(() => null);
+  if (!response.ok) throw new RequestError(response.status, body);
+  return body;
+}
+
+/** One segment of a path. @param {string} text */
+export function segment(text) {
+  return encodeURIComponent(text);
+}

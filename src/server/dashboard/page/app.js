@@ -1,0 +1,92 @@
+/** The page: a frame with navigation, and one view at a time, named by the fragment of the address. */
+import { AgentView } from './agent-view.js';
+import { AgentsView } from './agents-view.js';
+import { get, setToken, takeToken } from './api.js';
+import { Live } from './live.js';
+import { html, render, useEffect, useMemo, useState } from './preact.js';
+import { SessionsView } from './sessions-view.js';
+import { StateView } from './state-view.js';
+import { Problem } from './text.js';
+
+function App() {
+  const [token, keepToken] = useState(takeToken());
+  return token
+    ? html`<${Frame} onSignOut=${() => keepToken(null)} />`
+    : html`<${SignIn} onToken=${keepToken} />`;
+}
+
+/** @param {{ onToken: (token: string) => void }} props */
+function SignIn({ onToken }) {
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const submit = async (/** @type {any} */ event) => {
+    event.preventDefault();
+    const token = event.target.elements.token.value.trim();
+    setToken(token);
+    await get('/openapi.json').then(
+      () => onToken(token),
+      (thrown) => {
+        setToken(null);
+        setError(thrown);
+      },
+    );
+  };
+  return html`<main class="sign-in"><h1>Rekindle</h1>
+    <p>The server printed its token when it started for the first time.</p>
+    ${error && html`<${Problem} error=${error} />`}
+    <form onSubmit=${submit}><label for="token">Token</label>
+      <input id="token" name="token" type="password" autocomplete="off" required autofocus />
+      <button type="submit">Open</button></form></main>`;
+}
+
+/** @param {{ onSignOut: () => void }} props */
+function Frame({ onSignOut }) {
+  const [isConnected, setConnected] = useState(false);
+  const [path, setPath] = useState(location.hash);
+  const live = useMemo(() => new Live(setConnected), []);
+  useEffect(() => {
+    live.connect();
+    const follow = () => setPath(location.hash);
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  const [, place = 'sessions', given] = path.split('/');
+  const id = given === undefined ? null : decoded(given);
+  const signOut = () => {
+    setToken(null);
+    onSignOut();
+  };
+  return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <header class="top"><strong>Rekindle</strong>
+      <nav aria-label="Views">
+        ${['sessions', 'agents'].map((name) => html`<a key=${name} href=${`#/${name}`} aria-current=${place === name ? 'page' : null}>${name === 'agents' ? 'Agents' : 'Sessions'}</a>`)}
+      </nav>
+      <span class=${isConnected ? 'connection on' : 'connection off'} role="status">${isConnected ? 'connected' : 'connecting…'}</span>
+      <button type="button" class="small" onClick=${signOut}>Sign out</button></header>
+    <main id="main" tabindex="-1"><${View} key=${path} place=${place} id=${id} live=${live} /></main>`;
+}
+
+/** The fragment is taken by the views. @param {any} event */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+/** @param {{ place: string, id: string | null, live: Live }} props */
+function View({ place, id, live }) {
+  if (place === 'agents')
+    return id === null ? html`<${AgentsView} live=${live} />` : html`<${AgentView} id=${id} live=${live} />`;
+  return id === null ? html`<${SessionsView} live=${live} />` : html`<${StateView} id=${id} live=${live} />`;
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const root = /** @type {HTMLElement} */ (document.getElementById('app'));
+root.replaceChildren();
+render(html`<${App} />`, root);

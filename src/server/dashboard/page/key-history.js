@@ -1,0 +1,55 @@
+/** The changes of one key, and what differs between two of its versions. */
+import { get, segment } from './api.js';
+import { lineDiff } from './diff.js';
+import { html, useEffect, useRef, useState } from './preact.js';
+import { jsonText, Problem, Time } from './text.js';
+
+/** @param {{ id: string, name: string, version: number, onClose: () => void }} props */
+export function KeyHistory({ id, name, version, onClose }) {
+  const [history, setHistory] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const [chosen, setChosen] = useState(
+    /** @type {{ from: number | null, to: number | null }} */ ({ from: null, to: null }),
+  );
+  const heading = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    get(`/sessions/${segment(id)}/state/keys/${segment(name)}/history?limit=200`).then(setHistory, setError);
+  }, [version]);
+  if (error) return html`<${Problem} error=${error} />`;
+  const changes = /** @type {any[]} */ (history?.changes ?? []);
+  const to = changes.find((change) => change.version === chosen.to) ?? changes[0];
+  const from = changes.find((change) => change.version === chosen.from) ?? changes[1];
+  return html`<section class="panel" aria-label=${`History of ${name}`}>
+    <h2 tabindex="-1" ref=${heading}>History of <span class="name">${name}</span></h2>
+    <button type="button" class="close" onClick=${onClose}>Close</button>
+    ${!history && html`<p>Loading…</p>`}
+    ${history && !history.complete && html`<p class="muted">Older changes are not kept, or not listed.</p>`}
+    <table class="history">
+      <thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">Version</th><th scope="col">What</th><th scope="col">By</th><th scope="col">When</th></tr></thead>
+      <tbody>
+        ${changes.map(
+          (change) => html`<tr key=${change.version}>
+            <td data-label="From"><input type="radio" name="from" aria-label=${`Compare from version ${change.version}`} checked=${change === from} onChange=${() => setChosen({ ...chosen, from: change.version })} /></td>
+            <td data-label="To"><input type="radio" name="to" aria-label=${`Compare to version ${change.version}`} checked=${change === to} onChange=${() => setChosen({ ...chosen, to: change.version })} /></td>
+            <td data-label="Version">${change.version}</td>
+            <td data-label="What">${change.op}</td>
+            <td data-label="By">${change.updated_by ?? change.deleted_by}</td>
+            <td data-label="When"><${Time} at=${change.timestamp} /></td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+    ${to && html`<${Difference} from=${from} to=${to} />`}
+  </section>`;
+}
+
+/** @param {{ from: any, to: any }} props */
+function Difference({ from, to }) {
+  const lines = lineDiff(jsonText(from?.value), jsonText(to.value));
+  const marks = { same: ' ', added: '+', removed: '-' };
+  return html`<h3>${from ? `From version ${from.version} to ${to.version}` : `Version ${to.version}`}</h3>
+    <pre class="diff">${lines.map(
+      ({ kind, text }, index) => html`<span key=${index} class=${kind}>${`${marks[kind]} ${text}\n`}</span>`,
+    )}</pre>`;
+}

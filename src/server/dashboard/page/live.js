@@ -1,0 +1,90 @@
+/** Events of the server. Connects again by itself, and then goes on from the last version that came: nothing is lost or seen twice. */
+import { token } from './api.js';
+
+/**
+ * @typedef {{ session: string, since: number, onEvent: (event: any) => void, onResync: () => void }} StateSubscription
+ */
+
+const RETRY_MS = [500, 1_000, 2_000, 5_000];
+
+export class Live {
+  /** @type {WebSocket | null} */
+  #socket = null;
+  #tries = 0;
+  /** @type {Map<string, StateSubscription>} by root */
+  #states = new Map();
+  /** @type {Set<(message: any) => void>} */
+  #listeners = new Set();
+  /** @type {(isConnected: boolean) => void} */
+  #onStatus;
+
+  /** @param {(isConnected: boolean) => void} onStatus */
+  constructor(onStatus) {
+    this.#onStatus = onStatus;
+  }
+
+  connect() {
+    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/events`);
+    this.#socket = socket;
+    socket.addEventListener('open', () =>
+      socket.send(JSON.stringify({ type: 'authenticate', token: token() })),
+    );
+    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(data)));
+    socket.addEventListener('close', () => {
+      if (this.#socket !== socket) return;
+      this.#onStatus(false);
+      const wait = RETRY_MS[Math.min(this.#tries, RETRY_MS.length - 1)];
+      this.#tries += 1;
+      setTimeout(() => this.#socket === socket && this.connect(), wait);
+    });
+  }
+
+  /** @param {any} message */
+  #take(message) {
+    if (message.type === 'authenticated') {
+      this.#tries = 0;
+      this.#send({ type: 'subscribe', to: 'sessions' });
+      this.#send({ type: 'subscribe', to: 'agents' });
+      for (const state of this.#states.values()) this.#subscribe(state);
+      this.#onStatus(true);
+    }
+    const state = this.#states.get(message.root_session_id);
+    if (state && message.type === 'resync') {
+      state.since = message.global_version;
+      state.onResync();
+    } else if (state && message.global_version > state.since && message.type.startsWith('state_')) {
+      state.since = message.global_version;
+      state.onEvent(message);
+    }
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  /** @param {object} message */
+  #send(message) {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** @param {StateSubscription} state */
+  #subscribe({ session, since }) {
+    this.#send({ type: 'subscribe', to: 'state', session, since });
+  }
+
+  /** Changes of one root after a version. The returned function ends it. @param {string} root @param {StateSubscription} state */
+  watchState(root, state) {
+    this.#states.set(root, state);
+    this.#subscribe(state);
+    return () => {
+      if (this.#states.get(root) !== state) return;
+      this.#states.delete(root);
+      this.#send({ type: 'unsubscribe', session: state.session });
+    };
+  }
+
+  /** Every message. The returned function ends it. @param {(message: any) => void} listener */
+  listen(listener) {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+}

@@ -1,0 +1,42 @@
+/** Conditional requests: `If-Match` and `If-None-Match` over versions. */
+import { RekindleError } from '../../core/errors.js';
+import type { VersionCondition } from '../../state/shared/key-decision.js';
+import type { RouteRequest } from './route.js';
+
+/** Versions are whole numbers; a tag holds one. */
+const TAG = /^"(\d{1,15})"$/;
+
+export function tagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/**
+ * What a change asks of the version: `If-Match: "3"`, `If-Match: *` (the key has a value), `If-None-Match: *` (it has none). Null
+ * without such a header: the last writer wins. @throws INVALID_ARGUMENT for anything else
+ */
+export function conditionOf(request: RouteRequest): VersionCondition | null {
+  const match = request.header('If-Match');
+  const noneMatch = request.header('If-None-Match');
+  if (match !== null && noneMatch !== null) throw badTag('If-Match', 'give it or If-None-Match, not both');
+  if (noneMatch !== null) {
+    if (noneMatch.trim() === '*') return 0;
+    throw badTag('If-None-Match', 'a change takes * only: create, and do not replace');
+  }
+  if (match === null) return null;
+  if (match.trim() === '*') return '*';
+  const version = TAG.exec(match.trim())?.[1];
+  if (version === undefined) throw badTag('If-Match', 'it is one version in quotes, such as "3", or *');
+  return Number(version);
+}
+
+/** Whether the client has this version already: then it gets 304. */
+export function hasCurrent(request: RouteRequest, tag: string): boolean {
+  const header = request.header('If-None-Match');
+  if (header === null) return false;
+  const tags = header.split(',').map((given) => given.trim().replace(/^W\//, ''));
+  return tags.includes(tag) || tags.includes('*');
+}
+
+function badTag(field: string, rule: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
+}

@@ -1,0 +1,161 @@
+/** Routes over hono: access first, then the route, its body, its answer. */
+import { getConnInfo } from '@hono/node-server/conninfo';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import { quoteLargeIntegers } from '../../core/json-digits.js';
+import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
+import type { AccessCheck } from '../access/access-check.js';
+import { SERVER_LIMITS } from '../server-options.js';
+import { problemOf, refusalReply, refused } from './problem.js';
+import type { Reply, Route, Services } from './route.js';
+
+export interface HttpAppOptions {
+  readonly routes: readonly Route[];
+  readonly services: Services;
+  /** Known when the server listens. */
+  readonly access: () => AccessCheck;
+  /** Answered with these headers on everything. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Paths that everyone may have. */
+  readonly isPublic: (path: string) => boolean;
+  readonly onUnexpected: (thrown: unknown) => void;
+}
+
+export function createHttpApp(options: HttpAppOptions): Hono {
+  const { routes, services, onUnexpected } = options;
+  const app = new Hono();
+  app.use(async (context, next) => {
+    const refusal = options.access().check({
+      host: context.req.header('Host'),
+      origin: context.req.header('Origin'),
+      authorization: context.req.header('Authorization'),
+      address: getConnInfo(context).remote.address ?? '',
+      needsToken: !options.isPublic(context.req.path),
+    });
+    if (refusal) context.res = respond(refusalReply(refusal));
+    else await next();
+    for (const [name, value] of Object.entries(options.headers)) context.res.headers.set(name, value);
+  });
+  const tooLarge = () =>
+    respond(
+      refusalReply({
+        status: 413,
+        reason: 'size',
+        detail: `A body has at most ${SERVER_LIMITS.bodyBytes} bytes.`,
+        headers: { Connection: 'close' },
+      }),
+    );
+  app.use(bodyLimit({ maxSize: SERVER_LIMITS.bodyBytes, onError: tooLarge }));
+  for (const route of routes) {
+    const check = route.body ? compileSchema(route.body.schema) : null;
+    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (context) =>
+      respond(await answer(context, route, check, services, onUnexpected)),
+    );
+  }
+  app.notFound((context) => respond(notFound(context, routes)));
+  app.onError((thrown) => respond(problemOf(thrown, onUnexpected)));
+  return app;
+}
+
+async function answer(
+  context: Context,
+  route: Route,
+  check: SchemaCheck | null,
+  services: Services,
+  onUnexpected: (thrown: unknown) => void,
+): Promise<Reply> {
+  try {
+    const request = {
+      params: paramsOf(route.path, context.req.url),
+      query: new URL(context.req.url).searchParams,
+      header: (name: string) => context.req.header(name) ?? null,
+      body: check ? await bodyOf(context, route.body?.mediaType ?? '', check) : null,
+    };
+    return await route.handle(request, services);
+  } catch (thrown) {
+    return problemOf(thrown, onUnexpected);
+  }
+}
+
+/** From the address as it was sent: what is encoded in a segment never ends it. */
+function paramsOf(path: string, url: string): Record<string, string> {
+  const given = new URL(url).pathname.split('/');
+  const params: Record<string, string> = {};
+  for (const [index, segment] of path.split('/').entries()) {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name !== undefined) params[name] = decoded(given[index] ?? '');
+  }
+  return params;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new RekindleError('INVALID_ARGUMENT', 'The address is not percent-encoded UTF-8.', {
+      details: { field: 'path' },
+      cause,
+    });
+  }
+}
+
+async function bodyOf(context: Context, mediaType: string, check: SchemaCheck): Promise<JsonValue> {
+  const given = (context.req.header('Content-Type') ?? '').split(';')[0]!.trim().toLowerCase();
+  if (given !== mediaType) {
+    const detail = `The body must be ${mediaType}.`;
+    throw refused({ status: 415, reason: 'media-type', detail, headers: { Accept: mediaType } });
+  }
+  const body = parseBody(await context.req.text());
+  if (check(body)) return body;
+  const violations = check.violations();
+  const lines = violations
+    .slice(0, 3)
+    .map(({ path, message }) => `${path === '' ? 'the body' : path} ${message}`);
+  throw new RekindleError('INVALID_ARGUMENT', `The body is refused: ${lines.join('; ')}.`, {
+    details: {
+      field: 'body',
+      violations: violations.map(({ path, rule, message }) => ({ path, rule, message })),
+    },
+  });
+}
+
+/** A number that would be stored as another one is refused: who means an id sends it as text. */
+function parseBody(text: string): JsonValue {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (cause) {
+    throw new RekindleError('INVALID_ARGUMENT', 'The body is no JSON.', {
+      details: { field: 'body' },
+      cause,
+    });
+  }
+  if (quoteLargeIntegers(text) === text) return value;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    'The body has a number with more digits than are kept (2^53). Send it as text.',
+    { details: { field: 'body', problem: 'number' } },
+  );
+}
+
+function notFound(context: Context, routes: readonly Route[]): Reply {
+  const { pathname } = new URL(context.req.url);
+  const methods = routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method);
+  if (methods.length === 0)
+    return refusalReply({ status: 404, reason: 'route', detail: 'There is nothing at this address.' });
+  const allow = methods.join(', ');
+  const detail = `This address takes ${allow}.`;
+  return refusalReply({ status: 405, reason: 'method', detail, headers: { Allow: allow } });
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+function respond({ status, body, headers = {} }: Reply): Response {
+  if (body === undefined) return new Response(null, { status, headers });
+  const type = headers['Content-Type'] ?? 'application/json';
+  return new Response(JSON.stringify(body), { status, headers: { ...headers, 'Content-Type': type } });
+}

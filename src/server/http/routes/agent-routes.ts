@@ -1,0 +1,115 @@
+/** Agents and their memory, for looking at: nothing here takes a lease or writes. */
+import { Type } from 'typebox';
+import { RekindleError } from '../../../core/errors.js';
+import type { JsonObject } from '../../../core/json.js';
+import { O200kTokenCounter } from '../../../memory/compaction/token-counter.js';
+import { listAgents, summarizeAgent } from '../../../memory/maintenance/agent-summary.js';
+import { recentTraces } from '../../../memory/maintenance/recent-traces.js';
+import { restoreDry } from '../../../memory/maintenance/restore-dry.js';
+import type { Repair } from '../../../messages/legality/repairs.js';
+import type { Message } from '../../../messages/message.js';
+import { messageToJson } from '../../../messages/message-serializer.js';
+import { wholeNumber } from '../query.js';
+import { ok, type Route } from '../route.js';
+import * as schemas from '../schemas.js';
+import { agentToWire } from '../wire.js';
+
+const TRACES_MAX = 500;
+const notFound = { description: 'There is no such agent.', schema: schemas.problemDetails };
+
+const list: Route = {
+  method: 'GET',
+  path: '/agents',
+  summary: 'The agents in the memory folder',
+  responses: { 200: { description: 'By id.', schema: schemas.agentList } },
+  async handle(_, { backend }) {
+    return ok({ agents: (await listAgents(backend)).map(agentToWire) });
+  },
+};
+
+const read: Route = {
+  method: 'GET',
+  path: '/agents/{id}',
+  summary: 'One agent',
+  responses: { 200: { description: 'The agent.', schema: schemas.agentSummary }, 404: notFound },
+  async handle({ params }, { backend }) {
+    const agentId = params['id']!;
+    const summary = await summarizeAgent(backend, agentId);
+    if (summary) return ok(agentToWire(summary));
+    throw new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agentId)} here.`, {
+      details: { agentId },
+    });
+  },
+};
+
+const restoreReport: Route = {
+  method: 'GET',
+  path: '/agents/{id}/restore-report',
+  summary: 'What a restore would do now. Changes nothing',
+  responses: { 200: { description: 'The report.', schema: schemas.restoreReport }, 404: notFound },
+  async handle({ params }, { backend }) {
+    const agentId = params['id']!;
+    const report = await restoreDry(backend, agentId, (_memory, _messages, made) => made);
+    return ok({ agent_id: agentId, report: report as unknown as JsonObject });
+  },
+};
+
+const context: Route = {
+  method: 'GET',
+  path: '/agents/{id}/context',
+  summary: 'The working context as a restore would give it, message by message',
+  responses: { 200: { description: 'The messages, in order.', schema: schemas.agentContext }, 404: notFound },
+  async handle({ params }, { backend }) {
+    const agentId = params['id']!;
+    const rows = await restoreDry(backend, agentId, (_memory, messages, { repairs }) =>
+      describeMessages(messages, repairs),
+    );
+    const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
+    return ok({ agent_id: agentId, tokens, messages: rows });
+  },
+};
+
+const traces: Route = {
+  method: 'GET',
+  path: '/agents/{id}/traces',
+  summary: 'The events of the conversation, newest first',
+  parameters: [
+    {
+      name: 'before',
+      in: 'query',
+      description: 'Only traces with a lower number in the journal.',
+      schema: Type.Integer(),
+    },
+    {
+      name: 'limit',
+      in: 'query',
+      description: `At most ${TRACES_MAX}. Default 100.`,
+      schema: Type.Integer(),
+    },
+  ],
+  responses: {
+    200: { description: 'With the place of the next page.', schema: schemas.agentTraces },
+    404: notFound,
+  },
+  async handle(request, { backend }) {
+    const agentId = request.params['id']!;
+    const limit = wholeNumber(request, 'limit', TRACES_MAX) ?? 100;
+    const before = wholeNumber(request, 'before');
+    const page = await recentTraces(backend, agentId, { limit, ...(before === null ? {} : { before }) });
+    const rows = page.traces.map(({ number, row }) => ({ number, ...row }));
+    return ok({ agent_id: agentId, traces: rows, before: page.before });
+  },
+};
+
+export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces];
+
+async function describeMessages(messages: readonly Message[], repairs: readonly Repair[]) {
+  const counter = new O200kTokenCounter();
+  const rows = [];
+  for (const [index, message] of messages.entries()) {
+    const codes = repairs.filter((repair) => repair.messageIndex === index).map(({ code }) => code);
+    const tokens = await counter.countMessages([message]);
+    rows.push({ index, tokens, repairs: codes as string[], message: messageToJson(message) });
+  }
+  return rows;
+}

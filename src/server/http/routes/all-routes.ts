@@ -1,0 +1,36 @@
+/** Every route, in the order of the OpenAPI document. */
+import { Type } from 'typebox';
+import { openApiDocument } from '../openapi.js';
+import { ok, type Route } from '../route.js';
+import { agentRoutes } from './agent-routes.js';
+import { sessionRoutes } from './session-routes.js';
+import { stateRoutes } from './state-routes.js';
+
+const health: Route = {
+  method: 'GET',
+  path: '/health',
+  summary: 'Whether the server answers. Needs no token, and tells nothing else',
+  needsToken: false,
+  responses: { 200: { description: 'It does.', schema: Type.Object({ status: Type.Literal('ok') }) } },
+  async handle() {
+    return ok({ status: 'ok' });
+  },
+};
+
+const openApi: Route = {
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'This document',
+  responses: { 200: { description: 'OpenAPI 3.1.', schema: Type.Object({ openapi: Type.String() }) } },
+  async handle() {
+    return ok(openApiDocument(allRoutes));
+  },
+};
+
+export const allRoutes: readonly Route[] = [
+  health,
+  openApi,
+  ...sessionRoutes,
+  ...stateRoutes,
+  ...agentRoutes,
+];

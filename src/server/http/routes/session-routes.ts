@@ -1,0 +1,104 @@
+/** The session tree. */
+import { Type } from 'typebox';
+import type { JsonObject } from '../../../core/json.js';
+import { isStatus, type SessionStatus } from '../../../state/shared/sessions/session-record.js';
+import type { NewTreeSession } from '../../../state/shared/sessions/session-tree.js';
+import { text } from '../query.js';
+import { JSON_TYPE, ok, type Route, type RouteParameter } from '../route.js';
+import * as schemas from '../schemas.js';
+import { sessionToWire } from '../wire.js';
+
+const filter = (name: string): RouteParameter => ({
+  name,
+  in: 'query',
+  description: `Only sessions with this ${name}.`,
+  schema: Type.String(),
+});
+const notFound = { description: 'There is no such session.', schema: schemas.problemDetails };
+const inTheWay = {
+  description: 'It exists already, or its status does not allow it.',
+  schema: schemas.problemDetails,
+};
+
+const create: Route = {
+  method: 'POST',
+  path: '/sessions',
+  summary: 'A new session: a root, or a child of another',
+  body: { mediaType: JSON_TYPE, schema: schemas.newSessionBody },
+  responses: {
+    201: { description: 'It is there.', schema: schemas.session },
+    404: { description: 'There is no such parent.', schema: schemas.problemDetails },
+    409: inTheWay,
+  },
+  async handle({ body }, { shared }) {
+    const session = await shared.tree.create(body as NewTreeSession);
+    const location = `/sessions/${encodeURIComponent(session.id)}`;
+    return { status: 201, body: sessionToWire(session), headers: { Location: location } };
+  },
+};
+
+const list: Route = {
+  method: 'GET',
+  path: '/sessions',
+  summary: 'Sessions, oldest first',
+  parameters: [filter('root'), filter('parent'), filter('status')],
+  responses: { 200: { description: 'Those that fit all of it.', schema: schemas.sessionList } },
+  async handle(request, { shared }) {
+    const root = text(request, 'root');
+    const parent = text(request, 'parent');
+    const status = text(request, 'status');
+    const sessions = await shared.tree.list({
+      ...(root === undefined ? {} : { root }),
+      ...(parent === undefined ? {} : { parent }),
+      ...(isStatus(status) ? { status } : {}),
+    });
+    const fitting = status === undefined || isStatus(status) ? sessions : [];
+    return ok({ sessions: fitting.map(sessionToWire) });
+  },
+};
+
+const read: Route = {
+  method: 'GET',
+  path: '/sessions/{id}',
+  summary: 'One session',
+  responses: { 200: { description: 'The session.', schema: schemas.session }, 404: notFound },
+  async handle({ params }, { shared }) {
+    return ok(sessionToWire(await shared.tree.require(params['id']!)));
+  },
+};
+
+const setStatus: Route = {
+  method: 'PUT',
+  path: '/sessions/{id}/status',
+  summary: 'Where a session stands',
+  body: { mediaType: JSON_TYPE, schema: schemas.statusBody },
+  responses: {
+    200: { description: 'The session as it is now.', schema: schemas.session },
+    404: notFound,
+    409: inTheWay,
+  },
+  async handle({ params, body }, { shared }) {
+    const { status, why } = body as JsonObject;
+    const reason = typeof why === 'string' ? { why } : {};
+    return ok(sessionToWire(await shared.tree.setStatus(params['id']!, status as SessionStatus, reason)));
+  },
+};
+
+const orphans: Route = {
+  method: 'GET',
+  path: '/orphans',
+  summary: 'Sessions that work on although one above them has ended or is missing',
+  responses: { 200: { description: 'With the reason for each.', schema: schemas.orphanList } },
+  async handle(_, { shared }) {
+    const found = await shared.tree.orphans();
+    return ok({
+      orphans: found.map(({ session, reason, ancestor }) => ({
+        session: sessionToWire(session),
+        reason,
+        ancestor,
+      })),
+    });
+  },
+};
+
+export const sessionRoutes: readonly Route[] = [create, list, read, setStatus, orphans];

@@ -1,0 +1,298 @@
+/** The state that the sessions of one root share. */
+import { Type } from 'typebox';
+import { RekindleError } from '../../../core/errors.js';
+import type { JsonObject } from '../../../core/json.js';
+import type { StateOperation, VersionCondition } from '../../../state/shared/key-decision.js';
+import { SESSION_HEADER } from '../../../state/shared/sessions/session-environment.js';
+import type { SharedState, StateKey } from '../../../state/shared/shared-state.js';
+import { conditionOf, hasCurrent, tagOf } from '../conditions.js';
+import { problem } from '../problem.js';
+import { wholeNumber } from '../query.js';
+import {
+  JSON_TYPE,
+  MERGE_PATCH_TYPE,
+  ok,
+  type Reply,
+  type Route,
+  type RouteParameter,
+  type RouteRequest,
+  type Services,
+} from '../route.js';
+import * as schemas from '../schemas.js';
+import { batchToWire, changeToWire, keyToWire } from '../wire.js';
+
+const EVENTS_MAX = 1_000;
+const ifMatch: RouteParameter = {
+  name: 'If-Match',
+  in: 'header',
+  description: 'Only at this version: "3"; *: only when there is a value. Without it the last writer wins.',
+  schema: Type.String(),
+};
+const ifNoneMatch: RouteParameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  description:
+    'For a change: * creates and does not replace. For reading: 304 when this is still the version.',
+  schema: Type.String(),
+};
+const actor: RouteParameter = {
+  name: SESSION_HEADER,
+  in: 'header',
+  description: 'The session that acts, of the same root. Default: the one in the path.',
+  schema: Type.String(),
+};
+const number = (name: string, description: string): RouteParameter => ({
+  name,
+  in: 'query',
+  description,
+  schema: Type.Integer({ minimum: 0 }),
+});
+const conflict = { description: 'The version is another by now.', schema: schemas.problemDetails };
+const noKey = {
+  description: 'There is no such session, or the key has no value.',
+  schema: schemas.problemDetails,
+};
+const noSession = { description: 'There is no such session.', schema: schemas.problemDetails };
+const refusedValue = { description: 'Beyond a limit, or of the wrong type.', schema: schemas.problemDetails };
+const KEY_PATH = '/sessions/{id}/state/keys/{key}';
+
+/** The state of a session's root, and who acts on it. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT for an actor of another root */
+async function open(
+  request: RouteRequest,
+  { shared }: Services,
+): Promise<{ readonly state: SharedState; readonly by: string }> {
+  const id = request.params['id']!;
+  const state = await shared.stateOf(id);
+  const by = request.header(SESSION_HEADER);
+  if (by === null) return { state, by: id };
+  const { root } = await shared.tree.require(by);
+  if (root === state.root) return { state, by };
+  throw new RekindleError('INVALID_ARGUMENT', `The session in ${SESSION_HEADER} belongs to another root.`, {
+    details: { field: SESSION_HEADER },
+  });
+}
+
+const readAll: Route = {
+  method: 'GET',
+  path: '/sessions/{id}/state',
+  summary: 'All keys that have a value, now or as they were',
+  parameters: [number('at', 'A global version. Default: now.'), ifNoneMatch],
+  responses: {
+    200: { description: 'The state; its version is the ETag.', schema: schemas.stateView },
+    304: { description: 'It is still at that version.' },
+    404: noSession,
+    410: { description: 'So old a version is not kept.', schema: schemas.problemDetails },
+  },
+  async handle(request, services) {
+    const { state } = await open(request, services);
+    const at = wholeNumber(request, 'at');
+    const { globalVersion, keys } = at === null ? await state.getAll() : await state.at(at);
+    const headers = { ETag: tagOf(globalVersion) };
+    if (hasCurrent(request, headers.ETag)) return { status: 304, headers };
+    const body = {
+      root_session_id: state.root,
+      global_version: globalVersion,
+      keys: Object.fromEntries(keys.map((entry) => [entry.key, keyToWire(entry)])),
+    };
+    return ok(body, headers);
+  },
+};
+
+const patchAll: Route = {
+  method: 'PATCH',
+  path: '/sessions/{id}/state',
+  summary: 'A merge patch (RFC 7396) over the keys, all or nothing',
+  parameters: [
+    { ...ifMatch, description: 'Only while nothing at all has changed since this version.' },
+    actor,
+  ],
+  body: { mediaType: MERGE_PATCH_TYPE, schema: schemas.patchBody },
+  responses: {
+    200: { description: 'What was done.', schema: schemas.batchReply },
+    404: noSession,
+    409: conflict,
+    422: refusedValue,
+  },
+  async handle(request, services) {
+    const { state, by } = await open(request, services);
+    const condition = conditionOf(request);
+    const wanted = typeof condition === 'number' ? { ifGlobalVersion: condition } : {};
+    const result = await state.patch(request.body as JsonObject, { by, ...wanted });
+    return ok(batchToWire(result), { ETag: tagOf(result.globalVersion) });
+  },
+};
+
+const readKey: Route = {
+  method: 'GET',
+  path: KEY_PATH,
+  summary: 'One key',
+  parameters: [ifNoneMatch],
+  responses: {
+    200: { description: 'The key; its version is the ETag.', schema: schemas.stateKey },
+    304: { description: 'It is still at that version.' },
+    404: noKey,
+  },
+  async handle(request, services) {
+    const { state } = await open(request, services);
+    const entry = await state.get(request.params['key']!);
+    if (!entry) return absent(request);
+    const headers = { ETag: tagOf(entry.version) };
+    return hasCurrent(request, headers.ETag) ? { status: 304, headers } : ok(keyToWire(entry), headers);
+  },
+};
+
+const putKey: Route = {
+  method: 'PUT',
+  path: KEY_PATH,
+  summary: 'Set a key',
+  parameters: [ifMatch, ifNoneMatch, actor],
+  body: { mediaType: JSON_TYPE, schema: schemas.putKeyBody },
+  responses: {
+    200: { description: 'The key as it is now.', schema: schemas.stateKey },
+    404: noSession,
+    409: conflict,
+    422: refusedValue,
+  },
+  async handle(request, services) {
+    const { state, by } = await open(request, services);
+    const { value } = request.body as JsonObject;
+    return keyReply(await state.set(request.params['key']!, value, { by, ...ifVersionOf(request) }));
+  },
+};
+
+const deleteKey: Route = {
+  method: 'DELETE',
+  path: KEY_PATH,
+  summary: 'Delete a key; its history stays',
+  parameters: [ifMatch, actor],
+  responses: { 204: { description: 'It has no value any more.' }, 404: noKey, 409: conflict },
+  async handle(request, services) {
+    const { state, by } = await open(request, services);
+    const deleted = await state.delete(request.params['key']!, { by, ...ifVersionOf(request) });
+    return deleted ? { status: 204 } : absent(request);
+  },
+};
+
+const operate: Route = {
+  method: 'POST',
+  path: `${KEY_PATH}/ops`,
+  summary: 'Increment, append or merge at once: no change of another is lost',
+  parameters: [ifMatch, actor],
+  body: { mediaType: JSON_TYPE, schema: schemas.operationBody },
+  responses: {
+    200: { description: 'The key as it is now.', schema: schemas.stateKey },
+    404: noSession,
+    409: conflict,
+    422: refusedValue,
+  },
+  async handle(request, services) {
+    const { state, by } = await open(request, services);
+    const key = request.params['key']!;
+    const body = request.body as JsonObject;
+    const options = { by, ...ifVersionOf(request) };
+    if (body['operation'] === 'append')
+      return keyReply(await state.append(key, body['items'] as unknown[], options));
+    if (body['operation'] === 'merge')
+      return keyReply(await state.merge(key, body['patch'] as object, options));
+    return keyReply(await state.increment(key, Number(body['delta'] ?? 1), options));
+  },
+};
+
+const history: Route = {
+  method: 'GET',
+  path: `${KEY_PATH}/history`,
+  summary: 'The changes of a key, newest first',
+  parameters: [number('limit', `At most ${EVENTS_MAX}. Default 50.`)],
+  responses: {
+    200: { description: 'Empty for a key that never was.', schema: schemas.keyHistory },
+    404: noSession,
+  },
+  async handle(request, services) {
+    const { state } = await open(request, services);
+    const key = request.params['key']!;
+    const found = await state.history(key, wholeNumber(request, 'limit', EVENTS_MAX) ?? 50);
+    const changes = found.changes.map((change) => changeToWire(state.root, change));
+    return ok({ root_session_id: state.root, key, complete: found.complete, changes });
+  },
+};
+
+const batch: Route = {
+  method: 'POST',
+  path: '/sessions/{id}/state/batch',
+  summary: 'Several operations, all or nothing',
+  parameters: [actor],
+  body: { mediaType: JSON_TYPE, schema: schemas.batchBody },
+  responses: {
+    200: { description: 'All were applied.', schema: schemas.batchReply },
+    404: noSession,
+    409: { description: 'None was applied: one or more are in conflict.', schema: schemas.batchReply },
+    422: refusedValue,
+  },
+  async handle(request, services) {
+    const { state, by } = await open(request, services);
+    const operations = (request.body as JsonObject)['operations'] as JsonObject[];
+    const result = await state.batch(operations.map(operationOf), { by });
+    const body = batchToWire(result);
+    if (result.applied) return ok(body, { ETag: tagOf(result.globalVersion) });
+    const detail = 'None of the operations was applied: one or more are in conflict.';
+    return problem(409, { code: 'DOCUMENT_CONFLICT', error: 'version_conflict', detail, ...body });
+  },
+};
+
+const events: Route = {
+  method: 'GET',
+  path: '/sessions/{id}/state/events',
+  summary: 'The changes after a global version, oldest first',
+  parameters: [
+    number('since', 'A global version. Default 0: from the beginning.'),
+    number('limit', `At most ${EVENTS_MAX}. Default 100.`),
+  ],
+  responses: {
+    200: { description: 'Go on with the global version of the last one.', schema: schemas.stateEvents },
+    404: noSession,
+    410: { description: 'So old changes are not kept.', schema: schemas.problemDetails },
+  },
+  async handle(request, services) {
+    const { state } = await open(request, services);
+    const since = wholeNumber(request, 'since') ?? 0;
+    const changes = await state.changesSince(since, wholeNumber(request, 'limit', EVENTS_MAX) ?? 100);
+    const body = {
+      root_session_id: state.root,
+      global_version: await state.globalVersion(),
+      oldest_version: await state.oldestVersion(),
+      events: changes.map((change) => changeToWire(state.root, change)),
+    };
+    return ok(body);
+  },
+};
+
+export const stateRoutes: readonly Route[] = [
+  readAll,
+  patchAll,
+  readKey,
+  putKey,
+  deleteKey,
+  operate,
+  history,
+  batch,
+  events,
+];
+
+function keyReply(entry: StateKey): Reply {
+  return ok(keyToWire(entry), { ETag: tagOf(entry.version) });
+}
+
+function absent({ params }: RouteRequest): Reply {
+  const detail = `The key ${JSON.stringify(params['key'])} has no value.`;
+  return problem(404, { code: 'KEY_NOT_FOUND', detail, key: params['key']! });
+}
+
+function ifVersionOf(request: RouteRequest): { readonly ifVersion?: VersionCondition } {
+  const condition = conditionOf(request);
+  return condition === null ? {} : { ifVersion: condition };
+}
+
+/** What is missing or does not belong is refused by the state itself, with the place of the operation. */
+function operationOf({ if_match: ifVersion, ...operation }: JsonObject): StateOperation {
+  return { ...operation, ...(ifVersion === undefined ? {} : { ifVersion }) } as unknown as StateOperation;
+}

@@ -1,0 +1,184 @@
+/** Shapes of bodies, for the checks and for the OpenAPI document. */
+import { Type } from 'typebox';
+import { SESSION_STATUSES } from '../../state/shared/sessions/session-record.js';
+
+export const anyJson = Type.Unknown({ description: 'Any JSON value.' });
+const version = Type.Integer({ minimum: 0 });
+const time = Type.String({ description: 'ISO 8601, UTC.' });
+const operationName = Type.Enum(['set', 'delete', 'increment', 'append', 'merge']);
+
+export const stateKey = Type.Object({
+  key: Type.String(),
+  value: anyJson,
+  version,
+  created_at: time,
+  updated_at: time,
+  updated_by: Type.String(),
+  global_version: version,
+});
+
+export const stateView = Type.Object({
+  root_session_id: Type.String(),
+  global_version: version,
+  keys: Type.Record(Type.String(), stateKey),
+});
+
+export const stateEvent = Type.Object({
+  type: Type.Enum(['state_key_updated', 'state_key_deleted']),
+  root_session_id: Type.String(),
+  key: Type.String(),
+  value: Type.Optional(anyJson),
+  version,
+  op: operationName,
+  global_version: version,
+  last_of_commit: version,
+  updated_by: Type.Optional(Type.String()),
+  deleted_by: Type.Optional(Type.String()),
+  timestamp: time,
+});
+
+export const stateEvents = Type.Object({
+  root_session_id: Type.String(),
+  global_version: version,
+  oldest_version: version,
+  events: Type.Array(stateEvent),
+});
+
+export const keyHistory = Type.Object({
+  root_session_id: Type.String(),
+  key: Type.String(),
+  complete: Type.Boolean({ description: 'False when older changes are not among them.' }),
+  changes: Type.Array(stateEvent),
+});
+
+const batchResults = Type.Array(
+  Type.Object({
+    key: Type.String(),
+    status: Type.Enum(['applied', 'conflict', 'not_applied']),
+    version: Type.Union([version, Type.Null()]),
+    value: Type.Optional(anyJson),
+  }),
+);
+
+export const batchReply = Type.Object({
+  applied: Type.Boolean(),
+  global_version: version,
+  results: batchResults,
+});
+
+const strict = { additionalProperties: false } as const;
+export const putKeyBody = Type.Object({ value: anyJson }, { ...strict, required: ['value'] });
+
+export const operationBody = Type.Union([
+  Type.Object({ operation: Type.Literal('increment'), delta: Type.Optional(Type.Integer()) }, strict),
+  Type.Object({ operation: Type.Literal('append'), items: Type.Array(anyJson, { minItems: 1 }) }, strict),
+  Type.Object(
+    { operation: Type.Literal('merge'), patch: Type.Object({}, { description: 'RFC 7396.' }) },
+    strict,
+  ),
+]);
+
+const ifMatch = Type.Optional(
+  Type.Union([version, Type.Literal('*')], {
+    description: 'Only at this version; 0: only without a value; *: only with one.',
+  }),
+);
+
+export const batchBody = Type.Object(
+  {
+    operations: Type.Array(
+      Type.Object(
+        {
+          op: operationName,
+          key: Type.String({ minLength: 1 }),
+          value: Type.Optional(anyJson),
+          delta: Type.Optional(Type.Integer()),
+          items: Type.Optional(Type.Array(anyJson)),
+          patch: Type.Optional(Type.Object({})),
+          if_match: ifMatch,
+        },
+        strict,
+      ),
+      { minItems: 1 },
+    ),
+  },
+  strict,
+);
+
+export const patchBody = Type.Object({}, { description: 'RFC 7396, over the keys: null deletes one.' });
+
+const status = Type.Enum([...SESSION_STATUSES]);
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+export const session = Type.Object({
+  id: Type.String(),
+  parent: nullableText,
+  root: Type.String(),
+  agent: nullableText,
+  status,
+  why: nullableText,
+  created_at: time,
+  updated_at: time,
+});
+
+export const sessionList = Type.Object({ sessions: Type.Array(session) });
+
+export const orphanList = Type.Object({
+  orphans: Type.Array(
+    Type.Object({ session, reason: Type.Enum(['parent_ended', 'parent_missing']), ancestor: Type.String() }),
+  ),
+});
+
+const id = Type.String({ minLength: 1, maxLength: 128 });
+export const newSessionBody = Type.Object(
+  {
+    id: Type.Optional(id),
+    parent: Type.Optional(id),
+    agent: Type.Optional(id),
+    status: Type.Optional(status),
+  },
+  strict,
+);
+export const statusBody = Type.Object(
+  { status, why: Type.Optional(Type.String({ maxLength: 2_000 })) },
+  strict,
+);
+
+export const agentSummary = Type.Object({
+  agent_id: Type.String(),
+  status: Type.Enum(['running', 'crashed', 'stopped']),
+  messages: Type.Union([Type.Integer(), Type.Null()]),
+  epoch: Type.Union([Type.Integer(), Type.Null()]),
+  snapshot: Type.String(),
+  traces: Type.Integer(),
+  last_trace_at: nullableText,
+});
+export const agentList = Type.Object({ agents: Type.Array(agentSummary) });
+export const restoreReport = Type.Object({ agent_id: Type.String(), report: Type.Object({}) });
+export const agentContext = Type.Object({
+  agent_id: Type.String(),
+  tokens: Type.Integer(),
+  messages: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      tokens: Type.Integer(),
+      repairs: Type.Array(Type.String()),
+      message: Type.Object({}),
+    }),
+  ),
+});
+export const agentTraces = Type.Object({
+  agent_id: Type.String(),
+  traces: Type.Array(Type.Object({})),
+  before: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'For the next page; null: there is none.',
+  }),
+});
+
+export const problemDetails = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  code: Type.String(),
+  detail: Type.String(),
+});

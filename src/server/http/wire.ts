@@ -1,0 +1,76 @@
+/** Things of the library as clients see them: JSON with the names of the shared-state design. */
+import type { JsonObject } from '../../core/json.js';
+import type { AgentSummary } from '../../memory/maintenance/agent-summary.js';
+import type { TreeSession } from '../../state/shared/sessions/session-record.js';
+import type { BatchResult } from '../../state/shared/shared-commit.js';
+import type { StateKey } from '../../state/shared/shared-state.js';
+import type { StateChange } from '../../state/shared/shared-table.js';
+
+export function keyToWire(entry: StateKey): JsonObject {
+  const { key, value, version, createdAt, updatedAt, updatedBy, globalVersion } = entry;
+  return {
+    key,
+    value,
+    version,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    updated_by: updatedBy,
+    global_version: globalVersion,
+  };
+}
+
+/** An event of the WebSocket, of `events` and of a key's history. */
+export function changeToWire(root: string, change: StateChange): JsonObject {
+  const { key, value, version, op, globalVersion, lastOfCommit, by, at } = change;
+  const isThere = value !== undefined;
+  return {
+    type: isThere ? 'state_key_updated' : 'state_key_deleted',
+    root_session_id: root,
+    key,
+    ...(isThere ? { value } : {}),
+    version,
+    op,
+    global_version: globalVersion,
+    last_of_commit: lastOfCommit,
+    [isThere ? 'updated_by' : 'deleted_by']: by,
+    timestamp: at,
+  };
+}
+
+export function batchToWire({ applied, globalVersion, results }: BatchResult): JsonObject {
+  return {
+    applied,
+    global_version: globalVersion,
+    results: results.map(({ key, status, version, value }) => ({
+      key,
+      status,
+      version: version === 0 ? null : version,
+      ...(status === 'conflict' && value !== undefined ? { value } : {}),
+    })),
+  };
+}
+
+export function sessionToWire(session: TreeSession): JsonObject {
+  const { id, parent, root, agent, status, why, createdAt, updatedAt } = session;
+  return { id, parent, root, agent, status, why, created_at: createdAt, updated_at: updatedAt };
+}
+
+export function agentToWire({
+  agentId,
+  status,
+  messages,
+  epochId,
+  snapshot,
+  traces,
+  lastTraceTs,
+}: AgentSummary) {
+  return {
+    agent_id: agentId,
+    status,
+    messages,
+    epoch: epochId,
+    snapshot,
+    traces,
+    last_trace_at: lastTraceTs === null ? null : new Date(lastTraceTs * 1000).toISOString(),
+  };
+}

@@ -1,0 +1,63 @@
+/** Tools of the library as MCP has them: strict input, structured results, and errors that carry their code. */
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type jsonSchemaValidator,
+  type McpServer,
+} from '@modelcontextprotocol/server';
+import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
+import { newId } from '../../core/ids.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { compileSchema } from '../../core/schema-check.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import type { ToolDefinition } from '../../core/tool-definition.js';
+
+/** Checked by us, so that a refusal carries our code: the SDK only announces the schema. */
+const takesAnything: jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+};
+
+export function registerTool(server: McpServer, tool: ToolDefinition): void {
+  const check = compileSchema(tool.inputSchema);
+  const inputSchema = fromJsonSchema<JsonObject>(tool.inputSchema, takesAnything);
+  const annotations = { readOnlyHint: tool.idempotent === true, idempotentHint: tool.idempotent === true };
+  const config = { description: tool.description, inputSchema, annotations };
+  server.registerTool(tool.name, config, async (args, context) => {
+    try {
+      if (!check(args)) throw refusedInput(tool.name, check.violations());
+      const callId = newId('call', Date.now());
+      const { signal } = context.mcpReq;
+      return resultOf(await tool.execute(args, { callId, turnId: 'mcp', idempotencyKey: callId, signal }));
+    } catch (thrown) {
+      return errorOf(thrown);
+    }
+  });
+}
+
+function refusedInput(tool: string, violations: readonly { path: string; message: string }[]): RekindleError {
+  const lines = violations
+    .slice(0, 3)
+    .map(({ path, message }) => `${path === '' ? 'the input' : path} ${message}`);
+  return new RekindleError('INVALID_ARGUMENT', `${tool} refuses its input: ${lines.join('; ')}.`, {
+    details: { tool, violations: violations.map(({ path, message }) => ({ path, message })) },
+  });
+}
+
+/** The text is the same JSON, for clients that know no structured results. */
+function resultOf(returned: unknown): CallToolResult {
+  const { value } = toJsonValue(returned);
+  const structuredContent: JsonObject = isJsonObject(value) ? value : { result: value };
+  return { content: [{ type: 'text', text: textOf(value) }], structuredContent };
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function errorOf(thrown: unknown): CallToolResult {
+  const error = isRekindleError(thrown)
+    ? { code: thrown.code, message: thrown.message, advice: thrown.advice, details: thrown.details }
+    : { code: 'UNEXPECTED', message: messageOf(thrown) };
+  const text = `${error.code}: ${error.message}`;
+  return { isError: true, content: [{ type: 'text', text }], structuredContent: { error } };
+}

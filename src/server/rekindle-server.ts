@@ -1,0 +1,111 @@
+/** The server: HTTP, WebSocket, MCP and the page on one address. */
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { messageOf, RekindleError } from '../core/errors.js';
+import { SharedSessions } from '../state/shared/shared-sessions.js';
+import { AccessCheck } from './access/access-check.js';
+import { assertToken } from './access/token.js';
+import { dashboardAssets, isDashboardPath, PAGE_HEADERS } from './dashboard/dashboard-assets.js';
+import { createHttpApp } from './http/http-app.js';
+import { allRoutes } from './http/routes/all-routes.js';
+import { MCP_PATH, mcpOverHttp } from './mcp/mcp-http.js';
+import { McpTools } from './mcp/mcp-server.js';
+import { DEFAULT_HOST, DEFAULT_PORT, SERVER_LIMITS, type ServerOptions } from './server-options.js';
+import { EventHub } from './websocket/event-hub.js';
+import { EventSockets } from './websocket/websocket-server.js';
+
+export interface RekindleServerOptions extends ServerOptions {
+  /** Of the package, for MCP clients. */
+  readonly version?: string;
+  /** Told what went wrong beside what clients are told. Default: nothing. */
+  readonly onUnexpected?: (thrown: unknown) => void;
+}
+
+export interface RunningServer {
+  /** Such as `http://127.0.0.1:4177`. */
+  readonly url: string;
+  readonly port: number;
+  /** Refuses new requests, lets those under way finish, then closes everything. */
+  close(): Promise<void>;
+}
+
+/** Requests that do not end. */
+const CLOSE_MS = 5_000;
+
+/** @throws LISTEN_FAILED, INVALID_ARGUMENT */
+export async function startServer(options: RekindleServerOptions): Promise<RunningServer> {
+  const { backend, token, host = DEFAULT_HOST, onUnexpected = () => {} } = options;
+  assertToken(token);
+  const shared = new SharedSessions(backend, options.limits ? { limits: options.limits } : {});
+  const tools = new McpTools(backend, shared, options.version ?? '0');
+  const hub = new EventHub(backend, shared);
+  let access: AccessCheck;
+  const app = createHttpApp({
+    routes: allRoutes,
+    services: { backend, shared },
+    access: () => access,
+    headers: PAGE_HEADERS,
+    isPublic: (path) => path === '/health' || isDashboardPath(path),
+    onUnexpected,
+  });
+  const mcp = mcpOverHttp(tools, onUnexpected);
+  app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw));
+  for (const asset of dashboardAssets)
+    app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
+  const sockets = new EventSockets({ hub, access: () => access, token, onUnexpected });
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: {
+      headersTimeout: SERVER_LIMITS.headersMs,
+      requestTimeout: SERVER_LIMITS.requestMs,
+      keepAliveTimeout: SERVER_LIMITS.idleMs,
+      connectionsCheckingInterval: SERVER_LIMITS.checkMs,
+    },
+  }) as Server;
+  server.maxConnections = SERVER_LIMITS.connections;
+  sockets.attach(server);
+  const port = await listen(server, options.port ?? DEFAULT_PORT, host);
+  access = new AccessCheck({
+    token,
+    host,
+    port,
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: options.allowedOrigins ?? [],
+    requestsPerSecond: options.requestsPerSecond ?? SERVER_LIMITS.requestsPerSecond,
+  });
+  const close = async () => {
+    sockets.close();
+    await closed(server);
+    await hub.close();
+    await mcp.close();
+    await tools.close();
+    await shared.close();
+  };
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  }).catch((cause: NodeJS.ErrnoException) => {
+    throw new RekindleError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${messageOf(cause)}.`, {
+      details: { host, port, errno: cause.code ?? 'unknown' },
+      cause,
+    });
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+/** Idle connections end at once, others when they were answered, or after a while. */
+async function closed(server: Server): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  await ended;
+  clearTimeout(timer);
+}

@@ -1,0 +1,143 @@
+/** One WebSocket client: who it is, and what it is told. */
+import type { RawData, WebSocket } from 'ws';
+import { isRekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import { type ClientMessage, parseClientMessage } from './client-message.js';
+import type { EventHub } from './event-hub.js';
+import { CLOSE, SocketSender } from './socket-sender.js';
+import { StateSubscription } from './state-subscription.js';
+
+export interface ConnectionOptions {
+  readonly hub: EventHub;
+  /** Null when the upgrade carried the token already. */
+  readonly isToken: ((token: string) => boolean) | null;
+  readonly stalledMs: number;
+  readonly onUnexpected: (thrown: unknown) => void;
+}
+
+/** How long a client may take to say who it is. */
+const AUTHENTICATE_MS = 5_000;
+const SUBSCRIPTIONS_MAX = 100;
+
+export class ClientConnection {
+  readonly #socket: WebSocket;
+  readonly #sender: SocketSender;
+  readonly #options: ConnectionOptions;
+  readonly #states = new Map<string, StateSubscription>();
+  readonly #topics = new Map<string, () => void>();
+  /** Messages are handled one after the other. */
+  #handling: Promise<void> = Promise.resolve();
+  #pending = 0;
+  #known: boolean;
+  #answersPings = true;
+
+  constructor(socket: WebSocket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#sender = new SocketSender(socket, options.stalledMs);
+    this.#known = options.isToken === null;
+    socket.on('message', (data, isBinary) => this.#take(data, isBinary));
+    socket.on('pong', () => {
+      this.#answersPings = true;
+    });
+    socket.on('error', () => socket.terminate()); // a frame that is too large, or none: ws has said why
+    socket.on('close', () => this.#end());
+    if (!this.#known) setTimeout(() => this.#assertKnown(), AUTHENTICATE_MS).unref();
+  }
+
+  #assertKnown(): void {
+    if (!this.#known) this.#sender.close(CLOSE.unauthorized, 'no token came');
+  }
+
+  /** Ends a connection that did not answer since the last time. */
+  ping(): void {
+    if (this.#answersPings) this.#socket.ping();
+    else this.#socket.terminate();
+    this.#answersPings = false;
+  }
+
+  close(code: number, reason: string): void {
+    this.#sender.close(code, reason);
+  }
+
+  #take(data: RawData, isBinary: boolean): void {
+    const message = isBinary ? null : parseClientMessage(String(data));
+    if (!message || this.#pending >= SUBSCRIPTIONS_MAX) {
+      this.#sender.close(CLOSE.badMessage, message ? 'too many messages' : 'the message is not known');
+      return;
+    }
+    this.#pending += 1;
+    this.#handling = this.#handling.then(() => this.#handle(message)).finally(() => (this.#pending -= 1));
+  }
+
+  async #handle(message: ClientMessage): Promise<void> {
+    try {
+      if (message.type === 'authenticate') await this.#authenticate(message.token);
+      else if (!this.#known) this.#sender.close(CLOSE.unauthorized, 'the token must come first');
+      else if (message.type === 'unsubscribe') await this.#unsubscribe(message.session);
+      else if (message.to === 'state') await this.#subscribe(message.session, message.since);
+      else await this.#subscribeTo(message.to);
+    } catch (thrown) {
+      await this.#fail(thrown);
+    }
+  }
+
+  async #fail(thrown: unknown): Promise<void> {
+    if (!isRekindleError(thrown)) {
+      this.#options.onUnexpected(thrown);
+      this.#sender.close(CLOSE.failed, 'something went wrong');
+      return;
+    }
+    await this.#sender.message({ type: 'error', code: thrown.code, message: thrown.message });
+  }
+
+  async #authenticate(token: string): Promise<void> {
+    if (this.#options.isToken?.(token) ?? true) {
+      this.#known = true;
+      await this.#sender.message({ type: 'authenticated' });
+    } else this.#sender.close(CLOSE.unauthorized, 'the token is wrong');
+  }
+
+  async #subscribe(session: string, since: number | undefined): Promise<void> {
+    const feed = await this.#options.hub.stateFeed(session);
+    const { root } = feed.state;
+    const current = await feed.state.globalVersion();
+    this.#states.get(root)?.end();
+    if (this.#states.size >= SUBSCRIPTIONS_MAX) {
+      this.#sender.close(CLOSE.badMessage, 'too many subscriptions');
+      return;
+    }
+    const from = Math.min(since ?? current, current);
+    const subscription = new StateSubscription(feed, this.#sender, from, (thrown) => void this.#fail(thrown));
+    this.#states.set(root, subscription);
+    const note = {
+      type: 'subscribed',
+      to: 'state',
+      root_session_id: root,
+      global_version: current,
+      since: from,
+    };
+    if (await this.#sender.message(note)) subscription.start();
+  }
+
+  async #unsubscribe(session: string): Promise<void> {
+    const { root } = (await this.#options.hub.stateFeed(session)).state;
+    this.#states.get(root)?.end();
+    this.#states.delete(root);
+    await this.#sender.message({ type: 'unsubscribed', root_session_id: root });
+  }
+
+  async #subscribeTo(topic: 'sessions' | 'agents'): Promise<void> {
+    this.#topics.get(topic)?.();
+    const tell = (message: JsonObject) => void this.#sender.message(message);
+    this.#topics.set(topic, await this.#options.hub.onTopic(topic, tell));
+    await this.#sender.message({ type: 'subscribed', to: topic });
+  }
+
+  #end(): void {
+    for (const subscription of this.#states.values()) subscription.end();
+    for (const off of this.#topics.values()) off();
+    this.#states.clear();
+    this.#topics.clear();
+  }
+}

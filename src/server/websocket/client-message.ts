@@ -1,0 +1,33 @@
+/** What a WebSocket client may say. */
+import { type Static, Type } from 'typebox';
+import { tryParseJson } from '../../core/json.js';
+import { lazySchema } from '../../core/schema-check.js';
+
+const strict = { additionalProperties: false } as const;
+const ClientMessage = Type.Union([
+  /** The token, for those who can set no header: browsers. It must come first. */
+  Type.Object({ type: Type.Literal('authenticate'), token: Type.String({ maxLength: 512 }) }, strict),
+  Type.Object(
+    {
+      type: Type.Literal('subscribe'),
+      to: Type.Literal('state'),
+      session: Type.String({ minLength: 1, maxLength: 128 }),
+      since: Type.Optional(Type.Integer({ minimum: 0 })),
+    },
+    strict,
+  ),
+  Type.Object({ type: Type.Literal('subscribe'), to: Type.Enum(['sessions', 'agents']) }, strict),
+  Type.Object(
+    { type: Type.Literal('unsubscribe'), session: Type.String({ minLength: 1, maxLength: 128 }) },
+    strict,
+  ),
+]);
+export type ClientMessage = Static<typeof ClientMessage>;
+
+const check = lazySchema(ClientMessage);
+
+/** Null for anything else. */
+export function parseClientMessage(text: string): ClientMessage | null {
+  const value = tryParseJson(text);
+  return value !== undefined && check()(value) ? (value as ClientMessage) : null;
+}

@@ -1,0 +1,88 @@
+/** What happens in the store, for WebSocket clients: watched once for all of them, and only while the server runs. */
+import type { JsonObject } from '../../core/json.js';
+import type { SharedSessions } from '../../state/shared/shared-sessions.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import { sessionToWire } from '../http/wire.js';
+import { StateFeed } from './state-feed.js';
+
+export type Topic = 'sessions' | 'agents';
+type Listener = (message: JsonObject) => void;
+
+/** An agent at work writes many times in a turn: clients are told once in so long. */
+const AGENT_QUIET_MS = 250;
+
+export class EventHub {
+  readonly #backend: StorageBackend;
+  readonly #shared: SharedSessions;
+  readonly #feeds = new Map<string, Promise<StateFeed>>();
+  readonly #listeners: Record<Topic, Set<Listener>> = { sessions: new Set(), agents: new Set() };
+  readonly #watching = new Map<Topic, Promise<() => Promise<void>>>();
+  readonly #quiet = new Map<string, NodeJS.Timeout>();
+
+  constructor(backend: StorageBackend, shared: SharedSessions) {
+    this.#backend = backend;
+    this.#shared = shared;
+  }
+
+  /** @throws SESSION_NOT_FOUND */
+  async stateFeed(session: string): Promise<StateFeed> {
+    const state = await this.#shared.stateOf(session);
+    let feed = this.#feeds.get(state.root);
+    if (!feed) {
+      const made = new StateFeed(state);
+      feed = made.start().then(() => made);
+      this.#feeds.set(state.root, feed);
+      feed.catch(() => this.#feeds.delete(state.root)); // the next subscriber tries again
+    }
+    return feed;
+  }
+
+  /** The returned function ends it. */
+  async onTopic(topic: Topic, listener: Listener): Promise<() => void> {
+    let watching = this.#watching.get(topic);
+    if (!watching) {
+      watching = topic === 'sessions' ? this.#watchSessions() : this.#watchAgents();
+      this.#watching.set(topic, watching);
+      watching.catch(() => this.#watching.delete(topic));
+    }
+    await watching;
+    this.#listeners[topic].add(listener);
+    return () => this.#listeners[topic].delete(listener);
+  }
+
+  async #watchSessions(): Promise<() => Promise<void>> {
+    const { tree } = this.#shared;
+    const off = tree.events.on('changed', (session) =>
+      this.#tell('sessions', { type: 'session_updated', session: sessionToWire(session) }),
+    );
+    const end = await tree.watch();
+    return async () => {
+      off();
+      await end();
+    };
+  }
+
+  #watchAgents(): Promise<() => Promise<void>> {
+    return this.#backend.watch(['agents'], ({ path }) => {
+      const agentId = path.split('/')[0] ?? '';
+      if (agentId === '' || this.#quiet.has(agentId)) return;
+      const timer = setTimeout(() => {
+        this.#quiet.delete(agentId);
+        this.#tell('agents', { type: 'agent_updated', agent_id: agentId });
+      }, AGENT_QUIET_MS);
+      this.#quiet.set(agentId, timer);
+    });
+  }
+
+  #tell(topic: Topic, message: JsonObject): void {
+    for (const listener of this.#listeners[topic]) listener(message);
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#quiet.values()) clearTimeout(timer);
+    const feeds = await Promise.allSettled(this.#feeds.values());
+    for (const feed of feeds) if (feed.status === 'fulfilled') await feed.value.close();
+    const watches = await Promise.allSettled(this.#watching.values());
+    for (const watch of watches) if (watch.status === 'fulfilled') await watch.value();
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The changes of one shared state, as texts for WebSocket clients: made once, kept for a while, sent to many.
+ *
+ * A subscriber asks for what follows the version that it has. What the feed has let go is read from the journal.
+ */
+import type { SharedState } from '../../state/shared/shared-state.js';
+import type { StateChange } from '../../state/shared/shared-table.js';
+import { changeToWire } from '../http/wire.js';
+
+/** An event as it is sent. */
+export interface FeedEvent {
+  readonly globalVersion: number;
+  readonly text: string;
+}
+
+const KEPT_EVENTS = 2_000;
+const KEPT_CHARS = 4 * 1024 * 1024;
+const PAGE = 200;
+
+export class StateFeed {
+  readonly state: SharedState;
+  /** Consecutive, the oldest first. */
+  readonly #kept: FeedEvent[] = [];
+  readonly #listeners = new Set<() => void>();
+  #chars = 0;
+  /** Grows when the state was read anew: what a subscriber has may not lead to what is there. */
+  #generation = 0;
+  #end: (() => Promise<void>) | null = null;
+  #off: (() => void) | null = null;
+
+  constructor(state: SharedState) {
+    this.state = state;
+  }
+
+  async start(): Promise<void> {
+    this.#off = this.state.events.on('reloaded', () => {
+      this.#kept.length = 0;
+      this.#chars = 0;
+      this.#generation += 1;
+      this.#wake();
+    });
+    this.#end = await this.state.watch('', (change) => this.#keep(change));
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  #keep(change: StateChange): void {
+    const text = JSON.stringify(changeToWire(this.state.root, change));
+    this.#kept.push({ globalVersion: change.globalVersion, text });
+    this.#chars += text.length;
+    while (this.#kept.length > KEPT_EVENTS || this.#chars > KEPT_CHARS)
+      this.#chars -= this.#kept.shift()?.text.length ?? 0;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Told when there may be more. The returned function ends it. */
+  onMore(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What follows a version, as far as is at hand; empty at the end. @throws HISTORY_GONE */
+  async after(globalVersion: number): Promise<readonly FeedEvent[]> {
+    const first = this.#kept[0]?.globalVersion;
+    const last = this.#kept.at(-1)?.globalVersion;
+    if (last === undefined || first === undefined || globalVersion < first - 1) {
+      if (globalVersion >= (await this.state.globalVersion())) return [];
+      const changes = await this.state.changesSince(globalVersion, PAGE);
+      return changes.map((change) => ({
+        globalVersion: change.globalVersion,
+        text: JSON.stringify(changeToWire(this.state.root, change)),
+      }));
+    }
+    if (globalVersion >= last) return [];
+    const from = globalVersion + 1 - first;
+    return this.#kept.slice(from, from + PAGE);
+  }
+
+  async close(): Promise<void> {
+    this.#off?.();
+    await this.#end?.();
+  }
+}

@@ -1,0 +1,79 @@
+/** One client's view of one root: every change after the version that it has, in order, none twice. */
+import { isRekindleError } from '../../core/errors.js';
+import type { SocketSender } from './socket-sender.js';
+import type { StateFeed } from './state-feed.js';
+
+export class StateSubscription {
+  readonly #feed: StateFeed;
+  readonly #sender: SocketSender;
+  readonly #onFailure: (thrown: unknown) => void;
+  #sentTo: number;
+  #generation: number;
+  #off: () => void = () => {};
+  #pumping = false;
+  #again = false;
+  #ended = false;
+
+  /** @param since the last version that the client has */
+  constructor(feed: StateFeed, sender: SocketSender, since: number, onFailure: (thrown: unknown) => void) {
+    this.#feed = feed;
+    this.#sender = sender;
+    this.#sentTo = since;
+    this.#generation = feed.generation;
+    this.#onFailure = onFailure;
+  }
+
+  start(): void {
+    this.#off = this.#feed.onMore(() => this.#wake());
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#off();
+  }
+
+  #wake(): void {
+    this.#again = true;
+    if (this.#pumping) return;
+    this.#pumping = true;
+    void this.#pump()
+      .catch(this.#onFailure)
+      .finally(() => {
+        this.#pumping = false;
+      });
+  }
+
+  /** At the pace of the client: the next page is looked at when the last one has left. */
+  async #pump(): Promise<void> {
+    while (this.#again && !this.#ended) {
+      this.#again = false;
+      if (this.#generation !== this.#feed.generation) await this.#resync();
+      for (;;) {
+        const events = await this.#next();
+        if (events.length === 0 || this.#ended) break;
+        if (!(await this.#sender.texts(events.map(({ text }) => text)))) return this.end();
+        this.#sentTo = events.at(-1)!.globalVersion;
+      }
+    }
+  }
+
+  async #next() {
+    try {
+      return await this.#feed.after(this.#sentTo);
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'HISTORY_GONE')) throw thrown;
+      await this.#resync();
+      return [];
+    }
+  }
+
+  /** What came between is not known step by step: the client reads the state anew, and goes on from there. */
+  async #resync(): Promise<void> {
+    this.#generation = this.#feed.generation;
+    this.#sentTo = await this.#feed.state.globalVersion();
+    const root = this.#feed.state.root;
+    const message = { type: 'resync', root_session_id: root, global_version: this.#sentTo };
+    if (!(await this.#sender.message(message))) this.end();
+  }
+}
