@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { BUGS } from './client-plan.js';
+import { runHistories } from './run-histories.js';
+
+/** Replays a run, as far as the processes keep to the same times. */
+const seed = Number(process.env['REKINDLE_SEED'] ?? Date.now() % 2 ** 31);
+
+describe('8 processes that change one shared state', () => {
+  it('see one order of all changes, though some are killed and one is stopped past its right to write', async () => {
+    console.log(`histories: REKINDLE_SEED=${seed}`);
+    const report = await runHistories({ operations: 600, seed, kills: 2, pauses: [300, 5_200] });
+    expect(report.violations).toEqual([]);
+    expect(report).toMatchObject({ kills: 2, pauses: 2, longPauses: 1, histories: 5 });
+    expect(report.operations).toBeGreaterThanOrEqual(600);
+  }, 60_000);
+
+  it.each(BUGS)(
+    'are refused with the planted bug %s',
+    async (bug) => {
+      const report = await runHistories({ operations: 300, seed, kills: 0, pauses: [], bug });
+      expect(report.violations.join('\n')).toContain('no order of the operations');
+    },
+    60_000,
+  );
+});
