@@ -46,6 +46,7 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^(ai|@ai-sdk\/.*)$/, folders: ['agent/model/ai-sdk/'], lazy: true },
   { packages: /^@modelcontextprotocol\//, folders: ['server/mcp/'] },
   { packages: /^(hono|@hono\/.*|ws)$/, folders: ['server/'] },
+  { packages: /^htm$/, folders: ['server/dashboard/page/'] },
   { packages: /^(commander|cli-progress|cli-table3|ora|@clack\/.*)$/, folders: ['cli/'] },
 ];
 
@@ -258,7 +259,7 @@ describe('files', () => {
     const problems = sources.filter(
       ({ file }) =>
         !file
-          .replace(/\.ts$/, '')
+          .replace(/(\.d)?\.ts$/, '')
           .split('/')
           .every((part) => kebab.test(part)),
     );

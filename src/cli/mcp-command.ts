@@ -21,7 +21,8 @@ export function addMcpCommand(program: Command): void {
       .option('--session <id>', 'whose shared state (default: AGENT_SESSION_ID)')
       .option('--agent <id>', 'whose memory (default: that of the agent of the session)'),
   ).action((options: McpOptions) =>
-    runCommand(options, async ({ storage }) => {
+    // Standard output is the protocol's: also an error goes to standard error.
+    runCommand({ ...options, json: false }, async ({ storage }) => {
       await serveMcpStdio(
         {
           backend: storage,

@@ -1,7 +1,9 @@
-/** The journals beside those of agents: of durable documents and of the workspace. */
+/** The journals beside those of agents: of durable documents, of the workspace, of shared states and their sessions. */
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { stateJournals } from '../state/durable/migrate-documents.js';
+import { recoverSharedState } from '../state/shared/shared-state.js';
+import { type SharedStateJournal, sharedStateJournals } from '../state/shared/shared-state-journals.js';
 import {
   checkJournal,
   isHarmful,
@@ -31,7 +33,11 @@ export async function checkSharedJournals(storage: StorageBackend): Promise<Shar
 export async function repairNamedJournal(storage: StorageBackend, name: string): Promise<SegmentRepair[]> {
   const known = await list(storage);
   const found = known.find(({ journal }) => journal.join('/') === name);
-  if (found) return repairSharedJournal(storage, found);
+  if (found) {
+    // First: a clean copy does not tell how much was lost.
+    if ('root' in found && found.root !== null) await recoverSharedState(storage, { root: found.root });
+    return repairSharedJournal(storage, found);
+  }
   const names: JsonValue = known.map(({ journal }) => journal.join('/'));
   const details: JsonObject = { name, known: names };
   throw new RekindleError(
@@ -41,6 +47,10 @@ export async function repairNamedJournal(storage: StorageBackend, name: string):
   );
 }
 
-async function list(storage: StorageBackend): Promise<SharedJournalName[]> {
-  return [...(await stateJournals(storage)), ...(await workspaceJournals(storage))];
+async function list(storage: StorageBackend): Promise<(SharedJournalName | SharedStateJournal)[]> {
+  return [
+    ...(await stateJournals(storage)),
+    ...(await workspaceJournals(storage)),
+    ...(await sharedStateJournals(storage)),
+  ];
 }

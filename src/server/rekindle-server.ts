@@ -1,12 +1,13 @@
 /** The server: HTTP, WebSocket, MCP and the page on one address. */
-import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { messageOf, RekindleError } from '../core/errors.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AccessCheck } from './access/access-check.js';
 import { assertToken } from './access/token.js';
-import { dashboardAssets, isDashboardPath, PAGE_HEADERS } from './dashboard/dashboard-assets.js';
+import { dashboardAssets, isDashboardPath } from './dashboard/dashboard-assets.js';
 import { createHttpApp } from './http/http-app.js';
+import { requestListener } from './http/request-listener.js';
 import { allRoutes } from './http/routes/all-routes.js';
 import { MCP_PATH, mcpOverHttp } from './mcp/mcp-http.js';
 import { McpTools } from './mcp/mcp-server.js';
@@ -31,6 +32,7 @@ export interface RunningServer {
 
 /** Requests that do not end. */
 const CLOSE_MS = 5_000;
+const CLOSE_IDLE_MS = 25;
 
 /** @throws LISTEN_FAILED, INVALID_ARGUMENT */
 export async function startServer(options: RekindleServerOptions): Promise<RunningServer> {
@@ -43,36 +45,30 @@ export async function startServer(options: RekindleServerOptions): Promise<Runni
   const app = createHttpApp({
     routes: allRoutes,
     services: { backend, shared },
-    access: () => access,
-    headers: PAGE_HEADERS,
-    isPublic: (path) => path === '/health' || isDashboardPath(path),
     onUnexpected,
   });
   const mcp = mcpOverHttp(tools, onUnexpected);
-  app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw));
+  app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw)); // what it throws, the app answers
   for (const asset of dashboardAssets)
     app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
-  const sockets = new EventSockets({ hub, access: () => access, token, onUnexpected });
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    serverOptions: {
+  const sockets = new EventSockets({ hub, access: () => access, onUnexpected });
+  const listener = requestListener({
+    access: () => access,
+    isPublic: (path) => path === '/health' || isDashboardPath(path),
+    answer: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+  });
+  const server = createServer(
+    {
       headersTimeout: SERVER_LIMITS.headersMs,
       requestTimeout: SERVER_LIMITS.requestMs,
       keepAliveTimeout: SERVER_LIMITS.idleMs,
       connectionsCheckingInterval: SERVER_LIMITS.checkMs,
+      requireHostHeader: false, // ours says what is wrong
     },
-  }) as Server;
+    listener,
+  );
   server.maxConnections = SERVER_LIMITS.connections;
   sockets.attach(server);
-  const port = await listen(server, options.port ?? DEFAULT_PORT, host);
-  access = new AccessCheck({
-    token,
-    host,
-    port,
-    allowedHosts: options.allowedHosts ?? [],
-    allowedOrigins: options.allowedOrigins ?? [],
-    requestsPerSecond: options.requestsPerSecond ?? SERVER_LIMITS.requestsPerSecond,
-  });
   const close = async () => {
     sockets.close();
     await closed(server);
@@ -81,6 +77,18 @@ export async function startServer(options: RekindleServerOptions): Promise<Runni
     await tools.close();
     await shared.close();
   };
+  const port = await listen(server, options.port ?? DEFAULT_PORT, host).catch(async (thrown: unknown) => {
+    await close();
+    throw thrown;
+  });
+  access = new AccessCheck({
+    token,
+    host,
+    port,
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: options.allowedOrigins ?? [],
+    requestsPerSecond: options.requestsPerSecond ?? SERVER_LIMITS.requestsPerSecond,
+  });
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close };
 }
 
@@ -101,11 +109,13 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** Idle connections end at once, others when they were answered, or after a while. */
+/** Connections that are kept alive end with their last answer; those that do not end, after a while. */
 async function closed(server: Server): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  server.closeIdleConnections();
   await ended;
+  clearInterval(idle);
   clearTimeout(timer);
 }

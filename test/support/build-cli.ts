@@ -26,4 +26,9 @@ export default function buildCli(): void {
   const built = spawnSync(process.execPath, [tsc, ...options], { cwd: ROOT, encoding: 'utf8' });
   if (built.status !== 0)
     throw new Error(`The command line does not compile.\n${built.stdout}${built.stderr}`);
+  const copied = spawnSync(process.execPath, ['scripts/copy-page.mjs', CLI_BUILD], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (copied.status !== 0) throw new Error(copied.stderr);
 }

@@ -26,17 +26,17 @@ function searchTool(options: MemoryToolOptions): ToolDefinition {
   return {
     name: 'memory_search',
     description:
-      'Finds what was said, done and answered in your own past, also long ago: all words must occur, in any order.',
+      'Finds what was said, done and answered in your own past, also long ago, newest first. All words must occur, in any order; parts of words count, quotes have no meaning. Texts are cut at 400 characters.',
     inputSchema: inputObject(
       {
-        query: { type: 'string', minLength: 1, maxLength: 500, description: 'Words to look for.' },
+        query: { type: 'string', pattern: '\\S', maxLength: 500, description: 'Words to look for.' },
         limit: { type: 'integer', minimum: 1, maximum: RESULTS_MAX, description: 'Default 10.' },
       },
       ['query'],
     ),
     idempotent: true,
     execute: async (args) => {
-      const words = String(args['query']).toLowerCase().split(/\s+/).filter(Boolean);
+      const words = String(args['query']).split(/\s+/).filter(Boolean);
       const limit = typeof args['limit'] === 'number' ? args['limit'] : 10;
       const results: JsonObject[] = [];
       let searched = 0;
@@ -46,7 +46,7 @@ function searchTool(options: MemoryToolOptions): ToolDefinition {
         if (found !== null) results.push({ ...placeOf(row), text: found });
         if (results.length >= limit || searched >= SEARCHED_MAX) break;
       }
-      return { results, searched };
+      return { results, searched_traces: searched, searched_all: searched < SEARCHED_MAX };
     },
   };
 }
@@ -79,7 +79,7 @@ function reportTool({ backend, agentId }: MemoryToolOptions): ToolDefinition {
   return {
     name: 'restore_report',
     description:
-      'What a restore of you would use, replay and repair, which tool calls were interrupted, and what is unknown.',
+      'What was interrupted or is unknown since your last run: tool calls without a result and what is known of each, repairs of your context, damage.',
     inputSchema: inputObject({}),
     idempotent: true,
     execute: () => restoreDry(backend, agentId, (_memory, _messages, report) => report),
@@ -114,10 +114,18 @@ function asText(value: JsonValue | undefined): string {
 
 /** Null unless every word occurs. */
 function excerptAround(text: string, words: readonly string[]): string | null {
-  const lower = text.toLowerCase();
-  if (words.length === 0 || !words.every((word) => lower.includes(word))) return null;
-  const at = Math.max(0, lower.indexOf(words[0] ?? '') - EXCERPT / 4);
-  return shortened(text.slice(at));
+  const places = words.map((word) => text.search(new RegExp(escaped(word), 'iu')));
+  if (places.length === 0 || places.includes(-1)) return null;
+  const at = Math.max(0, places[0]! - EXCERPT / 4);
+  return shortened(text.slice(isLowSurrogate(text.charCodeAt(at)) ? at + 1 : at));
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function shortened(text: string): string {

@@ -62,6 +62,12 @@ export class AccessCheck {
     );
   }
 
+  /** Wrong ones are counted for each address. */
+  judgeToken(given: string, address: string): 'right' | 'wrong' | 'too many' {
+    if (isSameToken(given, this.#options.token)) return 'right';
+    return this.#wrongTokens.take(address) ? 'wrong' : 'too many';
+  }
+
   #checkHost({ host }: AccessRequest): Refusal | null {
     const name = host?.toLowerCase() ?? '';
     if (this.#hosts.has(name) || this.#hosts.has(name.replace(/:\d+$/, ''))) return null;
@@ -83,8 +89,9 @@ export class AccessCheck {
   #checkToken({ needsToken, authorization, address }: AccessRequest): Refusal | null {
     if (!needsToken) return null;
     const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-    if (given !== undefined && isSameToken(given, this.#options.token)) return null;
-    if (given !== undefined && !this.#wrongTokens.take(address)) return tooMany('Too many wrong tokens.');
+    const verdict = given === undefined ? 'wrong' : this.judgeToken(given, address);
+    if (verdict === 'right') return null;
+    if (verdict === 'too many') return tooMany('Too many wrong tokens.');
     const detail =
       given === undefined
         ? 'Send the token of the server: Authorization: Bearer <token>.'

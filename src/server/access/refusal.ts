@@ -2,7 +2,16 @@
 
 export interface Refusal {
   readonly status: number;
-  readonly reason: 'host' | 'origin' | 'rate' | 'token' | 'route' | 'method' | 'media-type' | 'size' | 'body';
+  readonly reason:
+    | 'host'
+    | 'origin'
+    | 'rate'
+    | 'token'
+    | 'route'
+    | 'method'
+    | 'media-type'
+    | 'size'
+    | 'closing';
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,53 +1,23 @@
-/** Routes over hono: access first, then the route, its body, its answer. */
-import { getConnInfo } from '@hono/node-server/conninfo';
+/** Routes over hono, for requests that may come in: the route, its body, its answer. */
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
-import { quoteLargeIntegers } from '../../core/json-digits.js';
 import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
-import type { AccessCheck } from '../access/access-check.js';
-import { SERVER_LIMITS } from '../server-options.js';
+import { isDashboardPath } from '../dashboard/dashboard-assets.js';
+import { assertExactNumbers } from './exact-numbers.js';
 import { problemOf, refusalReply, refused } from './problem.js';
+import { textOfBody } from './request-body.js';
 import type { Reply, Route, Services } from './route.js';
 
 export interface HttpAppOptions {
   readonly routes: readonly Route[];
   readonly services: Services;
-  /** Known when the server listens. */
-  readonly access: () => AccessCheck;
-  /** Answered with these headers on everything. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Paths that everyone may have. */
-  readonly isPublic: (path: string) => boolean;
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
 export function createHttpApp(options: HttpAppOptions): Hono {
   const { routes, services, onUnexpected } = options;
   const app = new Hono();
-  app.use(async (context, next) => {
-    const refusal = options.access().check({
-      host: context.req.header('Host'),
-      origin: context.req.header('Origin'),
-      authorization: context.req.header('Authorization'),
-      address: getConnInfo(context).remote.address ?? '',
-      needsToken: !options.isPublic(context.req.path),
-    });
-    if (refusal) context.res = respond(refusalReply(refusal));
-    else await next();
-    for (const [name, value] of Object.entries(options.headers)) context.res.headers.set(name, value);
-  });
-  const tooLarge = () =>
-    respond(
-      refusalReply({
-        status: 413,
-        reason: 'size',
-        detail: `A body has at most ${SERVER_LIMITS.bodyBytes} bytes.`,
-        headers: { Connection: 'close' },
-      }),
-    );
-  app.use(bodyLimit({ maxSize: SERVER_LIMITS.bodyBytes, onError: tooLarge }));
   for (const route of routes) {
     const check = route.body ? compileSchema(route.body.schema) : null;
     app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (context) =>
@@ -107,7 +77,7 @@ async function bodyOf(context: Context, mediaType: string, check: SchemaCheck): 
     const detail = `The body must be ${mediaType}.`;
     throw refused({ status: 415, reason: 'media-type', detail, headers: { Accept: mediaType } });
   }
-  const body = parseBody(await context.req.text());
+  const body = parseBody(await textOfBody(context.req.raw));
   if (check(body)) return body;
   const violations = check.violations();
   const lines = violations
@@ -121,28 +91,24 @@ async function bodyOf(context: Context, mediaType: string, check: SchemaCheck): 
   });
 }
 
-/** A number that would be stored as another one is refused: who means an id sends it as text. */
 function parseBody(text: string): JsonValue {
-  let value: JsonValue;
+  assertExactNumbers(text);
   try {
-    value = JSON.parse(text) as JsonValue;
+    return JSON.parse(text) as JsonValue;
   } catch (cause) {
     throw new RekindleError('INVALID_ARGUMENT', 'The body is no JSON.', {
       details: { field: 'body' },
       cause,
     });
   }
-  if (quoteLargeIntegers(text) === text) return value;
-  throw new RekindleError(
-    'INVALID_ARGUMENT',
-    'The body has a number with more digits than are kept (2^53). Send it as text.',
-    { details: { field: 'body', problem: 'number' } },
-  );
 }
 
 function notFound(context: Context, routes: readonly Route[]): Reply {
   const { pathname } = new URL(context.req.url);
-  const methods = routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method);
+  const methods: string[] = routes
+    .filter(({ path }) => patternOf(path).test(pathname))
+    .map(({ method }) => method);
+  if (isDashboardPath(pathname)) methods.push('GET');
   if (methods.length === 0)
     return refusalReply({ status: 404, reason: 'route', detail: 'There is nothing at this address.' });
   const allow = methods.join(', ');

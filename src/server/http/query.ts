@@ -7,12 +7,13 @@ export function wholeNumber(
   { query }: RouteRequest,
   name: string,
   max = Number.MAX_SAFE_INTEGER,
+  min = 0,
 ): number | null {
   const text = query.get(name);
   if (text === null) return null;
   const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(number) && number <= max) return number;
-  throw new RekindleError('INVALID_ARGUMENT', `${name} must be a whole number from 0 to ${max}.`, {
+  if (Number.isSafeInteger(number) && number >= min && number <= max) return number;
+  throw new RekindleError('INVALID_ARGUMENT', `${name} must be a whole number from ${min} to ${max}.`, {
     details: { field: name },
   });
 }

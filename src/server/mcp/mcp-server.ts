@@ -3,9 +3,7 @@
  * or sends the header, never by the model: no tool takes a root, a session or an agent.
  */
 import { McpServer } from '@modelcontextprotocol/server';
-import { RekindleError } from '../../core/errors.js';
-import type { ToolDefinition } from '../../core/tool-definition.js';
-import { agentExists } from '../../memory/open-memory.js';
+import { agentExists, assertAgentExists } from '../../memory/open-memory.js';
 import { memoryTools } from '../../memory/tools/memory-tools.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import { sharedStateTools } from '../../state/shared/tools/shared-state-tools.js';
@@ -13,7 +11,7 @@ import type { StorageBackend } from '../../storage/ports.js';
 import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import { workspaceTools } from '../../workspace/tools/workspace-tools.js';
 import { Workspace } from '../../workspace/workspace.js';
-import { registerTool } from './mcp-tools.js';
+import { ToolRegistry } from './mcp-tools.js';
 
 /** For whom the tools are. */
 export interface McpCaller {
@@ -23,8 +21,12 @@ export interface McpCaller {
   readonly agent: string | null;
 }
 
-const INSTRUCTIONS =
-  'State that you share with other agents (state_*), the workspace (*_workspace*), and your own memory (memory_*). Others write at the same time: prefer state_increment and state_append, and give the version that you read to state_set.';
+const ABOUT = {
+  state:
+    'state_*: small facts, counters and lists that you and other agents of this run change at the same time. Prefer state_increment and state_append; give state_set the version that state_get gave.',
+  workspace: '*_workspace*: larger results that agents hand on to each other, with their versions.',
+  memory: 'memory_* and restore_report: your own past.',
+};
 
 /** What the tools work on: opened once, used by every connection. */
 export class McpTools {
@@ -33,6 +35,7 @@ export class McpTools {
   readonly #version: string;
   readonly #workspace: Workspace;
   readonly #log: ToolCallLog;
+  readonly #registry = new ToolRegistry();
 
   constructor(backend: StorageBackend, shared: SharedSessions, version: string) {
     this.#backend = backend;
@@ -42,29 +45,34 @@ export class McpTools {
     this.#log = new ToolCallLog(backend);
   }
 
-  /** A server for one connection, or one request. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND */
+  /** A server for one connection, or one request. @throws as `assertKnown` */
   async serverFor(caller: McpCaller): Promise<McpServer> {
+    const { session, agentId } = await this.assertKnown(caller);
+    const instructions = [session && ABOUT.state, ABOUT.workspace, agentId && ABOUT.memory];
     const server = new McpServer(
       { name: 'rekindle', version: this.#version },
-      { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+      {
+        capabilities: { tools: { listChanged: false } },
+        instructions: instructions.filter(Boolean).join('\n'),
+      },
     );
-    for (const tool of await this.#toolsFor(caller)) registerTool(server, tool);
-    return server;
-  }
-
-  async #toolsFor({ session, agent }: McpCaller): Promise<ToolDefinition[]> {
-    const known = session === null ? null : await this.#shared.tree.require(session);
-    const agentId = agent ?? (await this.#agentOf(known?.agent ?? null));
-    if (agent !== null && !(await agentExists(this.#backend, agent)))
-      throw new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agent)} here.`, {
-        details: { agentId: agent },
-      });
-    const name = agentId ?? known?.agent ?? session ?? 'mcp';
-    return [
-      ...(known ? sharedStateTools({ state: await this.#shared.stateOf(known.id), session: known.id }) : []),
+    const state =
+      session && sharedStateTools({ state: await this.#shared.stateOf(session.id), session: session.id });
+    const name = agentId ?? session?.agent ?? session?.id ?? 'mcp';
+    const tools = [
+      ...(state ?? []),
       ...workspaceTools({ workspace: this.#workspace, agent: name, log: this.#log }),
       ...(agentId === null ? [] : memoryTools({ backend: this.#backend, agentId })),
     ];
+    for (const tool of tools) this.#registry.register(server, tool);
+    return server;
+  }
+
+  /** @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
+  async assertKnown({ session: id, agent }: McpCaller) {
+    const session = id === null ? null : await this.#shared.tree.require(id);
+    if (agent !== null) await assertAgentExists(this.#backend, agent);
+    return { session, agentId: agent ?? (await this.#agentOf(session?.agent ?? null)) };
   }
 
   /** A session may name an agent that has no memory here. */
@@ -73,7 +81,13 @@ export class McpTools {
     return (await agentExists(this.#backend, name)) ? name : null;
   }
 
+  /** When no call runs any more. */
+  idle(): Promise<void> {
+    return this.#registry.idle();
+  }
+
   async close(): Promise<void> {
+    await this.idle();
     await this.#workspace.close();
     await this.#log.close();
   }

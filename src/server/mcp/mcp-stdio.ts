@@ -1,9 +1,15 @@
 /** MCP over standard input and output: for clients that start it as their child. */
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { type McpCaller, McpTools } from './mcp-server.js';
+
+/** For calls that run when the client is gone; for a message to be taken up, or an answer to be written. */
+const ANSWER_MS = 5_000;
+const SETTLE_MS = 50;
 
 export interface McpStdioOptions {
   readonly backend: StorageBackend;
@@ -20,15 +26,31 @@ export interface McpStdioOptions {
 export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<void>): Promise<void> {
   const shared = new SharedSessions(options.backend);
   const tools = new McpTools(options.backend, shared, options.version);
-  const session = options.session ?? sessionFromEnvironment(options.environment)?.id ?? null;
+  const session = options.session || sessionFromEnvironment(options.environment)?.id || null;
   const caller: McpCaller = { session, agent: options.agent };
   try {
     await tools.serverFor(caller);
-    const handle = serveStdio(() => tools.serverFor(caller), { onerror: options.onUnexpected });
+    // The transport would drop answers once its input ends: it gets one that does not.
+    const input = process.stdin.pipe(new PassThrough(), { end: false });
+    const transport = new StdioServerTransport(input, process.stdout);
+    const handle = serveStdio(() => tools.serverFor(caller), { transport, onerror: options.onUnexpected });
     await ended;
+    await answered(tools);
     await handle.close();
   } finally {
     await tools.close();
     await shared.close();
   }
+}
+
+/** A client may close its side after its last request: what that asked for is done and answered all the same. */
+async function answered(tools: McpTools): Promise<void> {
+  const given = sleep(ANSWER_MS, undefined, { ref: false });
+  const done = async () => {
+    await sleep(SETTLE_MS);
+    await tools.idle();
+    await sleep(SETTLE_MS);
+    await new Promise((resolve) => process.stdout.write('', resolve));
+  };
+  await Promise.race([done(), given]);
 }

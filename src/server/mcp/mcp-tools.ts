@@ -4,11 +4,12 @@ import {
   fromJsonSchema,
   type jsonSchemaValidator,
   type McpServer,
+  type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
-import { compileSchema } from '../../core/schema-check.js';
+import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 
@@ -17,21 +18,60 @@ const takesAnything: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
-export function registerTool(server: McpServer, tool: ToolDefinition): void {
-  const check = compileSchema(tool.inputSchema);
-  const inputSchema = fromJsonSchema<JsonObject>(tool.inputSchema, takesAnything);
-  const annotations = { readOnlyHint: tool.idempotent === true, idempotentHint: tool.idempotent === true };
-  const config = { description: tool.description, inputSchema, annotations };
-  server.registerTool(tool.name, config, async (args, context) => {
-    try {
-      if (!check(args)) throw refusedInput(tool.name, check.violations());
-      const callId = newId('call', Date.now());
-      const { signal } = context.mcpReq;
-      return resultOf(await tool.execute(args, { callId, turnId: 'mcp', idempotencyKey: callId, signal }));
-    } catch (thrown) {
-      return errorOf(thrown);
+/** What a tool takes: compiled once, though each request over HTTP has a server of its own. */
+interface KnownTool {
+  readonly check: SchemaCheck;
+  readonly inputSchema: StandardSchemaWithJSON<JsonObject, JsonObject>;
+}
+
+/** Tools that replace or remove what is there; clients ask a person before they run them. */
+const DESTRUCTIVE: ReadonlySet<string> = new Set(['state_set', 'state_delete']);
+
+export class ToolRegistry {
+  readonly #known = new Map<string, KnownTool>();
+  readonly #running = new Set<Promise<CallToolResult>>();
+
+  register(server: McpServer, tool: ToolDefinition): void {
+    let known = this.#known.get(tool.name);
+    if (!known) {
+      const inputSchema = fromJsonSchema<JsonObject>(tool.inputSchema, takesAnything);
+      this.#known.set(tool.name, (known = { check: compileSchema(tool.inputSchema), inputSchema }));
     }
-  });
+    const { check, inputSchema } = known;
+    const isRead = tool.idempotent === true;
+    const annotations = {
+      readOnlyHint: isRead,
+      destructiveHint: DESTRUCTIVE.has(tool.name),
+      idempotentHint: isRead,
+      openWorldHint: false,
+    };
+    const config = { description: tool.description, inputSchema, annotations };
+    server.registerTool(tool.name, config, (args, context) => {
+      const running = run(tool, check, args, context.mcpReq.signal);
+      this.#running.add(running);
+      return running.finally(() => this.#running.delete(running));
+    });
+  }
+
+  /** When nothing runs any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+}
+
+async function run(
+  tool: ToolDefinition,
+  check: SchemaCheck,
+  args: JsonObject,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  try {
+    if (!check(args)) throw refusedInput(tool.name, check.violations());
+    const callId = newId('call', Date.now());
+    return resultOf(await tool.execute(args, { callId, turnId: 'mcp', idempotencyKey: callId, signal }));
+  } catch (thrown) {
+    return errorOf(thrown);
+  }
 }
 
 function refusedInput(tool: string, violations: readonly { path: string; message: string }[]): RekindleError {

@@ -102,6 +102,7 @@ export class ClientConnection {
     const feed = await this.#options.hub.stateFeed(session);
     const { root } = feed.state;
     const current = await feed.state.globalVersion();
+    if (!this.#sender.isOpen) return;
     this.#states.get(root)?.end();
     if (this.#states.size >= SUBSCRIPTIONS_MAX) {
       this.#sender.close(CLOSE.badMessage, 'too many subscriptions');
@@ -130,7 +131,12 @@ export class ClientConnection {
   async #subscribeTo(topic: 'sessions' | 'agents'): Promise<void> {
     this.#topics.get(topic)?.();
     const tell = (message: JsonObject) => void this.#sender.message(message);
-    this.#topics.set(topic, await this.#options.hub.onTopic(topic, tell));
+    const off = await this.#options.hub.onTopic(topic, tell);
+    if (!this.#sender.isOpen) {
+      off(); // it closed meanwhile
+      return;
+    }
+    this.#topics.set(topic, off);
     await this.#sender.message({ type: 'subscribed', to: topic });
   }
 

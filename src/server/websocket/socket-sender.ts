@@ -11,14 +11,16 @@ export const CLOSE = {
   failed: 1011,
 } as const;
 
-/** So much may lie in buffers of this process for one client, in bytes. */
-const BUFFERED_MAX = 1024 * 1024;
+/** Messages that may wait for one client. */
+const WAITING_MAX = 1_000;
 /** A closing handshake that does not come. */
 const CLOSE_MS = 1_000;
 
 export class SocketSender {
   readonly #socket: WebSocket;
   readonly #stalledMs: number;
+  #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor(socket: WebSocket, stalledMs: number) {
     this.#socket = socket;
@@ -34,10 +36,19 @@ export class SocketSender {
     return this.texts([JSON.stringify(message)]);
   }
 
-  /** Resolves when all of it left this process. */
-  async texts(texts: readonly string[]): Promise<boolean> {
+  /** In the order of the calls. Resolves when all of it left this process. */
+  texts(texts: readonly string[]): Promise<boolean> {
+    if (this.#waiting >= WAITING_MAX) return Promise.resolve(this.#tooSlow());
+    this.#waiting += 1;
+    const sent = this.#last.then(() => this.#send(texts));
+    this.#last = sent.then(() => {
+      this.#waiting -= 1;
+    });
+    return sent;
+  }
+
+  async #send(texts: readonly string[]): Promise<boolean> {
     if (!this.isOpen || texts.length === 0) return this.isOpen;
-    if (this.#socket.bufferedAmount > BUFFERED_MAX) return this.#tooSlow();
     const sent = new Promise<boolean>((resolve) => {
       for (const text of texts.slice(0, -1)) this.#socket.send(text);
       this.#socket.send(texts.at(-1) ?? '', (error) => resolve(!error));

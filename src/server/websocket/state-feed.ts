@@ -5,23 +5,16 @@
  */
 import type { SharedState } from '../../state/shared/shared-state.js';
 import type { StateChange } from '../../state/shared/shared-table.js';
-import { changeToWire } from '../http/wire.js';
-
-/** An event as it is sent. */
-export interface FeedEvent {
-  readonly globalVersion: number;
-  readonly text: string;
-}
+import { eventOf, type FeedEvent, isFull, StoredPages } from './stored-pages.js';
 
 const KEPT_EVENTS = 2_000;
 const KEPT_CHARS = 4 * 1024 * 1024;
-const PAGE = 200;
-
 export class StateFeed {
   readonly state: SharedState;
   /** Consecutive, the oldest first. */
   readonly #kept: FeedEvent[] = [];
   readonly #listeners = new Set<() => void>();
+  readonly #stored: StoredPages;
   #chars = 0;
   /** Grows when the state was read anew: what a subscriber has may not lead to what is there. */
   #generation = 0;
@@ -30,6 +23,7 @@ export class StateFeed {
 
   constructor(state: SharedState) {
     this.state = state;
+    this.#stored = new StoredPages(state);
   }
 
   async start(): Promise<void> {
@@ -37,6 +31,7 @@ export class StateFeed {
       this.#kept.length = 0;
       this.#chars = 0;
       this.#generation += 1;
+      void this.#stored.clear();
       this.#wake();
     });
     this.#end = await this.state.watch('', (change) => this.#keep(change));
@@ -47,9 +42,9 @@ export class StateFeed {
   }
 
   #keep(change: StateChange): void {
-    const text = JSON.stringify(changeToWire(this.state.root, change));
-    this.#kept.push({ globalVersion: change.globalVersion, text });
-    this.#chars += text.length;
+    const event = eventOf(this.state.root, change);
+    this.#kept.push(event);
+    this.#chars += event.text.length;
     while (this.#kept.length > KEPT_EVENTS || this.#chars > KEPT_CHARS)
       this.#chars -= this.#kept.shift()?.text.length ?? 0;
     this.#wake();
@@ -71,19 +66,21 @@ export class StateFeed {
     const last = this.#kept.at(-1)?.globalVersion;
     if (last === undefined || first === undefined || globalVersion < first - 1) {
       if (globalVersion >= (await this.state.globalVersion())) return [];
-      const changes = await this.state.changesSince(globalVersion, PAGE);
-      return changes.map((change) => ({
-        globalVersion: change.globalVersion,
-        text: JSON.stringify(changeToWire(this.state.root, change)),
-      }));
+      return this.#stored.after(globalVersion);
     }
     if (globalVersion >= last) return [];
-    const from = globalVersion + 1 - first;
-    return this.#kept.slice(from, from + PAGE);
+    const page: FeedEvent[] = [];
+    let chars = 0;
+    for (let at = globalVersion + 1 - first; at < this.#kept.length && !isFull(page, chars); at += 1) {
+      page.push(this.#kept[at]!);
+      chars += this.#kept[at]!.text.length;
+    }
+    return page;
   }
 
   async close(): Promise<void> {
     this.#off?.();
     await this.#end?.();
+    await this.#stored.clear();
   }
 }

@@ -37,11 +37,10 @@ export class StateSubscription {
     this.#again = true;
     if (this.#pumping) return;
     this.#pumping = true;
-    void this.#pump()
-      .catch(this.#onFailure)
-      .finally(() => {
-        this.#pumping = false;
-      });
+    void this.#pump().catch((thrown: unknown) => {
+      this.#pumping = false;
+      this.#onFailure(thrown);
+    });
   }
 
   /** At the pace of the client: the next page is looked at when the last one has left. */
@@ -56,6 +55,7 @@ export class StateSubscription {
         this.#sentTo = events.at(-1)!.globalVersion;
       }
     }
+    this.#pumping = false; // in the same step as the last look: what comes after it begins anew
   }
 
   async #next() {

@@ -1,11 +1,13 @@
 /** Upgrades `GET /events` to a WebSocket, after the same checks as every request. */
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { AccessCheck } from '../access/access-check.js';
 import type { Refusal } from '../access/refusal.js';
-import { isSameToken } from '../access/token.js';
+import { PAGE_HEADERS } from '../dashboard/dashboard-assets.js';
 import { refusalReply } from '../http/problem.js';
+import { accessRequest } from '../http/request-listener.js';
 import { SERVER_LIMITS } from '../server-options.js';
 import { ClientConnection } from './client-connection.js';
 import type { EventHub } from './event-hub.js';
@@ -14,12 +16,12 @@ import { CLOSE } from './socket-sender.js';
 export interface EventSocketsOptions {
   readonly hub: EventHub;
   readonly access: () => AccessCheck;
-  readonly token: string;
   readonly stalledMs?: number;
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
 export const EVENTS_PATH = '/events';
+const END_MS = 500;
 
 export class EventSockets {
   readonly #options: EventSocketsOptions;
@@ -32,6 +34,7 @@ export class EventSockets {
     clientTracking: false,
   });
   readonly #pings: NodeJS.Timeout;
+  #closing = false;
 
   constructor(options: EventSocketsOptions) {
     this.#options = options;
@@ -41,29 +44,30 @@ export class EventSockets {
   }
 
   attach(server: Server): void {
-    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    server.on('upgrade', (request, socket, head) => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') this.#upgrade(request, socket, head);
+      else passOn(server, request, socket);
+    });
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy()); // the client is gone: there is nobody to tell
     const { authorization } = request.headers;
-    const refusal =
-      this.#options.access().check({
-        host: request.headers.host,
-        origin: request.headers.origin,
-        authorization,
-        address: request.socket.remoteAddress ?? '',
-        needsToken: authorization !== undefined, // a browser sends it as its first message
-      }) ?? this.#wrongPath(request);
+    // A browser can set no header: it sends the token as its first message.
+    const asked = accessRequest(request, authorization !== undefined);
+    const refusal = this.#options.access().check(asked) ?? this.#wrongPath(request) ?? this.#tooLate();
     if (refusal) {
       refuse(socket, refusal);
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (opened) => {
-      const { hub, token, onUnexpected } = this.#options;
+      const { hub, onUnexpected } = this.#options;
       const connection = new ClientConnection(opened, {
         hub,
-        isToken: authorization === undefined ? (given) => isSameToken(given, token) : null,
+        isToken:
+          authorization === undefined
+            ? (given) => this.#options.access().judgeToken(given, asked.address) === 'right'
+            : null,
         stalledMs: this.#options.stalledMs ?? SERVER_LIMITS.stalledMs,
         onUnexpected,
       });
@@ -77,7 +81,13 @@ export class EventSockets {
     return { status: 404, reason: 'route', detail: `WebSockets are at ${EVENTS_PATH}.` };
   }
 
+  #tooLate(): Refusal | null {
+    return this.#closing ? { status: 503, reason: 'closing', detail: 'The server stops.' } : null;
+  }
+
+  /** Tells every client. */
   close(): void {
+    this.#closing = true;
     clearInterval(this.#pings);
     for (const connection of this.#connections) connection.close(CLOSE.shutDown, 'the server stops');
   }
@@ -87,10 +97,21 @@ function refuse(socket: Duplex, refusal: Refusal): void {
   const { status, body, headers = {} } = refusalReply(refusal);
   const text = JSON.stringify(body);
   const lines = Object.entries({
+    ...PAGE_HEADERS,
     ...headers,
     'Content-Length': String(Buffer.byteLength(text)),
     Connection: 'close',
   });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${status} ${(body as { title?: string }).title ?? 'Refused'}\r\n${head}\r\n${text}`);
+  setTimeout(() => socket.destroy(), END_MS).unref(); // also when the client does not end its side
+}
+
+/** Who asks for another protocol than we have is answered as if it had not (RFC 9110, 7.8). */
+function passOn(server: Server, request: IncomingMessage, socket: Duplex): void {
+  const response = new ServerResponse(request);
+  response.assignSocket(socket as Socket);
+  response.shouldKeepAlive = false;
+  response.on('finish', () => socket.end());
+  server.emit('request', request, response);
 }

@@ -34,33 +34,39 @@ export function workspaceTools(options: WorkspaceToolOptions): ToolDefinition[] 
 }
 
 function contextTool(options: WorkspaceToolOptions): ToolDefinition {
-  const { workspace, agent, dependencies = { required: [] }, producers, config } = options;
+  const { workspace, agent, dependencies, producers, config } = options;
   return {
     name: 'get_workspace_context',
     description:
-      'The newest entries of the shared workspace that matter for your work, cut to your budget of tokens.',
+      'The newest entries of the shared workspace, cut to your budget of tokens where you have one.',
     inputSchema: inputObject({
       keys: {
         type: 'array',
         items: keyOfEntry,
-        description: 'Which entries. Default: those that your role depends on.',
+        description: dependencies
+          ? 'Which entries. Default: those that your role depends on.'
+          : 'Which entries. Default: all.',
       },
     }),
     idempotent: true,
     execute: async ({ keys }) => {
       const named = Array.isArray(keys)
-        ? { required: keys as string[], excluded: dependencies.excluded ?? [] }
+        ? { required: keys as string[], excluded: dependencies?.excluded ?? [] }
         : null;
       const budget = await config?.budgetOf(agent);
       const context = await selectContext(workspace, {
         agent,
-        dependencies: named ?? dependencies,
+        dependencies: named ?? dependencies ?? { required: [], optional: await allKeys(workspace) },
         ...(budget ? { budget } : {}),
         ...(producers ? { producers } : {}),
       });
       return context.text;
     },
   };
+}
+
+async function allKeys(workspace: Workspace): Promise<string[]> {
+  return (await workspace.list()).map(({ key }) => key);
 }
 
 function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
@@ -126,7 +132,7 @@ function recentCallsTool(log: ToolCallLog, agent: string): ToolDefinition {
     inputSchema: inputObject({
       tool_name: { type: 'string', description: 'Only calls of this tool.' },
       mine: { type: 'boolean', description: 'Only your own calls.' },
-      status: { enum: ['ok', 'error'] },
+      status: { type: 'string', enum: ['ok', 'error'], description: 'How the call ended.' },
       text: { type: 'string', description: 'Only calls with this text in their input, output or error.' },
       limit: { type: 'integer', minimum: 1, maximum: RECENT_MAX, description: 'Default 10.' },
     }),

@@ -93,7 +93,7 @@ const traces: Route = {
   },
   async handle(request, { backend }) {
     const agentId = request.params['id']!;
-    const limit = wholeNumber(request, 'limit', TRACES_MAX) ?? 100;
+    const limit = wholeNumber(request, 'limit', TRACES_MAX, 1) ?? 100;
     const before = wholeNumber(request, 'before');
     const page = await recentTraces(backend, agentId, { limit, ...(before === null ? {} : { before }) });
     const rows = page.traces.map(({ number, row }) => ({ number, ...row }));

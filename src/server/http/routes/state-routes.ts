@@ -116,7 +116,8 @@ const patchAll: Route = {
   async handle(request, services) {
     const { state, by } = await open(request, services);
     const condition = conditionOf(request);
-    const wanted = typeof condition === 'number' ? { ifGlobalVersion: condition } : {};
+    if (condition === '*') throw unconditional('If-Match: * has no meaning for the state as a whole');
+    const wanted = condition === null ? {} : { ifGlobalVersion: condition };
     const result = await state.patch(request.body as JsonObject, { by, ...wanted });
     return ok(batchToWire(result), { ETag: tagOf(result.globalVersion) });
   },
@@ -225,16 +226,17 @@ const batch: Route = {
   responses: {
     200: { description: 'All were applied.', schema: schemas.batchReply },
     404: noSession,
-    409: { description: 'None was applied: one or more are in conflict.', schema: schemas.batchReply },
+    409: { description: 'None was applied: one is in conflict.', schema: schemas.batchReply },
     422: refusedValue,
   },
   async handle(request, services) {
     const { state, by } = await open(request, services);
+    if (conditionOf(request) !== null) throw unconditional('a batch takes if_match of each operation');
     const operations = (request.body as JsonObject)['operations'] as JsonObject[];
     const result = await state.batch(operations.map(operationOf), { by });
     const body = batchToWire(result);
     if (result.applied) return ok(body, { ETag: tagOf(result.globalVersion) });
-    const detail = 'None of the operations was applied: one or more are in conflict.';
+    const detail = 'None of the operations was applied: one is in conflict.';
     return problem(409, { code: 'DOCUMENT_CONFLICT', error: 'version_conflict', detail, ...body });
   },
 };
@@ -277,6 +279,10 @@ export const stateRoutes: readonly Route[] = [
   batch,
   events,
 ];
+
+function unconditional(rule: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `The condition is refused: ${rule}.`, { details: { rule } });
+}
 
 function keyReply(entry: StateKey): Reply {
   return ok(keyToWire(entry), { ETag: tagOf(entry.version) });

@@ -1,0 +1,27 @@
+/** The body of a request as text: never more of it than is allowed. */
+import type { IncomingMessage } from 'node:http';
+import type { Refusal } from '../access/refusal.js';
+import { SERVER_LIMITS } from '../server-options.js';
+import { refused } from './problem.js';
+
+/** What says itself that it is too large is refused before anything is read. */
+export function tooLargeByItself({ headers }: IncomingMessage): Refusal | null {
+  return Number(headers['content-length'] ?? 0) > SERVER_LIMITS.bodyBytes ? tooLarge() : null;
+}
+
+/** @throws REQUEST_REFUSED (413) */
+export async function textOfBody(request: Request): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > SERVER_LIMITS.bodyBytes) throw refused(tooLarge());
+    chunks.push(chunk as Uint8Array);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+function tooLarge(): Refusal {
+  const detail = `A body has at most ${SERVER_LIMITS.bodyBytes} bytes.`;
+  return { status: 413, reason: 'size', detail, headers: { Connection: 'close' } };
+}

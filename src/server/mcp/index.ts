@@ -1,0 +1,2 @@
+export { type McpCaller, McpTools } from './mcp-server.js';
+export { type McpStdioOptions, serveMcpStdio } from './mcp-stdio.js';

@@ -1,0 +1,182 @@
+/** The page in a real browser. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer } from '../../../src/server/rekindle-server.js';
+import type { SharedState } from '../../../src/state/shared/shared-state.js';
+import { hasBrowser, launch, Stage, TOKEN } from './browser-kit.js';
+
+describe.skipIf(!hasBrowser)('the page', () => {
+  let browser: Browser;
+  let stage: Stage;
+  let state: SharedState;
+
+  beforeAll(async () => {
+    [browser, stage] = await Promise.all([launch(), Stage.open()]);
+    state = await stage.release();
+    await stage.agent('support', 'order 4711');
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser.close();
+    await stage.close();
+  });
+
+  async function open<T>(fragment: string, look: (page: Page) => Promise<T>): Promise<T> {
+    const { page, trouble } = await stage.page(browser, fragment);
+    try {
+      const result = await look(page);
+      expect(trouble).toEqual([]);
+      return result;
+    } finally {
+      await page.close();
+    }
+  }
+
+  const row = (page: Page, key: string) =>
+    page.locator('tbody tr', { has: page.getByRole('rowheader', { name: key, exact: true }) });
+
+  it('asks for the token, refuses a wrong one, and opens with the right one', async () => {
+    const page = await browser.newPage();
+    await page.goto(stage.server.url);
+    await page.getByLabel('Token').fill('wrong-wrong-wrong-wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The token is wrong.').waitFor();
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await page.close();
+  });
+
+  it('takes the token out of the address', () =>
+    open('#/sessions', async (page) => {
+      expect(page.url()).not.toContain(TOKEN);
+      await page.goBack().catch(() => null);
+      expect(page.url()).not.toContain(TOKEN);
+    }));
+
+  it('shows the session tree, and a new session and status as they come', () =>
+    open('#/sessions', async (page) => {
+      await page.getByRole('link', { name: 'release-42-tester' }).waitFor();
+      await stage.shared.tree.create({ id: 'release-42-late', parent: 'release-42', status: 'running' });
+      const late = page
+        .locator('li', { has: page.getByRole('link', { name: 'release-42-late', exact: true }) })
+        .last();
+      await late.getByText('running').waitFor();
+      await stage.shared.tree.setStatus('release-42-late', 'failed', { why: 'no disk' });
+      await late.getByText('no disk').waitFor();
+    }));
+
+  it('names orphans', () =>
+    open('#/sessions', async (page) => {
+      await stage.shared.tree.create({ id: 'gone', status: 'running' });
+      await stage.shared.tree.create({ id: 'left-behind', parent: 'gone', status: 'running' });
+      await stage.shared.tree.setStatus('gone', 'stopped');
+      await page.getByText('orphan: gone has ended').waitFor();
+    }));
+
+  it('shows a change by another process without being asked', () =>
+    open('#/sessions/release-42', async (page) => {
+      await row(page, 'done').getByText('release-42-builder').waitFor();
+      const { value } = await state.increment('done', 1, { by: 'release-42-writer' });
+      await row(page, 'done').getByText('release-42-writer').waitFor();
+      expect(await row(page, 'done').locator('pre').textContent()).toBe(String(value));
+      await state.set('short-lived', true);
+      await row(page, 'short-lived').waitFor();
+      await state.delete('short-lived');
+      await row(page, 'short-lived').waitFor({ state: 'detached' });
+    }));
+
+  it('shows the history of a key, and what differs between two versions', () =>
+    open('#/sessions/release-42', async (page) => {
+      await page.getByRole('button', { name: 'History of plan' }).click();
+      const panel = page.getByRole('region', { name: 'History of plan' });
+      await panel.getByText('From version 1 to 2').waitFor();
+      expect(await panel.locator('.removed').allTextContents()).toEqual([
+        '-   "owner": "lead",\n',
+        '-   ]\n',
+      ]);
+      expect((await panel.locator('.added').allTextContents()).join('')).toContain('"due": "Friday"');
+      await panel.getByRole('radio', { name: 'Compare to version 1' }).check();
+      await panel.getByText('From version 1 to 1').waitFor();
+      expect(await panel.locator('.removed').count()).toBe(0);
+    }));
+
+  it('goes back in time with the slider, stays there while things change, and comes back', () =>
+    open('#/sessions/release-42', async (page) => {
+      const slider = page.getByRole('slider', { name: 'Version' });
+      await slider.focus();
+      await page.keyboard.press('Home');
+      await page.keyboard.press('ArrowRight');
+      await page.getByText('as it was').waitFor();
+      await row(page, 'findings').waitFor({ state: 'detached' });
+      expect(await row(page, 'plan').locator('pre').textContent()).toContain('"lead"');
+      await state.increment('done');
+      await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+      await page.getByRole('button', { name: 'Live' }).click();
+      await row(page, 'findings').waitFor();
+    }));
+
+  it('shows agents, and of one its restore report, context and traces', () =>
+    open('#/agents', async (page) => {
+      await page.getByRole('link', { name: 'support' }).click();
+      await page.getByRole('heading', { name: 'A restore now' }).waitFor();
+      await page.getByText('Found: order 4711').first().waitFor();
+      const roles = await page.locator('.messages > li > header strong').allTextContents();
+      expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant']);
+      expect(await page.locator('.messages').getByText('look_up').count()).toBe(2);
+      expect(await page.locator('.traces > li').count()).toBeGreaterThan(4);
+    }));
+
+  it('shows an agent that begins while its page is open', async () => {
+    const { page } = await stage.page(browser, '#/agents/live-one');
+    await page.getByRole('alert').getByText('There is no agent "live-one" here.').waitFor();
+    await stage.agent('live-one', 'order 1');
+    await page.getByText('Found: order 1').first().waitFor();
+    await page.close();
+  });
+
+  it('connects again by itself when the server comes back, and misses nothing', async () => {
+    const other = await Stage.open();
+    const shared = await other.release();
+    const { page } = await other.page(browser, '#/sessions/release-42');
+    await row(page, 'done').waitFor();
+    await other.server.close();
+    await page.getByText('connecting…').waitFor();
+    for (let n = 0; n < 5; n += 1) await shared.increment('done', 1, { by: 'meanwhile' });
+    const again = await startServer({ backend: other.backend, token: TOKEN, port: other.server.port });
+    await row(page, 'done').getByText('meanwhile').waitFor();
+    await expect.poll(() => row(page, 'done').locator('pre').textContent()).toBe('6');
+    await again.close();
+    await page.close();
+    await other.close();
+  });
+
+  it('is used with the keyboard alone', () =>
+    open('#/sessions', async (page) => {
+      await page.getByRole('link', { name: 'release-42', exact: true }).waitFor();
+      await page.locator('body').press('Tab');
+      expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement?.id')).toBe('main');
+      await page.getByRole('link', { name: 'release-42', exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'History of plan' }).focus();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('History of plan');
+    }));
+
+  it.each(['light', 'dark'] as const)('can be read on 375 pixels, %s', (colorScheme) =>
+    open('#/sessions/release-42', async (page) => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width: 375, height: 800 });
+      await page.getByRole('button', { name: 'History of plan' }).click();
+      await page.getByText('From version').first().waitFor();
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width).toBeLessThanOrEqual(375);
+      const styles = "['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name])";
+      const colors = (await page.evaluate(styles)) as string[];
+      const [back, fore] = colors.map((color) => Number(/\d+/.exec(color)?.[0]));
+      expect(Math.abs((back ?? 0) - (fore ?? 0))).toBeGreaterThan(150);
+    }),
+  );
+});

@@ -1,0 +1,126 @@
+import path from 'node:path';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  CLI_TIMEOUT_MS,
+  type CliOptions,
+  type CliResult,
+  resultOf,
+  runCli,
+  startCli,
+} from '../../cli/cli-fixture.js';
+import { CLI_BUILD } from '../../support/build-cli.js';
+import { mcpContract } from './mcp-contract.js';
+import { AGENT_ID, type Caller, connected, McpWorld, result, SESSION_A } from './mcp-kit.js';
+
+const MAIN = path.join(CLI_BUILD, 'cli', 'main.js');
+
+function transportTo(dir: string, { session, agent }: Caller, env: Record<string, string> = {}) {
+  const args = ['mcp', '--dir', dir];
+  if (session !== undefined) args.push('--session', session);
+  if (agent !== undefined) args.push('--agent', agent);
+  return new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, ...args],
+    env: { ...getDefaultEnvironment(), ...env },
+    stderr: 'ignore',
+  });
+}
+
+describe('MCP over standard input and output', { timeout: CLI_TIMEOUT_MS }, () => {
+  mcpContract(async ({ dir }) => ({
+    transport: (caller) => transportTo(dir, caller),
+    close: async () => {},
+  }));
+});
+
+describe('rekindle mcp', { timeout: CLI_TIMEOUT_MS }, () => {
+  let world: McpWorld;
+  beforeAll(async () => {
+    world = await McpWorld.make();
+  });
+  afterAll(() => world.close());
+
+  const mcp = (args: readonly string[], options: CliOptions = {}): Promise<CliResult> =>
+    runCli(['mcp', '--dir', world.dir, ...args], options);
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  };
+  const lines = (...messages: readonly unknown[]) =>
+    messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+
+  it('takes the session from the environment, unless it is given', async () => {
+    const client = await connected(transportTo(world.dir, {}, { AGENT_SESSION_ID: SESSION_A }));
+    const set = await result(client, 'state_set', { key: 'env', value: 1 });
+    expect(set).toMatchObject({ updated_by: SESSION_A });
+    expect(await result(client, 'memory_search', { query: 'zebra' })).toHaveProperty('results.0');
+    await client.close();
+    const given = await connected(
+      transportTo(world.dir, { session: SESSION_A }, { AGENT_SESSION_ID: 'nobody' }),
+    );
+    expect(await result(given, 'state_get', { key: 'env' })).toMatchObject({ found: true });
+    await given.close();
+  });
+
+  it.each([
+    ['session', ['--session', 'nobody'], {}, 'There is no session "nobody".'],
+    ['session in the environment', [], { AGENT_SESSION_ID: 'nobody' }, 'There is no session "nobody".'],
+    ['agent', ['--agent', 'nobody'], {}, 'There is no agent "nobody" here.'],
+    ['agent of a known session', ['--session', SESSION_A, '--agent', 'nobody'], {}, 'no agent "nobody"'],
+  ])('ends with code 3 for an unknown %s, before anything is served', async (_what, args, env, text) => {
+    const { code, stdout, stderr } = await mcp(args, { env, input: lines(initialize) });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(text);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('refuses an environment with a root and no session', async () => {
+    const { code, stdout, stderr } = await mcp([], { env: { AGENT_ROOT_SESSION_ID: 'root' } });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('AGENT_SESSION_ID is not');
+  });
+
+  it('ends with code 0, quickly and without a word, when its input is empty', async () => {
+    expect(await mcp(['--session', SESSION_A])).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('writes nothing but protocol to its standard output, and ends with code 0 soon after its input', async () => {
+    const child = startCli(['mcp', '--dir', world.dir, '--session', SESSION_A, '--agent', AGENT_ID]);
+    const ended = resultOf(child);
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
+    const answered = new Promise<void>((resolve) => {
+      let text = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString('utf8');
+        if (text.includes('"id":2')) resolve();
+      });
+    });
+    child.stdin.write(`no json\n${lines(initialize, ping)}`);
+    await answered;
+    const closedAt = performance.now();
+    child.stdin.end();
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(performance.now() - closedAt).toBeLessThan(5_000);
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(answers).toMatchObject([
+      { jsonrpc: '2.0', id: 1, result: { serverInfo: { name: 'rekindle' } } },
+      { jsonrpc: '2.0', id: 2, result: {} },
+    ]);
+  });
+
+  it('answers what was asked before its input ended', async () => {
+    const params = { name: 'state_set', arguments: { key: 'last', value: 1 } };
+    const { code, stdout } = await mcp(['--session', SESSION_A], {
+      input: lines(initialize, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }),
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('"id":2');
+  });
+});
