@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Those that wait for long, or repeat much, have a run of their own: `npm run test:long`.
+    exclude: ['test/**/*.long.test.ts'],
     globalSetup: ['test/support/build-cli.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,

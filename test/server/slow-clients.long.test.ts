@@ -125,7 +125,10 @@ async function write({ port, headers }: Served, count: number): Promise<void> {
 function watchRss(served: Served, before: number) {
   let most = 0;
   const timer = setInterval(() => {
-    void served.rss().then((now) => (most = Math.max(most, now - before)));
+    served.rss().then(
+      (now) => (most = Math.max(most, now - before)),
+      () => clearInterval(timer), // the server is gone: a test failed
+    );
   }, 50);
   return {
     end: () => {

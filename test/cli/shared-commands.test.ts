@@ -1,0 +1,75 @@
+/** What the command line knows of shared states: the demo, and mending one that is damaged. */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SharedSessions } from '../../src/state/shared/shared-sessions.js';
+import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { CLI_TIMEOUT_MS, inFolder, runCli } from './cli-fixture.js';
+
+interface Demo {
+  readonly dir: string;
+  readonly acknowledged: number;
+  readonly lost: readonly string[];
+  readonly killed: readonly string[];
+  readonly state: { readonly done: number; readonly findings: readonly string[] };
+}
+
+describe('demo shared', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('kills two of five children that update one state, and loses nothing that was acknowledged', () =>
+    inFolder(async (cwd) => {
+      const shown = await runCli(['demo', 'shared', '--json'], { cwd });
+      expect(shown).toMatchObject({ code: 0, stderr: '' });
+      const demo = JSON.parse(shown.stdout) as Demo;
+      expect(demo).toMatchObject({
+        dir: path.join(cwd, 'rekindle-demo-shared'),
+        lost: [],
+        killed: ['demo-tester', 'demo-writer'],
+      });
+      expect(demo.acknowledged).toBeGreaterThanOrEqual(3 * 120 + 31 + 62);
+      // Counted by hand as well: what the demo says of itself is not evidence.
+      expect(demo.state.done).toBeGreaterThanOrEqual(3 * 40 + 11 + 21);
+      expect(new Set(demo.state.findings).size).toBe(demo.state.findings.length);
+      const verified = await runCli(['verify', '--json', '--dir', demo.dir], { cwd });
+      expect(verified.code).toBe(0);
+      expect(verified.stdout).toContain('shared/state/demo/changes');
+    }));
+});
+
+describe('a damaged shared state', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('is found by verify, mended by repair, and then goes on with new versions', () =>
+    inFolder(async (cwd) => {
+      const dir = path.join(cwd, 'memory');
+      const { version } = await withState(dir, async (state) => {
+        for (let n = 0; n < 5; n += 1) await state.increment('n');
+        return (await state.get('n'))!;
+      });
+      const file = path.join(dir, 'shared', 'state', 'root', 'changes.jsonl');
+      const lines = (await readFile(file, 'utf8')).split('\n');
+      lines[2] = lines[2]!.replace('increment', 'incremenT');
+      await writeFile(file, lines.join('\n'));
+      const name = 'shared/state/root/changes';
+      expect(await runCli(['verify', '--dir', dir], { cwd })).toMatchObject({ code: 1 });
+      await expect(withState(dir, (state) => state.get('n'))).rejects.toMatchObject({
+        code: 'JOURNAL_DAMAGED',
+      });
+      expect(await runCli(['repair', name, '--dir', dir], { cwd })).toMatchObject({ code: 0 });
+      expect(await runCli(['verify', '--dir', dir], { cwd })).toMatchObject({ code: 0 });
+      const after = await withState(dir, (state) => state.increment('n'));
+      expect(after.version).toBeGreaterThan(version);
+    }));
+});
+
+async function withState<T>(
+  dir: string,
+  use: (state: Awaited<ReturnType<SharedSessions['stateOf']>>) => Promise<T>,
+): Promise<T> {
+  const storage = new FileStorage(dir);
+  const shared = new SharedSessions(storage);
+  try {
+    if ((await shared.tree.get('root')) === null) await shared.tree.create({ id: 'root' });
+    return await use(await shared.stateOf('root'));
+  } finally {
+    await shared.close();
+    await storage.close();
+  }
+}
