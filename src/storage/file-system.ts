@@ -21,6 +21,8 @@ export interface FileStat {
   readonly modifiedMs: number;
   /** When anything of it changed, its name and place among it. */
   readonly changedMs: number;
+  /** Another number for another file, also of the same name. */
+  readonly inode: number;
   /** Permission bits, such as 0o600. */
   readonly mode: number;
 }

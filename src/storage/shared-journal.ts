@@ -71,6 +71,8 @@ export class SharedJournal<R extends JsonObject> {
   readonly #turns: SharedLease;
   /** Records are applied by one at a time. */
   readonly #folding = new PQueue({ concurrency: 1 });
+  #lastLook: Promise<void> = Promise.resolve();
+  #nextLook: Promise<void> | null = null;
   #head: JournalHead | null = null;
   #reader: Promise<Journal<R>> | null = null;
   #writer: Journal<R> | null = null;
@@ -89,8 +91,21 @@ export class SharedJournal<R extends JsonObject> {
     return this.#head ?? JOURNAL_START;
   }
 
-  /** Brings the state up to date. Writes nothing. */
-  async refresh(): Promise<void> {
+  /** Brings the state up to date. Writes nothing. Who asks while one look is under way shares the next one, never that one. */
+  refresh(): Promise<void> {
+    if (!this.#nextLook) {
+      const begin = () => {
+        this.#nextLook = null;
+        return this.#look();
+      };
+      const look = this.#lastLook.then(begin);
+      this.#nextLook = look;
+      this.#lastLook = look.catch(() => {}); // told to those who wait for it
+    }
+    return this.#nextLook;
+  }
+
+  async #look(): Promise<void> {
     if (this.#writer && (await this.#turns.holds())) return; // nobody else can have written since it caught up
     const reader = await this.reader();
     await this.#catchUp(reader);

@@ -19,8 +19,11 @@ export interface SharedLeaseOptions {
 /** A writer that hangs is taken over after this time. */
 const TTL_MS = 5_000;
 const WAIT_MS = 15_000;
+/** How long a lease stays after the last work, and at most; longer where nobody else came in since the last time. */
 const LINGER_MS = 25;
 const HOLD_MAX_MS = 200;
+const LINGER_ALONE_MS = 150;
+const HOLD_MAX_ALONE_MS = 1_000;
 /** Longer than a contender sleeps between two tries. */
 const PAUSE_MS = 30;
 const TRY_AGAIN_MS = 12;
@@ -32,6 +35,10 @@ export class SharedLease {
   readonly #queue = new PQueue({ concurrency: 1 });
   #lease: Lease | null = null;
   #since = 0;
+  /** Of the lease before. */
+  #lastFence = 0;
+  /** Nobody else held it between the last two of ours. */
+  #alone = false;
   #linger: NodeJS.Timeout | null = null;
   #closed = false;
   /** Grows with each work that is begun. */
@@ -119,7 +126,7 @@ export class SharedLease {
   async #acquire(): Promise<Lease> {
     if (this.#linger) clearTimeout(this.#linger);
     this.#linger = null;
-    if (this.#lease && performance.now() - this.#since > HOLD_MAX_MS) {
+    if (this.#lease && performance.now() - this.#since > (this.#alone ? HOLD_MAX_ALONE_MS : HOLD_MAX_MS)) {
       await this.#end();
       await sleep(PAUSE_MS);
     }
@@ -127,6 +134,8 @@ export class SharedLease {
     await this.#end();
     this.#lease = await this.#waitForTurn();
     this.#since = performance.now();
+    this.#alone = this.#lastFence > 0 && this.#lease.fence === this.#lastFence + 1;
+    this.#lastFence = this.#lease.fence;
     return this.#lease;
   }
 
@@ -144,12 +153,15 @@ export class SharedLease {
 
   #lingerOn(): void {
     if (!this.#lease || this.#linger || this.#queue.size > 0) return;
-    this.#linger = setTimeout(() => {
-      this.#linger = null;
-      void this.#queue.add(async () => {
-        if (this.#queue.size === 0) await this.#end();
-      });
-    }, LINGER_MS);
+    this.#linger = setTimeout(
+      () => {
+        this.#linger = null;
+        void this.#queue.add(async () => {
+          if (this.#queue.size === 0) await this.#end();
+        });
+      },
+      this.#alone ? LINGER_ALONE_MS : LINGER_MS,
+    );
   }
 
   async #end(): Promise<void> {

@@ -87,9 +87,10 @@ export class MapFileSystem implements FileSystem {
 
   async stat(entry: string): Promise<FileStat | null> {
     const bytes = this.#files.get(entry);
-    if (bytes) return { kind: 'file', sizeBytes: bytes.length, modifiedMs: 0, changedMs: 0, mode: 0o600 };
+    if (bytes)
+      return { kind: 'file', sizeBytes: bytes.length, modifiedMs: 0, changedMs: 0, inode: 0, mode: 0o600 };
     return this.#folders.has(entry)
-      ? { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, mode: 0o700 }
+      ? { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, inode: 0, mode: 0o700 }
       : null;
   }
 

@@ -7,7 +7,7 @@
  */
 import { RateLimit } from './rate-limit.js';
 import type { Refusal } from './refusal.js';
-import { isSameToken } from './token.js';
+import { isSameToken, tokenDigest } from './token.js';
 
 export interface AccessOptions {
   readonly token: string;
@@ -34,7 +34,7 @@ const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const WRONG_TOKENS_PER_SECOND = 10;
 
 export class AccessCheck {
-  readonly #options: AccessOptions;
+  readonly #token: Buffer;
   /** With a port; those without one stand for every port. */
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export class AccessCheck {
   readonly #wrongTokens = new RateLimit(WRONG_TOKENS_PER_SECOND);
 
   constructor(options: AccessOptions) {
-    this.#options = options;
+    this.#token = tokenDigest(options.token);
     const { host, port } = options;
     const own = [...LOOPBACK_NAMES, host.includes(':') ? `[${host}]` : host];
     const hosts = own.map((name) => `${name}:${port}`);
@@ -64,7 +64,7 @@ export class AccessCheck {
 
   /** Wrong ones are counted for each address. */
   judgeToken(given: string, address: string): 'right' | 'wrong' | 'too many' {
-    if (isSameToken(given, this.#options.token)) return 'right';
+    if (isSameToken(given, this.#token)) return 'right';
     return this.#wrongTokens.take(address) ? 'wrong' : 'too many';
   }
 

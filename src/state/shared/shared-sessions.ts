@@ -29,7 +29,7 @@ export class SharedSessions {
 
   /** The state that a session shares with all others of its root. @throws SESSION_NOT_FOUND */
   async stateOf(sessionId: string): Promise<SharedState> {
-    const { root } = await this.tree.require(sessionId);
+    const root = await this.tree.rootOf(sessionId);
     let state = this.#states.get(root);
     if (!state) this.#states.set(root, (state = new SharedState(this.#backend, { ...this.#options, root })));
     return state;

@@ -4,7 +4,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { SEGMENT_BYTES_MAX } from '../../core/limits.js';
 import { AppendQueue, type Waiting } from '../append-queue.js';
-import { errnoOf, type FileSystem } from '../file-system.js';
+import { errnoOf, type FileStat, type FileSystem } from '../file-system.js';
 import type {
   AppendOptions,
   AppendResult,
@@ -34,7 +34,7 @@ import { SequenceCheck } from './sequence-check.js';
 import { labelled, storageError } from './storage-errors.js';
 
 /** Scans until the segments agree with where the journal ends. */
-const RANGE_TRIES = 5;
+const RANGE_TRIES = 20;
 
 export interface FileJournalOptions {
   readonly lease: Lease | null;
@@ -53,6 +53,8 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   readonly #writer: JournalWriter;
   readonly #queue: AppendQueue<EncodedRecord>;
   readonly #options: FileJournalOptions;
+  /** The live file as a reader saw it last. */
+  #seen: FileStat | null = null;
 
   private constructor(fs: FileSystem, files: SegmentFiles, options: FileJournalOptions) {
     this.#fs = fs;
@@ -218,8 +220,17 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   }
 
   async head(): Promise<JournalHead> {
-    if (this.#options.readOnly) await labelled(`read ${this.#files.base}`, () => this.#writer.refresh());
+    if (this.#options.readOnly) await labelled(`read ${this.#files.base}`, () => this.#look());
     return this.#writer.head;
+  }
+
+  /** Readers ask often, and mostly nothing has changed: then one look at the live file is enough. */
+  async #look(): Promise<void> {
+    const now = await this.#fs.stat(this.#files.livePath); // before the files are read: what comes in between is seen by the next
+    if (now && this.#seen && isSameFile(now, this.#seen)) return;
+    this.#seen = null;
+    await this.#writer.refresh();
+    this.#seen = now;
   }
 
   openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {
@@ -309,6 +320,15 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       await this.#options.onClose(); // the descriptor is gone, whatever closing said
     }
   }
+}
+
+function isSameFile(a: FileStat, b: FileStat): boolean {
+  return (
+    a.inode === b.inode &&
+    a.sizeBytes === b.sizeBytes &&
+    a.modifiedMs === b.modifiedMs &&
+    a.changedMs === b.changedMs
+  );
 }
 
 function readOnlyError(): RekindleError {

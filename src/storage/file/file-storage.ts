@@ -26,6 +26,8 @@ import { type ProcessIdentity, systemIdentity } from './process-identity.js';
 import { labelled, storageError } from './storage-errors.js';
 import { sweepTemporary } from './temporary-file.js';
 
+const TELL_AGAIN_MS = 40;
+
 export interface FileStorageOptions {
   /** Default `durable`. */
   readonly durability?: DurabilityMode;
@@ -141,9 +143,22 @@ export class FileStorage implements StorageBackend {
       await watcher.close();
       throw storageError(thrown, `watch ${prefix.join('/')}`);
     });
-    watcher.on('all', (_event, file) => onChange({ path: namesOf(path.relative(folder, file)).join('/') }));
+    // Of changes that follow each other within milliseconds the last may go untold: each is told again a moment later.
+    const again = new Map<string, NodeJS.Timeout>();
+    watcher.on('all', (_event, file) => {
+      const tell = () => onChange({ path: namesOf(path.relative(folder, file)).join('/') });
+      const later = () => {
+        again.delete(file);
+        tell();
+      };
+      clearTimeout(again.get(file));
+      again.set(file, setTimeout(later, TELL_AGAIN_MS));
+      tell();
+    });
     const end = async () => {
       this.#watchers.delete(end);
+      for (const timer of again.values()) clearTimeout(timer);
+      again.clear();
       await watcher.close();
     };
     this.#watchers.add(end);

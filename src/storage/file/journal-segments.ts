@@ -17,8 +17,8 @@ import { decodeLine, type SegmentHeader } from './journal-line.js';
 
 /** A header line is far shorter; the rest of the block is not looked at. */
 const HEADER_BLOCK_BYTES = 512;
-/** A scan meets a writer that seals only by chance, and hardly twice. */
-const SCAN_TRIES = 5;
+/** A scan meets a writer that seals only by chance, and hardly twice; on a machine with much else to do, oftener. */
+const SCAN_TRIES = 20;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface Segment {

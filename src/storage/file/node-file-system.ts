@@ -141,8 +141,8 @@ function toFileStat(stat: fs.Stats): FileStat {
       : stat.isSymbolicLink()
         ? 'link'
         : 'other';
-  const { size: sizeBytes, mtimeMs: modifiedMs, ctimeMs: changedMs } = stat;
-  return { kind, sizeBytes, modifiedMs, changedMs, mode: stat.mode & 0o777 };
+  const { size: sizeBytes, mtimeMs: modifiedMs, ctimeMs: changedMs, ino: inode } = stat;
+  return { kind, sizeBytes, modifiedMs, changedMs, inode, mode: stat.mode & 0o777 };
 }
 
 function errno(code: string, message: string): NodeJS.ErrnoException {

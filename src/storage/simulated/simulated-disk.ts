@@ -159,9 +159,9 @@ export class SimulatedDisk implements FileSystem {
     const found = this.#find(path);
     if (!found) return null;
     if (found instanceof LiveFolder)
-      return { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, mode: 0o700 };
-    const { size: sizeBytes, modifiedMs } = found;
-    return { kind: 'file', sizeBytes, modifiedMs, changedMs: modifiedMs, mode: 0o600 };
+      return { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, inode: found.inode, mode: 0o700 };
+    const { size: sizeBytes, modifiedMs, inode } = found;
+    return { kind: 'file', sizeBytes, modifiedMs, changedMs: modifiedMs, inode, mode: 0o600 };
   }
 
   async syncFolder(path: string): Promise<void> {

@@ -109,6 +109,7 @@ describe('the simulated disk as a file system', () => {
       sizeBytes: 3,
       modifiedMs: 5_000,
       changedMs: 5_000,
+      inode: expect.any(Number),
       mode: 0o600,
     });
     await disk.touch('/d/a', 9_000);

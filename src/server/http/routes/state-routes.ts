@@ -65,8 +65,7 @@ async function open(
   const state = await shared.stateOf(id);
   const by = request.header(SESSION_HEADER);
   if (by === null) return { state, by: id };
-  const { root } = await shared.tree.require(by);
-  if (root === state.root) return { state, by };
+  if ((await shared.tree.rootOf(by)) === state.root) return { state, by };
   throw new RekindleError('INVALID_ARGUMENT', `The session in ${SESSION_HEADER} belongs to another root.`, {
     details: { field: SESSION_HEADER },
   });

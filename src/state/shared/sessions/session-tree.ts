@@ -148,6 +148,11 @@ export class SessionTree {
     return this.#required(id);
   }
 
+  /** Never another than the first time: a session that is known is not looked up again. @throws SESSION_NOT_FOUND */
+  async rootOf(id: string): Promise<string> {
+    return (this.#sessions.get(id) ?? (await this.require(id))).root;
+  }
+
   /** Oldest first. */
   async list(query: SessionQuery = {}): Promise<TreeSession[]> {
     await this.#journal.refresh();
