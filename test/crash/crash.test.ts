@@ -6,7 +6,7 @@ import { exhaustiveSequences, randomSequences } from './sequences.js';
 import { workloads } from './workloads/all.js';
 
 /** `.ci/run` explores two million. */
-const STATES_EACH = 750;
+const STATES_EACH = 450;
 /** A second or two where the machine is free. */
 const TIMEOUT_MS = 60_000;
 
@@ -32,7 +32,7 @@ describe('every crash state is recovered from', { timeout: TIMEOUT_MS }, () => {
       await explore(randomSequences(workload.alphabet, 1), STATES_EACH, {
         allPoints: true,
         perPoint: 20,
-        statesMax: 250,
+        statesMax: 150,
         branches: 3,
       });
       expect(seen.size).toBeGreaterThanOrEqual(STATES_EACH);

@@ -26,7 +26,8 @@ import { type ProcessIdentity, systemIdentity } from './process-identity.js';
 import { labelled, storageError } from './storage-errors.js';
 import { sweepTemporary } from './temporary-file.js';
 
-const TELL_AGAIN_MS = 40;
+/** Longer than chokidar leaves further changes of a file untold (50 ms). */
+const TELL_AGAIN_MS = 100;
 
 export interface FileStorageOptions {
   /** Default `durable`. */
@@ -143,7 +144,7 @@ export class FileStorage implements StorageBackend {
       await watcher.close();
       throw storageError(thrown, `watch ${prefix.join('/')}`);
     });
-    // Of changes that follow each other within milliseconds the last may go untold: each is told again a moment later.
+    // Of changes that follow each other closely the last may go untold: each is told again a moment later.
     const again = new Map<string, NodeJS.Timeout>();
     watcher.on('all', (_event, file) => {
       const tell = () => onChange({ path: namesOf(path.relative(folder, file)).join('/') });

@@ -66,6 +66,7 @@ export class Stage {
     fragment: string,
   ): Promise<{ readonly page: Page; readonly trouble: string[] }> {
     const page = await browser.newPage({ viewport: { width: 1_100, height: 800 } });
+    page.setDefaultTimeout(10_000); // less than a test has: then it is told what did not come
     const trouble: string[] = [];
     page.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
     page.on('dialog', (dialog) => {

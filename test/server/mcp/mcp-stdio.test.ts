@@ -1,5 +1,3 @@
-import path from 'node:path';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CLI_TIMEOUT_MS,
@@ -9,30 +7,8 @@ import {
   runCli,
   startCli,
 } from '../../cli/cli-fixture.js';
-import { CLI_BUILD } from '../../support/build-cli.js';
-import { mcpContract } from './mcp-contract.js';
-import { AGENT_ID, type Caller, connected, McpWorld, result, SESSION_A } from './mcp-kit.js';
-
-const MAIN = path.join(CLI_BUILD, 'cli', 'main.js');
-
-function transportTo(dir: string, { session, agent }: Caller, env: Record<string, string> = {}) {
-  const args = ['mcp', '--dir', dir];
-  if (session !== undefined) args.push('--session', session);
-  if (agent !== undefined) args.push('--agent', agent);
-  return new StdioClientTransport({
-    command: process.execPath,
-    args: [MAIN, ...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    stderr: 'ignore',
-  });
-}
-
-describe('MCP over standard input and output', { timeout: CLI_TIMEOUT_MS }, () => {
-  mcpContract(async ({ dir }) => ({
-    transport: (caller) => transportTo(dir, caller),
-    close: async () => {},
-  }));
-});
+import { AGENT_ID, connected, McpWorld, result, SESSION_A } from './mcp-kit.js';
+import { transportTo } from './stdio-transport.js';
 
 describe('rekindle mcp', { timeout: CLI_TIMEOUT_MS }, () => {
   let world: McpWorld;
