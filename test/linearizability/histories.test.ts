@@ -7,9 +7,9 @@ const seed = Number(process.env['REKINDLE_SEED'] ?? Date.now() % 2 ** 31);
 describe('8 processes that change one shared state', () => {
   it('see one order of all changes, though some are killed and one is stopped past its right to write', async () => {
     console.log(`histories: REKINDLE_SEED=${seed}`);
-    const report = await runHistories({ operations: 600, seed, kills: 2, pauses: [300, 5_200] });
+    const report = await runHistories({ operations: 400, seed, kills: 2, pauses: [300, 5_200] });
     expect(report.violations).toEqual([]);
     expect(report).toMatchObject({ kills: 2, pauses: 2, longPauses: 1, histories: 5 });
-    expect(report.operations).toBeGreaterThanOrEqual(600);
+    expect(report.operations).toBeGreaterThanOrEqual(400);
   }, 60_000);
 });

@@ -1,62 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { describe, it } from 'vitest';
-import { ManualClock } from '../../src/core/clock.js';
-import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
-import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
-import type { StorageTarget } from '../../src/storage/testing/conformance-kit.js';
 import { runStorageConformance } from '../../src/storage/testing/index.js';
-
-function fileTarget(name: string, options: FileStorageOptions = {}): StorageTarget {
-  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: false };
-  const open = async () => {
-    const root = await mkdtemp(path.join(os.tmpdir(), 'rekindle-conformance-'));
-    const clock = new ManualClock(Date.now());
-    const opened: FileStorage[] = [];
-    const openOne = () => {
-      const storage = new FileStorage(root, { ...options, clock });
-      opened.push(storage);
-      return storage;
-    };
-    const closeAll = async () => {
-      for (const storage of opened.splice(0)) await storage.close();
-    };
-    return {
-      backend: openOne(),
-      reopen: async () => {
-        await closeAll();
-        return openOne();
-      },
-      openAnother: async () => openOne(),
-      passTime: (ms: number) => clock.advance(ms),
-      destroy: async () => {
-        await closeAll();
-        await rm(root, { recursive: true, force: true });
-      },
-    };
-  };
-  return { name, capabilities, open };
-}
-
-function memoryTarget(): StorageTarget {
-  const capabilities = { persistent: false, multiProcess: false, multiProcessDocuments: false };
-  const open = async () => {
-    const clock = new ManualClock();
-    const backend = new MemoryStorage({ clock });
-    return {
-      backend,
-      reopen: async () => backend,
-      openAnother: async () => backend,
-      passTime: (ms: number) => clock.advance(ms),
-      destroy: () => backend.close(),
-    };
-  };
-  return { name: 'MemoryStorage', capabilities, open };
-}
+import { fileTarget, memoryTarget } from './conformance-targets.js';
 
 runStorageConformance({ describe, it }, memoryTarget());
 runStorageConformance({ describe, it }, fileTarget('FileStorage'));
-runStorageConformance({ describe, it }, fileTarget('FileStorage batched', { durability: 'batched' }));
-runStorageConformance({ describe, it }, fileTarget('FileStorage relaxed', { durability: 'relaxed' }));
 runStorageConformance({ describe, it }, fileTarget('FileStorage in tiny segments', { segmentBytesMax: 120 }));
