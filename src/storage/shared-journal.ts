@@ -71,6 +71,7 @@ export class SharedJournal<R extends JsonObject> {
   readonly #turns: SharedLease;
   /** Records are applied by one at a time. */
   readonly #folding = new PQueue({ concurrency: 1 });
+  readonly #watches = new Set<() => Promise<void>>();
   #lastLook: Promise<void> = Promise.resolve();
   #nextLook: Promise<void> | null = null;
   #head: JournalHead | null = null;
@@ -109,6 +110,22 @@ export class SharedJournal<R extends JsonObject> {
     if (this.#writer && (await this.#turns.holds())) return; // nobody else can have written since it caught up
     const reader = await this.reader();
     await this.#catchUp(reader);
+  }
+
+  /** From now on changes by other processes are noticed by themselves: `fold.apply` is called. The returned function ends it. */
+  async watch(): Promise<() => Promise<void>> {
+    const { journal } = this.#options;
+    const name = journal.at(-1) ?? '';
+    const stop = await this.#backend.watch(journal.slice(0, -1), ({ path }) => {
+      if (path.startsWith(name)) void this.refresh().catch(() => {}); // told by the next call
+    });
+    const end = async () => {
+      this.#watches.delete(end);
+      await stop();
+    };
+    this.#watches.add(end);
+    await this.refresh();
+    return end;
   }
 
   /** For looking back. */
@@ -224,6 +241,7 @@ export class SharedJournal<R extends JsonObject> {
 
   /** Lets changes under way finish. */
   async close(): Promise<void> {
+    for (const end of this.#watches) await end();
     await this.#turns.close();
     await this.#folding.onIdle();
     await (await this.#reader?.catch(() => null))?.close();

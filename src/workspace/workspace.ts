@@ -73,7 +73,6 @@ export class Workspace {
   readonly #clock: Clock;
   readonly #journal: SharedJournal<JsonObject>;
   readonly #manifest: ManifestFile;
-  readonly #watches = new Set<() => Promise<void>>();
   #index = new EntryIndex();
 
   /** Reads nothing yet. @throws INVALID_ARGUMENT for a schema that is none */
@@ -191,21 +190,11 @@ export class Workspace {
   }
 
   /** From now on changes by other processes are noticed by themselves; `events` tells. The returned function ends it. */
-  async watch(): Promise<() => Promise<void>> {
-    const stop = await this.backend.watch(this.folder, ({ path }) => {
-      if (path.startsWith('entries')) void this.#journal.refresh().catch(() => {}); // told by the next call
-    });
-    const end = async () => {
-      this.#watches.delete(end);
-      await stop();
-    };
-    this.#watches.add(end);
-    await this.#journal.refresh();
-    return end;
+  watch(): Promise<() => Promise<void>> {
+    return this.#journal.watch();
   }
 
   async close(): Promise<void> {
-    for (const end of this.#watches) await end();
     if (this.#manifest.isStale) await this.#saveManifest();
     await this.#journal.close();
   }

@@ -93,6 +93,10 @@ export class SharedLog {
     return this.#journal.refresh();
   }
 
+  watch(): Promise<() => Promise<void>> {
+    return this.#journal.watch();
+  }
+
   /**
    * One record, on the newest state. `decide` gives the commits, or null where nothing changes.
    * @throws JOURNAL_DAMAGED, and as `SharedJournal.change`

@@ -82,18 +82,13 @@ export class SharedState {
   readonly root: string;
   readonly events = new TypedEvents<SharedStateEvents>();
   readonly limits: SharedLimits;
-  readonly #backend: StorageBackend;
-  readonly #folder: Name;
   readonly #log: SharedLog;
   readonly #commits: CommitQueue;
-  readonly #watches = new Set<() => Promise<void>>();
 
   /** Reads nothing yet. */
   constructor(backend: StorageBackend, options: SharedStateOptions) {
     this.root = options.root;
     this.limits = sharedLimits(options.limits);
-    this.#backend = backend;
-    this.#folder = folderOf(options);
     this.#log = new SharedLog(backend, {
       ...logOptions(options, this.limits),
       onChange: (change) => this.events.emit('changed', copyOf(change)),
@@ -237,17 +232,11 @@ export class SharedState {
     const off = this.events.on('changed', (change) => {
       if (change.key.startsWith(prefix)) onChange(copyOf(change)); // each watcher has its own
     });
-    const stop = await this.#backend.watch(this.#folder, ({ path }) => {
-      if (path.startsWith('changes')) void this.#log.refresh().catch(() => {}); // told by the next call
-    });
-    const end = async () => {
-      this.#watches.delete(end);
+    const stop = await this.#log.watch();
+    return async () => {
       off();
       await stop();
     };
-    this.#watches.add(end);
-    await this.#log.refresh();
-    return end;
   }
 
   /** For a prompt: most recently changed first, and what did not fit is named. */
@@ -257,7 +246,6 @@ export class SharedState {
 
   /** Lets changes under way finish. */
   async close(): Promise<void> {
-    for (const end of this.#watches) await end();
     await this.#commits.close();
     await this.#log.close();
   }

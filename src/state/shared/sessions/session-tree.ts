@@ -64,21 +64,17 @@ const WHY_LENGTH_MAX = 2_000;
 
 export class SessionTree {
   readonly events = new TypedEvents<SessionTreeEvents>();
-  readonly #backend: StorageBackend;
-  readonly #folder: Name;
   readonly #clock: Clock;
   readonly #journal: SharedJournal<JsonObject>;
-  readonly #watches = new Set<() => Promise<void>>();
   #sessions = new Map<string, TreeSession>();
 
   /** Reads nothing yet. */
   constructor(backend: StorageBackend, options: SessionTreeOptions = {}) {
-    this.#backend = backend;
-    this.#folder = [...(options.folder ?? ['shared']), 'tree'];
+    const folder = [...(options.folder ?? ['shared']), 'tree'];
     this.#clock = options.clock ?? systemClock;
     this.#journal = new SharedJournal(backend, {
-      journal: [...this.#folder, 'sessions'],
-      lease: [...this.#folder, 'sessions.lease'],
+      journal: [...folder, 'sessions'],
+      lease: [...folder, 'sessions.lease'],
       fold: {
         load: async (journal) => {
           this.#sessions = new Map();
@@ -189,22 +185,12 @@ export class SessionTree {
   }
 
   /** From now on changes by other processes are noticed by themselves; `events` tells. The returned function ends it. */
-  async watch(): Promise<() => Promise<void>> {
-    const stop = await this.#backend.watch(this.#folder, ({ path }) => {
-      if (path.startsWith('sessions')) void this.#journal.refresh().catch(() => {}); // told by the next call
-    });
-    const end = async () => {
-      this.#watches.delete(end);
-      await stop();
-    };
-    this.#watches.add(end);
-    await this.#journal.refresh();
-    return end;
+  watch(): Promise<() => Promise<void>> {
+    return this.#journal.watch();
   }
 
-  async close(): Promise<void> {
-    for (const end of this.#watches) await end();
-    await this.#journal.close();
+  close(): Promise<void> {
+    return this.#journal.close();
   }
 
   async #change(decide: () => TreeSession): Promise<TreeSession> {
