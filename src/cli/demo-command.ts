@@ -21,6 +21,7 @@ import {
 } from './demo-agent.js';
 import { EXIT } from './exit-codes.js';
 import { describeReport } from './report-text.js';
+import { shownPath } from './shown-path.js';
 
 interface DemoResult {
   readonly killedPid: number;
@@ -81,7 +82,7 @@ async function runDemo(dir: string, say: (line?: string) => void): Promise<DemoR
 }
 
 function conclude(context: CommandContext, result: DemoResult, say: (line?: string) => void): number {
-  const shown = path.relative(process.cwd(), result.dir) || '.';
+  const shown = shownPath(result.dir);
   say();
   say(`Invoices sent: ${result.invoicesSent}. Everything is in ${shown}; look at it with:`);
   say(

@@ -20,6 +20,7 @@ import { type Acknowledged, ROUNDS, TOKEN_VARIABLE, URL_VARIABLE } from './demo-
 import { EXIT } from './exit-codes.js';
 import { packageVersion } from './package-version.js';
 import { excerpt } from './safe-text.js';
+import { shownPath } from './shown-path.js';
 
 const ROOT = 'demo';
 const CHILDREN = ['builder', 'tester', 'reviewer', 'writer', 'releaser'].map((name) => `${ROOT}-${name}`);
@@ -148,7 +149,7 @@ async function conclude(context: CommandContext, outcome: Outcome, say: Say): Pr
   const { dir, server, token, results, lost, state } = outcome;
   const { globalVersion, keys } = await state.getAll();
   const acknowledged = results.reduce((sum, result) => sum + result.acknowledged.length, 0);
-  const shown = path.relative(process.cwd(), dir) || '.';
+  const shown = shownPath(dir);
   say();
   say(`3. The state at the end, version ${globalVersion}:`);
   say(table(keys));

@@ -8,6 +8,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from '../server/server-options.js';
 import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
+import { shownPath } from './shown-path.js';
 import { wholeNumber } from './value-text.js';
 
 interface ServeOptions extends CommonOptions {
@@ -58,7 +59,7 @@ function announce(
   { token, isNew }: ServerToken,
   isFromEnvironment: boolean,
 ): void {
-  const dir = path.relative(process.cwd(), context.storage.root) || '.';
+  const dir = shownPath(context.storage.root);
   const file = path.join(dir, 'server', 'token.json');
   const where = isFromEnvironment ? 'REKINDLE_TOKEN' : file;
   const lines = [`Serving ${dir} at ${server.url}`];
