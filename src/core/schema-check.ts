@@ -3,8 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { TSchema } from 'typebox';
 import type { JsonObject, JsonValue } from './json.js';
 
-const ajv = new Ajv2020({
-  allErrors: true,
+const OPTIONS = {
   strict: false,
   coerceTypes: false,
   useDefaults: false,
@@ -14,7 +13,10 @@ const ajv = new Ajv2020({
   logger: false,
   verbose: true, // errors carry the value that was refused
   addUsedSchema: false,
-});
+} as const;
+const ajv = new Ajv2020({ ...OPTIONS, allErrors: true });
+/** For what strangers send: a large value that is wrong throughout gives one violation, not a million. */
+const ajvFirst = new Ajv2020({ ...OPTIONS, allErrors: false });
 
 export interface SchemaViolation {
   /** JSON Pointer; empty for the value itself. */
@@ -32,8 +34,11 @@ export interface SchemaCheck {
 }
 
 /** Compiles a schema. Throws ajv's error for a schema that is none: the caller says whose it is. */
-export function compileSchema(schema: TSchema | JsonObject): SchemaCheck {
-  const validate: ValidateFunction = ajv.compile(schema as JsonObject);
+export function compileSchema(
+  schema: TSchema | JsonObject,
+  options: { readonly firstOnly?: boolean } = {},
+): SchemaCheck {
+  const validate: ValidateFunction = (options.firstOnly ? ajvFirst : ajv).compile(schema as JsonObject);
   const check = (value: unknown): boolean => validate(value) === true;
   return Object.assign(check, {
     violations: () =>

@@ -36,7 +36,14 @@ const CLOSE_IDLE_MS = 25;
 
 /** @throws LISTEN_FAILED, INVALID_ARGUMENT */
 export async function startServer(options: RekindleServerOptions): Promise<RunningServer> {
-  const { backend, token, host = DEFAULT_HOST, onUnexpected = () => {} } = options;
+  const { backend, token, host = DEFAULT_HOST } = options;
+  const tell = (thrown: unknown) => {
+    try {
+      options.onUnexpected?.(thrown);
+    } catch {
+      // Whoever is told may not take the server down.
+    }
+  };
   assertToken(token);
   const shared = new SharedSessions(backend, options.limits ? { limits: options.limits } : {});
   const tools = new McpTools(backend, shared, options.version ?? '0');
@@ -45,13 +52,13 @@ export async function startServer(options: RekindleServerOptions): Promise<Runni
   const app = createHttpApp({
     routes: allRoutes,
     services: { backend, shared },
-    onUnexpected,
+    onUnexpected: tell,
   });
-  const mcp = mcpOverHttp(tools, onUnexpected);
+  const mcp = mcpOverHttp(tools, tell);
   app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw)); // what it throws, the app answers
   for (const asset of dashboardAssets)
     app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
-  const sockets = new EventSockets({ hub, access: () => access, onUnexpected });
+  const sockets = new EventSockets({ hub, access: () => access, onUnexpected: tell });
   const listener = requestListener({
     access: () => access,
     isPublic: (path) => path === '/health' || isDashboardPath(path),
@@ -72,9 +79,9 @@ export async function startServer(options: RekindleServerOptions): Promise<Runni
   const close = async () => {
     sockets.close();
     await closed(server);
-    await hub.close();
-    await mcp.close();
-    await tools.close();
+    await hub.close().catch(tell);
+    await mcp.close().catch(tell);
+    await tools.close().catch(tell);
     await shared.close();
   };
   const port = await listen(server, options.port ?? DEFAULT_PORT, host).catch(async (thrown: unknown) => {

@@ -7,7 +7,7 @@
  */
 import PQueue from 'p-queue';
 import { canonicalJson } from '../core/canonical-json.js';
-import { isRekindleError } from '../core/errors.js';
+import { isRekindleError, RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { damagedAtEnd } from './journal-check.js';
 import { followFrom, JOURNAL_START } from './journal-position.js';
@@ -124,8 +124,13 @@ export class SharedJournal<R extends JsonObject> {
       await stop();
     };
     this.#watches.add(end);
-    await this.refresh();
-    return end;
+    try {
+      await this.refresh();
+      return end;
+    } catch (thrown) {
+      await end();
+      throw thrown;
+    }
   }
 
   /** For looking back. */
@@ -144,20 +149,26 @@ export class SharedJournal<R extends JsonObject> {
    * @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, STORAGE_FULL, STORAGE_FAILED
    */
   async change<T>(decide: (attempt: number) => Promise<Decision<R, T>>): Promise<T> {
-    let unsure: Unsure<R, T> | null = null;
-    const tell = (written: Unsure<R, T>) => {
-      unsure = written;
-    };
+    const written: { unsure: Unsure<R, T> | null } = { unsure: null };
     for (let attempt = 1; ; attempt += 1) {
       let appended = false;
       try {
         return await this.#turns.run(async (lease) => {
-          const decision = await this.#decide(lease, () => decide(attempt), unsure, tell);
+          const decision = await this.#decide(lease, () => decide(attempt), written);
           appended = decision.record !== undefined;
           return decision.done();
         });
       } catch (thrown) {
-        if (appended || !isRekindleError(thrown, 'LEASE_LOST') || attempt === LOST_MAX) throw thrown;
+        if (!appended && isRekindleError(thrown, 'LEASE_LOST') && attempt < LOST_MAX) continue;
+        if (appended || !written.unsure) throw thrown;
+        throw new RekindleError(
+          'JOURNAL_OUTCOME_UNKNOWN',
+          'The right to write was lost while a change was written.',
+          {
+            details: { name: [...this.#options.journal] },
+            cause: thrown,
+          },
+        );
       }
     }
   }
@@ -170,16 +181,17 @@ export class SharedJournal<R extends JsonObject> {
   async #decide<T>(
     lease: Lease,
     decide: () => Promise<Decision<R, T>>,
-    unsure: Unsure<R, T> | null,
-    tell: (unsure: Unsure<R, T>) => void,
+    written: { unsure: Unsure<R, T> | null },
   ): Promise<Decision<R, T>> {
     const writer = (this.#writer ??= await this.#openWriter(lease));
+    const { unsure } = written;
     if (unsure && (await isThere(writer, unsure))) return unsure.decision;
+    written.unsure = null;
     const decision = await decide();
     const { record } = decision;
     if (record !== undefined) {
-      tell({ decision, record, seq: this.head.seq + 1 });
-      await this.#append(writer, record);
+      written.unsure = { decision, record, seq: this.head.seq + 1 };
+      await this.#append(writer, record, written);
     } else {
       if (decision.secure) await writer.secure();
       await lease.check(); // an append does: what was decided on is the newest until now
@@ -202,8 +214,12 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
-  async #append(writer: Journal<R>, record: R): Promise<void> {
-    const { seq, cursor, crc } = await writer.append([record]);
+  async #append(writer: Journal<R>, record: R, written: { unsure: unknown }): Promise<void> {
+    const { seq, cursor, crc } = await writer.append([record]).catch((thrown: unknown) => {
+      // Any other error says by itself what became of the record.
+      if (!isRekindleError(thrown, 'LEASE_LOST')) written.unsure = null;
+      throw thrown;
+    });
     await this.#folding.add(async () => {
       // Whoever was reading just then has applied it already.
       if (seq <= this.head.seq) return;

@@ -11,7 +11,8 @@ export interface Refusal {
     | 'method'
     | 'media-type'
     | 'size'
-    | 'closing';
+    | 'closing'
+    | 'upgrade';
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

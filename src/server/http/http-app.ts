@@ -19,7 +19,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   const { routes, services, onUnexpected } = options;
   const app = new Hono();
   for (const route of routes) {
-    const check = route.body ? compileSchema(route.body.schema) : null;
+    const check = route.body ? compileSchema(route.body.schema, { firstOnly: true }) : null;
     app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (context) =>
       respond(await answer(context, route, check, services, onUnexpected)),
     );

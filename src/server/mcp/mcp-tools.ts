@@ -35,7 +35,10 @@ export class ToolRegistry {
     let known = this.#known.get(tool.name);
     if (!known) {
       const inputSchema = fromJsonSchema<JsonObject>(tool.inputSchema, takesAnything);
-      this.#known.set(tool.name, (known = { check: compileSchema(tool.inputSchema), inputSchema }));
+      this.#known.set(
+        tool.name,
+        (known = { check: compileSchema(tool.inputSchema, { firstOnly: true }), inputSchema }),
+      );
     }
     const { check, inputSchema } = known;
     const isRead = tool.idempotent === true;

@@ -84,11 +84,16 @@ export class ClientConnection {
 
   async #fail(thrown: unknown): Promise<void> {
     if (!isRekindleError(thrown)) {
-      this.#options.onUnexpected(thrown);
-      this.#sender.close(CLOSE.failed, 'something went wrong');
+      this.#giveUp(thrown);
       return;
     }
     await this.#sender.message({ type: 'error', code: thrown.code, message: thrown.message });
+  }
+
+  /** Events would be missing: the client comes again, with the last version that it has. */
+  #giveUp(thrown: unknown): void {
+    this.#options.onUnexpected(thrown);
+    this.#sender.close(CLOSE.failed, 'something went wrong');
   }
 
   async #authenticate(token: string): Promise<void> {
@@ -104,12 +109,12 @@ export class ClientConnection {
     const current = await feed.state.globalVersion();
     if (!this.#sender.isOpen) return;
     this.#states.get(root)?.end();
-    if (this.#states.size >= SUBSCRIPTIONS_MAX) {
+    if (!this.#states.has(root) && this.#states.size >= SUBSCRIPTIONS_MAX) {
       this.#sender.close(CLOSE.badMessage, 'too many subscriptions');
       return;
     }
     const from = Math.min(since ?? current, current);
-    const subscription = new StateSubscription(feed, this.#sender, from, (thrown) => void this.#fail(thrown));
+    const subscription = new StateSubscription(feed, this.#sender, from, (thrown) => this.#giveUp(thrown));
     this.#states.set(root, subscription);
     const note = {
       type: 'subscribed',

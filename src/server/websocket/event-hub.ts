@@ -29,7 +29,10 @@ export class EventHub {
     const state = await this.#shared.stateOf(session);
     let feed = this.#feeds.get(state.root);
     if (!feed) {
-      const made = new StateFeed(state);
+      const made = new StateFeed(state, () => {
+        this.#feeds.delete(state.root);
+        made.close().catch(() => {}); // its watcher is gone either way
+      });
       feed = made.start().then(() => made);
       this.#feeds.set(state.root, feed);
       feed.catch(() => this.#feeds.delete(state.root)); // the next subscriber tries again
@@ -55,7 +58,10 @@ export class EventHub {
     const off = tree.events.on('changed', (session) =>
       this.#tell('sessions', { type: 'session_updated', session: sessionToWire(session) }),
     );
-    const end = await tree.watch();
+    const end = await tree.watch().catch((thrown: unknown) => {
+      off();
+      throw thrown;
+    });
     return async () => {
       off();
       await end();

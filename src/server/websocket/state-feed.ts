@@ -7,6 +7,8 @@ import type { SharedState } from '../../state/shared/shared-state.js';
 import type { StateChange } from '../../state/shared/shared-table.js';
 import { eventOf, type FeedEvent, isFull, StoredPages } from './stored-pages.js';
 
+/** A feed without listeners is let go after this time. */
+const IDLE_MS = 60_000;
 const KEPT_EVENTS = 2_000;
 const KEPT_CHARS = 4 * 1024 * 1024;
 export class StateFeed {
@@ -15,14 +17,18 @@ export class StateFeed {
   readonly #kept: FeedEvent[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #stored: StoredPages;
+  readonly #onIdle: () => void;
+  #idle: NodeJS.Timeout | undefined;
   #chars = 0;
   /** Grows when the state was read anew: what a subscriber has may not lead to what is there. */
   #generation = 0;
   #end: (() => Promise<void>) | null = null;
   #off: (() => void) | null = null;
 
-  constructor(state: SharedState) {
+  /** @param onIdle called when nobody has listened for a while */
+  constructor(state: SharedState, onIdle: () => void = () => {}) {
     this.state = state;
+    this.#onIdle = onIdle;
     this.#stored = new StoredPages(state);
   }
 
@@ -34,7 +40,12 @@ export class StateFeed {
       void this.#stored.clear();
       this.#wake();
     });
-    this.#end = await this.state.watch('', (change) => this.#keep(change));
+    this.#end = await this.state
+      .watch('', (change) => this.#keep(change))
+      .catch((thrown: unknown) => {
+        this.#off?.();
+        throw thrown;
+      });
   }
 
   get generation(): number {
@@ -57,7 +68,13 @@ export class StateFeed {
   /** Told when there may be more. The returned function ends it. */
   onMore(listener: () => void): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    clearTimeout(this.#idle);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      clearTimeout(this.#idle);
+      this.#idle = setTimeout(this.#onIdle, IDLE_MS).unref();
+    };
   }
 
   /** What follows a version, as far as is at hand; empty at the end. @throws HISTORY_GONE */
@@ -79,6 +96,7 @@ export class StateFeed {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#idle);
     this.#off?.();
     await this.#end?.();
     await this.#stored.clear();

@@ -43,9 +43,14 @@ export class StoredPages {
 
   /** @throws HISTORY_GONE */
   after(globalVersion: number): Promise<Page> {
-    const page = this.#last.then(
-      async () => this.#kept.get(globalVersion) ?? (await this.#read(globalVersion)),
-    );
+    const page = this.#last.then(async () => {
+      try {
+        return this.#kept.get(globalVersion) ?? (await this.#read(globalVersion));
+      } catch (thrown) {
+        this.#reading = null; // it ended with the error
+        throw thrown;
+      }
+    });
     this.#last = page.catch(() => {}); // told to whoever asked
     return page;
   }

@@ -107,11 +107,21 @@ function refuse(socket: Duplex, refusal: Refusal): void {
   setTimeout(() => socket.destroy(), END_MS).unref(); // also when the client does not end its side
 }
 
-/** Who asks for another protocol than we have is answered as if it had not (RFC 9110, 7.8). */
+/** Who asks for another protocol than we have is answered as if it had not (RFC 9110, 7.8). A body would be lost: that is said. */
 function passOn(server: Server, request: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => socket.destroy());
+  setTimeout(() => socket.destroy(), SERVER_LIMITS.requestMs).unref(); // the server does not look after it any more
+  if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
+    const detail = 'Leave out the header Upgrade: a request with a body cannot ask for another protocol.';
+    refuse(socket, { status: 400, reason: 'upgrade', detail });
+    return;
+  }
   const response = new ServerResponse(request);
   response.assignSocket(socket as Socket);
   response.shouldKeepAlive = false;
-  response.on('finish', () => socket.end());
+  response.on('finish', () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), END_MS).unref();
+  });
   server.emit('request', request, response);
 }

@@ -8,7 +8,7 @@ import type { SharedLog } from './shared-log.js';
 import type { Commit } from './shared-record.js';
 
 interface Waiting {
-  decide(layer: KeyLayer, at: string): Commit;
+  decide(layer: KeyLayer, at: string): { readonly commit: Commit; readonly touched: number };
   settle(): void;
   fail(thrown: unknown): void;
 }
@@ -16,6 +16,8 @@ interface Waiting {
 /** What one record takes: no more commits than this, and no further one beyond these bytes. */
 const GROUP_MAX = 256;
 const GROUP_BYTES = 4 * 1024 * 1024;
+/** Making a value costs time, writing what is new in it also space. */
+const TOUCHED_PER_BYTE = 4;
 const BY_LENGTH_MAX = 512;
 
 export class CommitQueue {
@@ -38,7 +40,7 @@ export class CommitQueue {
         decide: (layer, at) => {
           const decided = decide(layer, { by, at });
           result = decided.result;
-          return { by, changes: decided.changes };
+          return { commit: { by, changes: decided.changes }, touched: decided.touched };
         },
         settle: () => resolve(result),
         fail: reject,
@@ -84,7 +86,8 @@ export class CommitQueue {
     for (const waiting of group) {
       if (bytes > GROUP_BYTES) break;
       try {
-        const commit = waiting.decide(layer, at);
+        const { commit, touched } = waiting.decide(layer, at);
+        bytes += touched / TOUCHED_PER_BYTE;
         if (commit.changes.length > 0) commits.push(commit);
         for (const change of commit.changes) bytes += payloadBytes(change);
         tellers.push(() => waiting.settle());

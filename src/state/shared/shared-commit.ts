@@ -27,7 +27,12 @@ export interface BatchResult {
 export interface Decided<T> {
   readonly changes: readonly KeyChange[];
   readonly result: T;
+  /** Bytes of the values that were made: what it costs to decide and to apply. */
+  readonly touched: number;
 }
+
+/** Values that the operations of one batch make, all together, in bytes: more would keep everyone else waiting. */
+const TOUCHED_MAX = 64 * 1024 * 1024;
 
 /** Decides on the newest state. What it throws, or decides to leave, has changed nothing. */
 export type Decide<T> = (layer: KeyLayer, author: Authorship) => Decided<T>;
@@ -44,6 +49,7 @@ export function decideOne<T>(
     return {
       changes: outcome.kind === 'changed' ? [outcome.change] : [],
       result: resultOf(outcome, layer),
+      touched: outcome.kind === 'changed' ? outcome.state.bytes : 0,
     };
   };
 }
@@ -60,9 +66,18 @@ export function decideBatch(
   return (layer, author) => {
     const trial = new KeyLayer(layer);
     const outcomes: Outcome[] = [];
+    let touched = 0;
     for (const [index, operation] of operations.entries()) {
       const outcome = atIndex(index, () => decide(trial, operation, author, limits));
       outcomes.push(outcome);
+      if (outcome.kind === 'changed') touched += outcome.state.bytes;
+      if (touched > TOUCHED_MAX)
+        throw limitExceeded(
+          'batchBytes',
+          TOUCHED_MAX,
+          touched,
+          'The values that the batch makes are too large, in bytes',
+        );
       if (outcome.kind === 'conflict') break; // what comes after it would rest on what does not happen
     }
     const applied = outcomes.length === operations.length && outcomes.at(-1)?.kind !== 'conflict';
@@ -75,7 +90,7 @@ export function decideBatch(
     });
     const changes = outcomes.flatMap((outcome) => (outcome.kind === 'changed' ? [outcome.change] : []));
     const { globalVersion } = layer;
-    return { changes: applied ? changes : [], result: { applied, results, globalVersion } };
+    return { changes: applied ? changes : [], result: { applied, results, globalVersion }, touched };
   };
 }
 

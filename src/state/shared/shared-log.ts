@@ -222,6 +222,7 @@ export class SharedLog {
       yield table.apply({ ...record, commits, ...(own ? { snapshot: null } : {}) }, entry);
       if (commits.length < record.commits.length) return; // it lies within this one
     }
+    if (table.globalVersion < to) throw historyGone(this.#place, to, table.globalVersion); // removed while it was read
   }
 
   async #load(journal: Journal<JsonObject>): Promise<JournalHead> {

@@ -78,6 +78,9 @@ export type SharedStateEvents = {
   reloaded: { readonly globalVersion: number };
 };
 
+/** A history ends when its values have become this long, too, in characters of JSON. */
+const HISTORY_CHARS = 8 * 1024 * 1024;
+
 export class SharedState {
   readonly root: string;
   readonly events = new TypedEvents<SharedStateEvents>();
@@ -181,15 +184,22 @@ export class SharedState {
   async history(key: string, limit = 50): Promise<KeyHistory> {
     assertKey(key);
     const changes: StateChange[] = [];
+    const sizes: number[] = [];
+    let chars = 0;
     let seen = 0;
     for await (const change of this.#log.wholeHistory()) {
       if (change.key !== key) continue;
       seen += 1;
-      changes.push(copyOf(change));
-      if (changes.length > limit) changes.shift();
+      changes.push(change); // values are never changed in place
+      sizes.push(JSON.stringify(change.value ?? null).length);
+      chars += sizes.at(-1)!;
+      while (changes.length > limit || (chars > HISTORY_CHARS && changes.length > 1)) {
+        changes.shift();
+        chars -= sizes.shift() ?? 0;
+      }
     }
     const complete = seen === changes.length && (await this.#log.oldestVersion()) === 0;
-    return { changes: changes.reverse(), complete };
+    return { changes: copyOf(changes.reverse()), complete };
   }
 
   /**
@@ -232,7 +242,10 @@ export class SharedState {
     const off = this.events.on('changed', (change) => {
       if (change.key.startsWith(prefix)) onChange(copyOf(change)); // each watcher has its own
     });
-    const stop = await this.#log.watch();
+    const stop = await this.#log.watch().catch((thrown: unknown) => {
+      off();
+      throw thrown;
+    });
     return async () => {
       off();
       await stop();

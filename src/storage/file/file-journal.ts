@@ -55,6 +55,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   readonly #options: FileJournalOptions;
   /** The live file as a reader saw it last. */
   #seen: FileStat | null = null;
+  #lastRefresh: Promise<void> = Promise.resolve();
 
   private constructor(fs: FileSystem, files: SegmentFiles, options: FileJournalOptions) {
     this.#fs = fs;
@@ -193,7 +194,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   /** What is readable now: whole segments, each up to its seal, and the live one up to its last whole record. */
   async #ranges(archived: boolean): Promise<SegmentRange[]> {
     for (let tries = 1; ; tries += 1) {
-      if (this.#options.readOnly) await this.#writer.refresh();
+      if (this.#options.readOnly) await this.#refresh();
       const { segment } = this.#writer.end; // before the scan, which may see more, and half of a record
       const end = this.#writer.sizeBytes;
       const segments = await this.#files.scan(this.#fs, { archived });
@@ -228,9 +229,18 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   async #look(): Promise<void> {
     const now = await this.#fs.stat(this.#files.livePath); // before the files are read: what comes in between is seen by the next
     if (now && this.#seen && isSameFile(now, this.#seen)) return;
-    this.#seen = null;
-    await this.#writer.refresh();
-    this.#seen = now;
+    await this.#refresh(now);
+  }
+
+  /** One after the other: a look that began earlier must not end later, with an older end. @param seen the live file before it */
+  async #refresh(seen: FileStat | null = null): Promise<void> {
+    const look = this.#lastRefresh.then(async () => {
+      this.#seen = null;
+      await this.#writer.refresh();
+      this.#seen = seen;
+    });
+    this.#lastRefresh = look.catch(() => {}); // told to those who wait for it
+    await look;
   }
 
   openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {

@@ -22,6 +22,8 @@ import * as schemas from '../schemas.js';
 import { batchToWire, changeToWire, keyToWire } from '../wire.js';
 
 const EVENTS_MAX = 1_000;
+/** A page ends when it has become this long, too. */
+const EVENTS_CHARS = 4 * 1024 * 1024;
 const ifMatch: RouteParameter = {
   name: 'If-Match',
   in: 'header',
@@ -256,12 +258,20 @@ const events: Route = {
   async handle(request, services) {
     const { state } = await open(request, services);
     const since = wholeNumber(request, 'since') ?? 0;
-    const changes = await state.changesSince(since, wholeNumber(request, 'limit', EVENTS_MAX) ?? 100);
+    const limit = wholeNumber(request, 'limit', EVENTS_MAX) ?? 100;
+    const events: JsonObject[] = [];
+    let chars = 0;
+    for await (const change of state.changesAfter(since)) {
+      if (events.length >= limit || chars >= EVENTS_CHARS) break;
+      const event = changeToWire(state.root, change);
+      events.push(event);
+      chars += JSON.stringify(event).length;
+    }
     const body = {
       root_session_id: state.root,
       global_version: await state.globalVersion(),
       oldest_version: await state.oldestVersion(),
-      events: changes.map((change) => changeToWire(state.root, change)),
+      events,
     };
     return ok(body);
   },
