@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { followFrom, JOURNAL_START } from '../../src/storage/journal-position.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
-import type { Journal, JournalHead, JournalRecord, StorageBackend } from '../../src/storage/ports.js';
+import type { Journal, JournalHead, JournalRecord, Lease, StorageBackend } from '../../src/storage/ports.js';
 import { type JournalFold, SharedJournal } from '../../src/storage/shared-journal.js';
 import { SharedLease } from '../../src/storage/shared-lease.js';
 
@@ -255,6 +255,26 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     }));
     await expect(losing).rejects.toMatchObject({ code: 'LEASE_LOST' });
     expect(await new Instance(store.process()).read()).toBe(1);
+  });
+
+  it('says that it does not know when the lease was lost while a change was written, and then its turn does not come', async () => {
+    const store = await make();
+    const backend = store.process();
+    const one = new Instance(backend, 30);
+    let other: Lease | null = null;
+    onOpen(backend, async (journal, readOnly) => {
+      if (readOnly) return;
+      const append = journal.append.bind(journal);
+      journal.append = async (records) => {
+        await append(records); // it is in the journal, and whoever took over holds on
+        await store.takeOver();
+        other = await store.process().leases.acquire(LEASE);
+        throw new RekindleError('LEASE_LOST', 'gone');
+      };
+    });
+    await expect(one.add()).rejects.toMatchObject({ code: 'JOURNAL_OUTCOME_UNKNOWN' });
+    expect(await new Instance(store.process()).read()).toBe(1);
+    await (other as Lease | null)?.release();
   });
 
   it('never decides on a state that could not be loaded', async () => {
