@@ -354,7 +354,6 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   './server': [
     'loadServerToken',
     'startServer',
-    'type RekindleServerOptions',
     'type RunningServer',
     'type ServerOptions',
     'type ServerToken',

@@ -46,7 +46,7 @@ export const ERROR_ADVICE = {
   STATE_TOO_LARGE:
     'Store the large part with `attach` and keep the reference that it returns; nothing was changed.',
   LIMIT_EXCEEDED:
-    'Stay within `details.allowed`, or raise the limit named in `details`; nothing was changed.',
+    'Stay within `details.allowed`, or raise the limit that `details.limit` names, where it can be; nothing was changed.',
   TYPE_MISMATCH:
     'The operation does not fit the value that is stored; see `details.type`. Nothing was changed.',
   HISTORY_GONE: 'Begin anew from the current state: versions before `details.oldest` were removed.',

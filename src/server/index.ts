@@ -1,3 +1,3 @@
 export { loadServerToken, type ServerToken } from './access/token.js';
-export { type RekindleServerOptions, type RunningServer, startServer } from './rekindle-server.js';
+export { type RunningServer, startServer } from './rekindle-server.js';
 export type { ServerOptions } from './server-options.js';

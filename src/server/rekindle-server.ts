@@ -15,13 +15,6 @@ import { DEFAULT_HOST, DEFAULT_PORT, SERVER_LIMITS, type ServerOptions } from '.
 import { EventHub } from './websocket/event-hub.js';
 import { EventSockets } from './websocket/websocket-server.js';
 
-export interface RekindleServerOptions extends ServerOptions {
-  /** Of the package, for MCP clients. */
-  readonly version?: string;
-  /** Told what went wrong beside what clients are told. Default: nothing. */
-  readonly onUnexpected?: (thrown: unknown) => void;
-}
-
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4177`. */
   readonly url: string;
@@ -35,7 +28,7 @@ const CLOSE_MS = 5_000;
 const CLOSE_IDLE_MS = 25;
 
 /** @throws LISTEN_FAILED, INVALID_ARGUMENT */
-export async function startServer(options: RekindleServerOptions): Promise<RunningServer> {
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { backend, token, host = DEFAULT_HOST } = options;
   const tell = (thrown: unknown) => {
     try {

@@ -17,6 +17,10 @@ export interface ServerOptions {
   /** Requests in a second, for each address; a burst may be twice as large. Default 5,000. */
   readonly requestsPerSecond?: number;
   readonly limits?: Partial<SharedLimits>;
+  /** Of the package, for MCP clients. */
+  readonly version?: string;
+  /** Told what went wrong beside what clients are told. Default: nothing. */
+  readonly onUnexpected?: (thrown: unknown) => void;
 }
 
 export const DEFAULT_HOST = '127.0.0.1';

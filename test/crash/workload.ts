@@ -73,4 +73,21 @@ export function openStorage(process: Process, options: FileStorageOptions = {}):
   return process.openStorage(fs, { fileSystem: fs, clock, identity, ...options });
 }
 
+/** One process's use of the storage, from opening to closing: then no timer of it decides what is on the disk. */
+export async function withStorage<T extends { close(): Promise<void> }, Result>(
+  process: Process,
+  make: (storage: StorageBackend) => T,
+  run: (made: T) => Promise<Result>,
+  options: FileStorageOptions = {},
+): Promise<Result> {
+  const storage = openStorage(process, options);
+  const made = make(storage);
+  try {
+    return await run(made);
+  } finally {
+    await made.close();
+    await storage.close();
+  }
+}
+
 export const openFileStorage: OpenStorage = (_fs, options) => new FileStorage(STORE, options);

@@ -6,11 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished as afterThisTest } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
-import {
-  type RekindleServerOptions,
-  type RunningServer,
-  startServer,
-} from '../../src/server/rekindle-server.js';
+import { type RunningServer, startServer } from '../../src/server/rekindle-server.js';
+import type { ServerOptions } from '../../src/server/server-options.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 
 export const TOKEN = 'a-token-for-the-tests-0123456789';
@@ -61,7 +58,7 @@ export interface KitOptions {
 
 /** Closed after the test, with its folder. `root` is a root session that is there. */
 export async function serverKit(
-  options: Partial<RekindleServerOptions> = {},
+  options: Partial<ServerOptions> = {},
   { durable = false, onTestFinished = afterThisTest }: KitOptions = {},
 ): Promise<ServerKit> {
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-server-'));

@@ -12,6 +12,7 @@ const change = (globalVersion: number, value = 'x'): StateChange => ({
   version: globalVersion,
   op: 'set',
   value,
+  bytes: value.length + 2,
   at: '2026-03-01T10:00:00.000Z',
   by: 'a',
 });

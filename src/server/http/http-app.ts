@@ -37,9 +37,10 @@ async function answer(
   onUnexpected: (thrown: unknown) => void,
 ): Promise<Reply> {
   try {
+    const url = new URL(context.req.url);
     const request = {
-      params: paramsOf(route.path, context.req.url),
-      query: new URL(context.req.url).searchParams,
+      params: paramsOf(route.path, url),
+      query: url.searchParams,
       header: (name: string) => context.req.header(name) ?? null,
       body: check ? await bodyOf(context, route.body?.mediaType ?? '', check) : null,
     };
@@ -50,8 +51,8 @@ async function answer(
 }
 
 /** From the address as it was sent: what is encoded in a segment never ends it. */
-function paramsOf(path: string, url: string): Record<string, string> {
-  const given = new URL(url).pathname.split('/');
+function paramsOf(path: string, { pathname }: URL): Record<string, string> {
+  const given = pathname.split('/');
   const params: Record<string, string> = {};
   for (const [index, segment] of path.split('/').entries()) {
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];

@@ -1,14 +1,16 @@
 /** MCP over streamable HTTP, at `/mcp` of the server. Every request says for itself whom it is for. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { SESSION_HEADER } from '../../state/shared/sessions/session-environment.js';
 import { assertExactNumbers } from '../http/exact-numbers.js';
 import { textOfBody } from '../http/request-body.js';
 import { SERVER_LIMITS } from '../server-options.js';
-import type { McpCaller, McpTools } from './mcp-server.js';
+import type { KnownCaller, McpCaller, McpTools } from './mcp-server.js';
 
 /** Names the agent whose memory is looked at. Default: that of the session. */
 export const AGENT_HEADER = 'X-Agent-Id';
 export const MCP_PATH = '/mcp';
+const NOBODY: KnownCaller = { session: null, agentId: null };
 
 export interface McpOverHttp {
   /** @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT before anything is served */
@@ -17,22 +19,28 @@ export interface McpOverHttp {
 }
 
 export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => void): McpOverHttp {
-  const handler = createMcpHandler(({ requestInfo }) => tools.serverFor(callerOf(requestInfo?.headers)), {
+  // The handler gives its factory another request than it was given: whom it is for goes beside it, looked up once.
+  const callers = new AsyncLocalStorage<KnownCaller>();
+  const handler = createMcpHandler(() => tools.serverFor(callers.getStore() ?? NOBODY), {
     maxRequestBodySize: SERVER_LIMITS.bodyBytes,
     onerror: onUnexpected,
   });
   return {
     async fetch(request) {
-      await tools.assertKnown(callerOf(request.headers));
-      if (request.method !== 'POST') return handler.fetch(request);
-      const body = await textOfBody(request);
-      assertExactNumbers(body);
-      return handler.fetch(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+      const caller = await tools.known(callerOf(request.headers));
+      return callers.run(caller, async () => handler.fetch(await checked(request)));
     },
     close: () => handler.close(),
   };
 }
 
-function callerOf(headers: Headers | undefined): McpCaller {
-  return { session: headers?.get(SESSION_HEADER) || null, agent: headers?.get(AGENT_HEADER) || null };
+async function checked(request: Request): Promise<Request> {
+  if (request.method !== 'POST') return request;
+  const body = await textOfBody(request);
+  assertExactNumbers(body);
+  return new Request(request.url, { method: 'POST', headers: request.headers, body });
+}
+
+function callerOf(headers: Headers): McpCaller {
+  return { session: headers.get(SESSION_HEADER) || null, agent: headers.get(AGENT_HEADER) || null };
 }

@@ -5,6 +5,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { agentExists, assertAgentExists } from '../../memory/open-memory.js';
 import { memoryTools } from '../../memory/tools/memory-tools.js';
+import type { TreeSession } from '../../state/shared/sessions/session-record.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import { sharedStateTools } from '../../state/shared/tools/shared-state-tools.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -19,6 +20,13 @@ export interface McpCaller {
   readonly session: string | null;
   /** Whose memory may be looked at. Null: that of the session's agent, if it has one. */
   readonly agent: string | null;
+}
+
+/** A caller whose session and agent are there. */
+export interface KnownCaller {
+  readonly session: TreeSession | null;
+  /** Null: no tools of a memory. */
+  readonly agentId: string | null;
 }
 
 const ABOUT = {
@@ -45,9 +53,8 @@ export class McpTools {
     this.#log = new ToolCallLog(backend);
   }
 
-  /** A server for one connection, or one request. @throws as `assertKnown` */
-  async serverFor(caller: McpCaller): Promise<McpServer> {
-    const { session, agentId } = await this.assertKnown(caller);
+  /** A server for one connection, or one request. */
+  async serverFor({ session, agentId }: KnownCaller): Promise<McpServer> {
     const instructions = [session && ABOUT.state, ABOUT.workspace, agentId && ABOUT.memory];
     const server = new McpServer(
       { name: 'rekindle', version: this.#version },
@@ -68,8 +75,8 @@ export class McpTools {
     return server;
   }
 
-  /** @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
-  async assertKnown({ session: id, agent }: McpCaller) {
+  /** Looks the caller up. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
+  async known({ session: id, agent }: McpCaller): Promise<KnownCaller> {
     const session = id === null ? null : await this.#shared.tree.require(id);
     if (agent !== null) await assertAgentExists(this.#backend, agent);
     return { session, agentId: agent ?? (await this.#agentOf(session?.agent ?? null)) };

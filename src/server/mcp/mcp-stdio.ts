@@ -5,7 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import { type McpCaller, McpTools } from './mcp-server.js';
+import { McpTools } from './mcp-server.js';
 
 /** For calls that run when the client is gone; for a message to be taken up, or an answer to be written. */
 const ANSWER_MS = 5_000;
@@ -27,9 +27,8 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   const shared = new SharedSessions(options.backend);
   const tools = new McpTools(options.backend, shared, options.version);
   const session = options.session || sessionFromEnvironment(options.environment)?.id || null;
-  const caller: McpCaller = { session, agent: options.agent };
   try {
-    await tools.serverFor(caller);
+    const caller = await tools.known({ session, agent: options.agent });
     // The transport would drop answers once its input ends: it gets one that does not.
     const input = process.stdin.pipe(new PassThrough(), { end: false });
     const transport = new StdioServerTransport(input, process.stdout);

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { payloadBytes } from './key-change.js';
-import { type Authorship, KeyLayer } from './key-layer.js';
+import { KeyLayer } from './key-layer.js';
 import type { Decide } from './shared-commit.js';
 import type { SharedLog } from './shared-log.js';
 import type { Commit } from './shared-record.js';
@@ -32,7 +32,7 @@ export class CommitQueue {
   }
 
   /** Durable when it resolves. @throws what `decide` throws, INVALID_ARGUMENT, and as `SharedLog.change` */
-  perform<T>(by: string, decide: Decide<T>): Promise<T> {
+  perform<T>(by = 'unknown', decide: Decide<T>): Promise<T> {
     const done = new Promise<T>((resolve, reject) => {
       assertBy(by);
       let result: T;
@@ -107,7 +107,7 @@ export class CommitQueue {
   }
 }
 
-function assertBy(by: Authorship['by']): void {
+function assertBy(by: string): void {
   if (typeof by === 'string' && by !== '' && by.length <= BY_LENGTH_MAX && by.isWellFormed()) return;
   throw new RekindleError('INVALID_ARGUMENT', 'by must be the id of a session.', {
     details: { field: 'by' },

@@ -71,8 +71,14 @@ function effectBytes(effect: KeyEffect): number {
   }
 }
 
+/** Of values that are asked for more than once: when they are decided on, queued, applied. They never change. */
+const knownBytes = new WeakMap<object, number>();
+
 function jsonBytes(value: JsonValue): number {
-  return Buffer.byteLength(JSON.stringify(value));
+  if (typeof value !== 'object' || value === null) return Buffer.byteLength(JSON.stringify(value));
+  let bytes = knownBytes.get(value);
+  if (bytes === undefined) knownBytes.set(value, (bytes = Buffer.byteLength(JSON.stringify(value))));
+  return bytes;
 }
 
 export function encodeChange({ key, version, effect }: KeyChange): JsonObject {

@@ -73,7 +73,7 @@ export function decideBatch(
       if (outcome.kind === 'changed') touched += outcome.state.bytes;
       if (touched > TOUCHED_MAX)
         throw limitExceeded(
-          'batchBytes',
+          'touchedBytes',
           TOUCHED_MAX,
           touched,
           'The values that the batch makes are too large, in bytes',

@@ -112,7 +112,7 @@ function depthOf(value: JsonValue, max: number): number {
 }
 
 export function limitExceeded(
-  limit: keyof SharedLimits,
+  limit: keyof SharedLimits | 'touchedBytes',
   allowed: number,
   actual: number,
   what: string,

@@ -134,7 +134,7 @@ export class SharedLog {
   /** The changes after a global version, in order, with their values. @throws HISTORY_GONE when they are not all there any more */
   async *changesAfter(globalVersion: number): AsyncGenerator<StateChange> {
     await this.refresh();
-    const { table } = await this.#startAt(globalVersion);
+    const table = await this.#startAt(globalVersion);
     for await (const changes of this.#replay(table, this.#table.globalVersion))
       for (const change of changes) if (change.globalVersion > globalVersion) yield change;
   }
@@ -142,7 +142,7 @@ export class SharedLog {
   /** The state as it was; of a version inside a commit, as it was before that commit. @throws HISTORY_GONE */
   async at(globalVersion: number): Promise<SharedTable> {
     await this.refresh();
-    const { table } = await this.#startAt(globalVersion);
+    const table = await this.#startAt(globalVersion);
     for await (const _ of this.#replay(table, globalVersion));
     return table;
   }
@@ -150,31 +150,31 @@ export class SharedLog {
   /** From the oldest state that is still there. */
   async *wholeHistory(): AsyncGenerator<StateChange> {
     await this.refresh();
-    const { table } = await this.#oldest();
+    const table = await this.#oldest();
     for await (const changes of this.#replay(table, this.#table.globalVersion)) yield* changes;
   }
 
   /** Versions above it can be looked at. */
   async oldestVersion(): Promise<number> {
     await this.refresh();
-    return (await this.#oldest()).table.globalVersion;
+    return (await this.#oldest()).globalVersion;
   }
 
   /** The newest state at or before a version that can be gone on from. */
-  async #startAt(globalVersion: number): Promise<{ readonly table: SharedTable }> {
+  async #startAt(globalVersion: number): Promise<SharedTable> {
     const found = this.#table.snapshots.findLast((place) => place.globalVersion <= globalVersion);
     const start = found && (await this.#read(found));
-    if (start) return { table: start };
+    if (start) return start;
     const oldest = await this.#oldest();
-    if (oldest.table.globalVersion <= globalVersion) return oldest;
-    throw historyGone(this.#place, globalVersion, oldest.table.globalVersion);
+    if (oldest.globalVersion <= globalVersion) return oldest;
+    throw historyGone(this.#place, globalVersion, oldest.globalVersion);
   }
 
-  async #oldest(): Promise<{ readonly table: SharedTable }> {
-    if (this.#table.historyFrom === 0 && (await this.#startsWhole())) return { table: new SharedTable() };
+  async #oldest(): Promise<SharedTable> {
+    if (this.#table.historyFrom === 0 && (await this.#startsWhole())) return new SharedTable();
     for (const place of this.#table.snapshots) {
       const table = await this.#read(place);
-      if (table) return { table };
+      if (table) return table;
     }
     throw historyGone(this.#place, 0, this.#table.globalVersion);
   }
@@ -212,10 +212,7 @@ export class SharedLog {
     const place = table.snapshots[0];
     for await (const entry of this.#from(place)) {
       if (table.globalVersion >= to) return;
-      const record = decodeShared(entry.record);
-      if (SharedTable.gapBefore(record, table.globalVersion) !== 'none')
-        throw this.#damaged(`record ${entry.seq} does not follow the one before`);
-      if (!record) return;
+      const record = this.#next(table, entry);
       if (record.snapshot?.recovered) table.restore(record.snapshot);
       const commits = record.commits.filter(fitting(table.globalVersion, to));
       const own = entry.seq === place?.seq;
@@ -246,20 +243,14 @@ export class SharedLog {
     for (const [index, entry] of entries.entries()) {
       const record = decodeShared(entry.record);
       if (index === 0 && record?.snapshot) table = SharedTable.of(record.snapshot);
-      if (SharedTable.gapBefore(record, table.globalVersion) !== 'none') {
-        if (this.#missing === null) throw this.#damaged(`record ${entry.seq} does not follow the one before`);
-        this.#missing += record ? Math.max(1, record.first - 1 - table.globalVersion) : 1;
-        if (record) table.keys.globalVersion = Math.max(table.globalVersion, record.first - 1);
-      }
+      if (!record || !table.isFollowedBy(record)) this.#miss(table, record, entry);
       if (record) table.apply(record, entry);
     }
     return table;
   }
 
   #apply(entry: JournalRecord<JsonObject>): void {
-    const record = decodeShared(entry.record);
-    if (!record || SharedTable.gapBefore(record, this.#table.globalVersion) !== 'none')
-      throw this.#damaged(`record ${entry.seq} does not follow the one before`);
+    const record = this.#next(this.#table, entry);
     if (record.snapshot?.recovered) {
       this.#table.restore(record.snapshot);
       this.#endDamage = 0;
@@ -280,7 +271,23 @@ export class SharedLog {
     return encodeShared({ first: snapshot.globalVersion + 1, at, commits: [], snapshot });
   }
 
-  #damaged(why: string): RekindleError {
+  /** @throws JOURNAL_DAMAGED unless the record comes next */
+  #next(table: SharedTable, entry: JournalRecord<JsonObject>): SharedRecord {
+    const record = decodeShared(entry.record);
+    if (record && table.isFollowedBy(record)) return record;
+    throw this.#damaged(entry);
+  }
+
+  /** A record that cannot be read, or one that does not come next: for `recover` it is counted what is missing. @throws JOURNAL_DAMAGED */
+  #miss(table: SharedTable, record: SharedRecord | null, entry: JournalRecord<JsonObject>): void {
+    if (this.#missing === null) throw this.#damaged(entry);
+    const reached = Math.max(table.globalVersion, record ? record.first - 1 : 0);
+    this.#missing += Math.max(1, reached - table.globalVersion);
+    table.keys.globalVersion = reached;
+  }
+
+  #damaged({ seq }: JournalRecord<JsonObject>): RekindleError {
+    const why = `record ${seq} does not follow the one before`;
     const text = `${this.#place.join('/')} cannot be followed: ${why}.`;
     return new RekindleError('JOURNAL_DAMAGED', text, { details: { name: [...this.#place], why } });
   }

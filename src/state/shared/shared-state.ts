@@ -18,7 +18,7 @@ import {
   type VersionCondition,
 } from './key-decision.js';
 import type { KeyLayer, KeyState } from './key-layer.js';
-import { type BatchResult, type Decide, decideBatch, decideOne, decidePatch } from './shared-commit.js';
+import { type BatchResult, decideBatch, decideOne, decidePatch } from './shared-commit.js';
 import { assertKey, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
 import { SharedLog, type SharedLogOptions } from './shared-log.js';
 import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
@@ -71,20 +71,21 @@ export interface KeyHistory {
   readonly complete: boolean;
 }
 
+/** What changes is told by `watch`. */
 export type SharedStateEvents = {
-  /** Whoever made it, in order. */
-  changed: StateChange;
   /** The state was read anew, after a repair: changes may have been missed. */
   reloaded: { readonly globalVersion: number };
 };
 
-/** A history ends when its values have become this long, too, in characters of JSON. */
-const HISTORY_CHARS = 8 * 1024 * 1024;
+/** A history ends when its values have become this large, too. */
+const HISTORY_BYTES = 8 * 1024 * 1024;
 
 export class SharedState {
   readonly root: string;
   readonly events = new TypedEvents<SharedStateEvents>();
   readonly limits: SharedLimits;
+  /** As they are in the state: whoever is told outside gets a copy. */
+  readonly #changes = new TypedEvents<{ changed: StateChange }>();
   readonly #log: SharedLog;
   readonly #commits: CommitQueue;
 
@@ -94,7 +95,7 @@ export class SharedState {
     this.limits = sharedLimits(options.limits);
     this.#log = new SharedLog(backend, {
       ...logOptions(options, this.limits),
-      onChange: (change) => this.events.emit('changed', copyOf(change)),
+      onChange: (change) => this.#changes.emit('changed', change),
       onReload: () => this.events.emit('reloaded', { globalVersion: this.#log.table.globalVersion }),
     });
     this.#commits = new CommitQueue(this.#log, options.clock);
@@ -144,8 +145,8 @@ export class SharedState {
   /** False when there was no value. The versions of the key go on. @throws as `set` */
   async delete(key: string, options: ChangeKeyOptions = {}): Promise<boolean> {
     const operation = checkOperation({ op: 'delete', key, ...conditionOf(options) }, this.limits);
-    return this.#perform(
-      options,
+    return this.#commits.perform(
+      options.by,
       decideOne(operation, this.limits, ({ kind }) => kind === 'changed'),
     );
   }
@@ -159,7 +160,7 @@ export class SharedState {
     const checked = operations.map((operation, index) =>
       atIndex(index, () => checkOperation(operation, this.limits)),
     );
-    return copyOf(await this.#perform(options, decideBatch(checked, this.limits)));
+    return copyOf(await this.#commits.perform(options.by, decideBatch(checked, this.limits)));
   }
 
   /**
@@ -177,26 +178,22 @@ export class SharedState {
         details: { currentVersion: globalVersion, ifVersion: ifGlobalVersion },
       });
     };
-    return copyOf(await this.#perform(options, decidePatch(checked, this.limits, assertVersion)));
+    return copyOf(await this.#commits.perform(options.by, decidePatch(checked, this.limits, assertVersion)));
   }
 
   /** @param limit of changes; default 50 */
   async history(key: string, limit = 50): Promise<KeyHistory> {
     assertKey(key);
     const changes: StateChange[] = [];
-    const sizes: number[] = [];
-    let chars = 0;
+    let bytes = 0;
     let seen = 0;
     for await (const change of this.#log.wholeHistory()) {
       if (change.key !== key) continue;
       seen += 1;
       changes.push(change); // values are never changed in place
-      sizes.push(JSON.stringify(change.value ?? null).length);
-      chars += sizes.at(-1)!;
-      while (changes.length > limit || (chars > HISTORY_CHARS && changes.length > 1)) {
-        changes.shift();
-        chars -= sizes.shift() ?? 0;
-      }
+      bytes += change.bytes;
+      while (changes.length > limit || (bytes > HISTORY_BYTES && changes.length > 1))
+        bytes -= changes.shift()?.bytes ?? 0;
     }
     const complete = seen === changes.length && (await this.#log.oldestVersion()) === 0;
     return { changes: copyOf(changes.reverse()), complete };
@@ -239,7 +236,7 @@ export class SharedState {
    */
   async watch(prefix: string, onChange: (change: StateChange) => void): Promise<() => Promise<void>> {
     await this.#log.refresh();
-    const off = this.events.on('changed', (change) => {
+    const off = this.#changes.on('changed', (change) => {
       if (change.key.startsWith(prefix)) onChange(copyOf(change)); // each watcher has its own
     });
     const stop = await this.#log.watch().catch((thrown: unknown) => {
@@ -265,21 +262,18 @@ export class SharedState {
 
   async #changeKey(operation: StateOperation, options: By): Promise<StateKey> {
     const checked: CheckedOperation = checkOperation(operation, this.limits);
-    const state = await this.#perform(
-      options,
+    const state = await this.#commits.perform(
+      options.by,
       decideOne(checked, this.limits, (_, layer) => layer.get(checked.key)),
     );
     return keyOf(state)!;
-  }
-
-  #perform<T>({ by = 'unknown' }: By, decide: Decide<T>): Promise<T> {
-    return this.#commits.perform(by, decide);
   }
 }
 
 /**
  * Goes on with a state whose journal is damaged in the middle, with what can be read; damage at its end the next change passes over
- * by itself. All versions go up by what may have been lost, so that none is used twice. Run it before `Journal.repair` makes clean copies: they do not tell how much was lost. `rekindle repair` does both.
+ * by itself. All versions go up by what may have been lost, so that none is used twice. Run it before `Journal.repair` makes clean
+ * copies: they do not tell how much was lost. `rekindle repair` does both.
  * @returns how many changes may be missing; 0 when nothing was wrong
  */
 export function recoverSharedState(backend: StorageBackend, options: SharedStateOptions): Promise<number> {

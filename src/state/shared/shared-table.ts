@@ -16,13 +16,13 @@ export interface StateChange {
   readonly op: KeyOperation;
   /** The value after it; undefined where it was deleted. */
   readonly value: JsonValue | undefined;
+  /** Of the value as JSON; 0 where it was deleted. */
+  readonly bytes: number;
   /** ISO 8601, UTC. */
   readonly at: string;
   /** Which session. */
   readonly by: string;
 }
-
-export type Gap = 'none' | 'missing' | 'unreadable';
 
 export class SharedTable {
   readonly keys = new KeyLayer(null);
@@ -55,10 +55,9 @@ export class SharedTable {
     return this.keys.globalVersion;
   }
 
-  /** Whether a record follows what is here. One that starts with a snapshot made after damage follows anything. */
-  static gapBefore(record: SharedRecord | null, globalVersion: number): Gap {
-    if (!record) return 'unreadable';
-    return record.first === globalVersion + 1 || record.snapshot?.recovered ? 'none' : 'missing';
+  /** Whether a record comes next. One that starts with a snapshot made after damage follows anything. */
+  isFollowedBy({ first, snapshot }: SharedRecord): boolean {
+    return first === this.globalVersion + 1 || (snapshot?.recovered ?? false);
   }
 
   /** The changes that it holds, in order. The record follows what is here. */
@@ -104,6 +103,6 @@ export class SharedTable {
 }
 
 function changeOf(state: KeyState, { effect }: KeyChange, lastOfCommit: number): StateChange {
-  const { key, version, value, updatedAt, updatedBy, globalVersion } = state;
-  return { globalVersion, lastOfCommit, key, version, op: effect.op, value, at: updatedAt, by: updatedBy };
+  const { key, version, value, bytes, updatedAt: at, updatedBy: by, globalVersion } = state;
+  return { globalVersion, lastOfCommit, key, version, op: effect.op, value, bytes, at, by };
 }

@@ -9,8 +9,8 @@ export function removeArchive(fs: FileSystem, files: SegmentFiles): Promise<numb
 }
 
 /**
- * Torn tails that were set aside go with it. Oldest first, the live file last: a crash in between leaves a shorter journal, never one with a hole. False when there was
- * nothing.
+ * Torn tails that were set aside go with it. Oldest first, the live file last: a crash in between leaves a shorter journal, never
+ * one with a hole. False when there was nothing.
  */
 export async function removeSegments(fs: FileSystem, files: SegmentFiles): Promise<boolean> {
   const live = path.basename(files.livePath);

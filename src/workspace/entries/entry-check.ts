@@ -2,6 +2,7 @@
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { tryParseJson } from '../../core/json.js';
+import { nameProblem } from '../../core/name-problem.js';
 import { compileSchema, type SchemaCheck, type SchemaViolation } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 
@@ -59,14 +60,7 @@ function decodeOnce(text: string): JsonValue | undefined {
 }
 
 function assertKey(key: string): void {
-  const problem =
-    typeof key !== 'string' || key === ''
-      ? 'it is empty'
-      : key.length > KEY_LENGTH_MAX
-        ? `it has more than ${KEY_LENGTH_MAX} characters`
-        : /\p{Cc}/u.test(key) || !key.isWellFormed()
-          ? 'it has control characters, or half of a character'
-          : null;
+  const problem = nameProblem(key, KEY_LENGTH_MAX);
   if (problem === null) return;
   throw new RekindleError('INVALID_ARGUMENT', `This cannot be a key of the workspace: ${problem}.`, {
     details: { key: String(key).toWellFormed().slice(0, KEY_LENGTH_MAX), problem },

@@ -4,15 +4,16 @@
  * history leads to the same state.
  */
 import { SharedState, type StateView } from '../../../src/state/shared/shared-state.js';
+import type { StorageBackend } from '../../../src/storage/ports.js';
 import type { Fact } from '../history.js';
 import {
   demand,
-  openStorage,
   type Process,
   type RebootedProcess,
   type RunningProcess,
   type Session,
   type Workload,
+  withStorage,
 } from '../workload.js';
 
 /** More than the log writes before it takes a snapshot. */
@@ -21,15 +22,10 @@ const LARGE = 'y'.repeat(66_000);
 const SEGMENT_BYTES_MAX = 8_000;
 const LIMITS = { history: 1 };
 
-async function withState<T>(process: Process, run: (state: SharedState) => Promise<T>): Promise<T> {
-  const storage = openStorage(process, { segmentBytesMax: SEGMENT_BYTES_MAX });
-  const state = new SharedState(storage, { root: 'root', limits: LIMITS, clock: process.clock });
-  try {
-    return await run(state);
-  } finally {
-    await state.close();
-    await storage.close();
-  }
+function withState<T>(process: Process, run: (state: SharedState) => Promise<T>): Promise<T> {
+  const make = (storage: StorageBackend) =>
+    new SharedState(storage, { root: 'root', limits: LIMITS, clock: process.clock });
+  return withStorage(process, make, run, { segmentBytesMax: SEGMENT_BYTES_MAX });
 }
 
 /** What the keys tell, and what of it is acknowledged: `count` and `pair` go up, `gone` comes and goes. */

@@ -5,6 +5,7 @@
  */
 import type { StateManager } from '../../../src/state/durable/state-manager.js';
 import { StateManager as Manager } from '../../../src/state/durable/state-manager.js';
+import type { StorageBackend } from '../../../src/storage/ports.js';
 import type { Fact } from '../history.js';
 import {
   demand,
@@ -14,6 +15,7 @@ import {
   type RunningProcess,
   type Session,
   type Workload,
+  withStorage,
 } from '../workload.js';
 
 interface Counter {
@@ -30,24 +32,10 @@ const schema = {
 /** Long enough for steps to be stored in place of the value. */
 const initial: Counter = { schema_version: 1, count: 0, note: 'x'.repeat(300) };
 
-async function withCounter<T>(
-  process: Process,
-  run: (state: StateManager<Counter>) => Promise<T>,
-): Promise<T> {
-  const storage = openStorage(process);
-  const state = new Manager<Counter>({
-    name: 'counter',
-    schema,
-    initial,
-    backend: storage,
-    clock: process.clock,
-  });
-  try {
-    return await run(state);
-  } finally {
-    await state.close();
-    await storage.close();
-  }
+function withCounter<T>(process: Process, run: (state: StateManager<Counter>) => Promise<T>): Promise<T> {
+  const make = (backend: StorageBackend) =>
+    new Manager<Counter>({ name: 'counter', schema, initial, backend, clock: process.clock });
+  return withStorage(process, make, run);
 }
 
 class StateSession implements Session {

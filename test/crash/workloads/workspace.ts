@@ -13,19 +13,13 @@ import {
   type RunningProcess,
   type Session,
   type Workload,
+  withStorage,
 } from '../workload.js';
 
 const KEYS = ['a', 'b'];
 
-async function withWorkspace<T>(process: Process, run: (workspace: Workspace) => Promise<T>): Promise<T> {
-  const storage = openStorage(process);
-  const workspace = new Workspace(storage, { clock: process.clock });
-  try {
-    return await run(workspace);
-  } finally {
-    await workspace.close();
-    await storage.close();
-  }
+function withWorkspace<T>(process: Process, run: (workspace: Workspace) => Promise<T>): Promise<T> {
+  return withStorage(process, (storage) => new Workspace(storage, { clock: process.clock }), run);
 }
 
 class WorkspaceSession implements Session {

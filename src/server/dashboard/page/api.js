@@ -2,8 +2,6 @@
 
 const KEY = 'rekindle-token';
 
-/** @typedef {{ status: number, body: any, etag: string | null }} Answer */
-
 /** A token in the fragment of the address is kept, and taken out of the address and the history of the browser. */
 export function takeToken() {
   const given = /^#token=([\x21-\x7e]+)$/.exec(location.hash)?.[1];

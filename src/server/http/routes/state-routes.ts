@@ -22,8 +22,8 @@ import * as schemas from '../schemas.js';
 import { batchToWire, changeToWire, keyToWire } from '../wire.js';
 
 const EVENTS_MAX = 1_000;
-/** A page ends when it has become this long, too. */
-const EVENTS_CHARS = 4 * 1024 * 1024;
+/** A page ends when its values have become this large, too. */
+const EVENTS_BYTES = 4 * 1024 * 1024;
 const ifMatch: RouteParameter = {
   name: 'If-Match',
   in: 'header',
@@ -56,6 +56,13 @@ const noKey = {
 };
 const noSession = { description: 'There is no such session.', schema: schemas.problemDetails };
 const refusedValue = { description: 'Beyond a limit, or of the wrong type.', schema: schemas.problemDetails };
+/** Of what gives a key a new value. */
+const changedKey = {
+  200: { description: 'The key as it is now.', schema: schemas.stateKey },
+  404: noSession,
+  409: conflict,
+  422: refusedValue,
+};
 const KEY_PATH = '/sessions/{id}/state/keys/{key}';
 
 /** The state of a session's root, and who acts on it. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT for an actor of another root */
@@ -149,12 +156,7 @@ const putKey: Route = {
   summary: 'Set a key',
   parameters: [ifMatch, ifNoneMatch, actor],
   body: { mediaType: JSON_TYPE, schema: schemas.putKeyBody },
-  responses: {
-    200: { description: 'The key as it is now.', schema: schemas.stateKey },
-    404: noSession,
-    409: conflict,
-    422: refusedValue,
-  },
+  responses: changedKey,
   async handle(request, services) {
     const { state, by } = await open(request, services);
     const { value } = request.body as JsonObject;
@@ -181,12 +183,7 @@ const operate: Route = {
   summary: 'Increment, append or merge at once: no change of another is lost',
   parameters: [ifMatch, actor],
   body: { mediaType: JSON_TYPE, schema: schemas.operationBody },
-  responses: {
-    200: { description: 'The key as it is now.', schema: schemas.stateKey },
-    404: noSession,
-    409: conflict,
-    422: refusedValue,
-  },
+  responses: changedKey,
   async handle(request, services) {
     const { state, by } = await open(request, services);
     const key = request.params['key']!;
@@ -260,12 +257,11 @@ const events: Route = {
     const since = wholeNumber(request, 'since') ?? 0;
     const limit = wholeNumber(request, 'limit', EVENTS_MAX) ?? 100;
     const events: JsonObject[] = [];
-    let chars = 0;
+    let bytes = 0;
     for await (const change of state.changesAfter(since)) {
-      if (events.length >= limit || chars >= EVENTS_CHARS) break;
-      const event = changeToWire(state.root, change);
-      events.push(event);
-      chars += JSON.stringify(event).length;
+      if (events.length >= limit || bytes >= EVENTS_BYTES) break;
+      events.push(changeToWire(state.root, change));
+      bytes += change.bytes;
     }
     const body = {
       root_session_id: state.root,

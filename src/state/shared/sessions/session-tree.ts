@@ -7,6 +7,7 @@ import { RekindleError } from '../../../core/errors.js';
 import { TypedEvents } from '../../../core/events.js';
 import { newId } from '../../../core/ids.js';
 import type { JsonObject } from '../../../core/json.js';
+import { nameProblem } from '../../../core/name-problem.js';
 import { followFrom, JOURNAL_START } from '../../../storage/journal-position.js';
 import { encodeNameSegment } from '../../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../../storage/ports.js';
@@ -218,14 +219,7 @@ export class SessionTree {
 }
 
 function assertId(field: string, id: unknown): void {
-  const problem =
-    typeof id !== 'string' || id === ''
-      ? 'it is no text, or empty'
-      : id.length > ID_LENGTH_MAX
-        ? `it has more than ${ID_LENGTH_MAX} characters`
-        : /\p{Cc}/u.test(id) || !id.isWellFormed()
-          ? 'it has control characters, or half of a character'
-          : null;
+  const problem = nameProblem(id, ID_LENGTH_MAX);
   if (problem !== null) throw invalid(field, problem);
 }
 
