@@ -1,25 +1,31 @@
 /** One agent: what a restore would do, its context message by message, and the timeline of its traces. */
-import { get, segment } from './api.js';
+import { asError, get, segment } from './api.js';
 import { html, useEffect, useState } from './preact.js';
 import { counted, jsonText, LongText, Problem, Status, Time } from './text.js';
 
+/**
+ * @typedef {{ agent: import('./wire.js').Agent, report: import('./wire.js').Report, context: import('./wire.js').Context, traces: import('./wire.js').Traces }} Shown
+ */
+
 /** @param {{ id: string, live: import('./live.js').Live }} props */
 export function AgentView({ id, live }) {
-  const [shown, setShown] = useState(/** @type {any} */ (null));
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
   useEffect(() => {
     let isOver = false;
     const base = `/agents/${segment(id)}`;
     const load = async () => {
       try {
-        const [agent, { report }, context, traces] = await Promise.all(
-          ['', '/restore-report', '/context', '/traces?limit=100'].map((part) => get(`${base}${part}`)),
+        const parts = ['', '/restore-report', '/context', '/traces?limit=100'];
+        const [agent, restore, context, traces] = await Promise.all(
+          parts.map((part) => get(`${base}${part}`)),
         );
+        const { report } = restore;
         if (isOver) return;
         setShown({ agent, report, context, traces });
         setError(null);
       } catch (thrown) {
-        if (!isOver) setError(thrown);
+        if (!isOver) setError(asError(thrown));
       }
     };
     void load();
@@ -39,7 +45,7 @@ export function AgentView({ id, live }) {
     <${Timeline} key=${shown.traces.traces[0]?.number} id=${id} first=${shown.traces} />`;
 }
 
-/** @param {{ report: any }} props */
+/** @param {{ report: import('./wire.js').Report }} props */
 function Report({ report }) {
   const facts = [
     ['Source', report.source],
@@ -53,44 +59,44 @@ function Report({ report }) {
     <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     <ul>
       ${report.cacheRefused && html`<li>The cache is not used (${report.cacheRefused.reason}): ${report.cacheRefused.detail}</li>`}
-      ${report.interruptedCalls.map((/** @type {any} */ call) => html`<li key=${call.callId}>Interrupted call ${call.toolName} (${call.callId}): ${call.verdict}</li>`)}
-      ${report.repairs.map((/** @type {any} */ repair, /** @type {number} */ index) => html`<li key=${index}>Repair ${repair.code} at message ${repair.messageIndex}: ${repair.reason}</li>`)}
-      ${report.damage.map((/** @type {any} */ damage, /** @type {number} */ index) => html`<li key=${index}>Damage in ${damage.file}: ${damage.reason}</li>`)}
-      ${report.unknown.map((/** @type {string} */ text) => html`<li key=${text}>Unknown: ${text}</li>`)}
+      ${report.interruptedCalls.map((call) => html`<li key=${call.callId}>Interrupted call ${call.toolName} (${call.callId}): ${call.verdict}</li>`)}
+      ${report.repairs.map((repair, index) => html`<li key=${index}>Repair ${repair.code} at message ${repair.messageIndex}: ${repair.reason}</li>`)}
+      ${report.damage.map((damage, index) => html`<li key=${index}>Damage in ${damage.file}: ${damage.reason}</li>`)}
+      ${report.unknown.map((text) => html`<li key=${text}>Unknown: ${text}</li>`)}
     </ul>
   </section>`;
 }
 
-/** @param {{ context: any }} props */
+/** @param {{ context: import('./wire.js').Context }} props */
 function Context({ context }) {
   const summary = `${counted(context.messages.length, 'message')}, ${counted(context.tokens, 'token')}`;
   return html`<section><h2>Context <small>${summary}</small></h2>
     <ol class="messages" start="0">
-      ${context.messages.map((/** @type {any} */ row) => html`<${MessageRow} key=${row.index} row=${row} />`)}
+      ${context.messages.map((row) => html`<${MessageRow} key=${row.index} row=${row} />`)}
     </ol>
   </section>`;
 }
 
-/** @param {{ row: any }} props */
+/** @param {{ row: import('./wire.js').ContextRow }} props */
 function MessageRow({ row }) {
   const { message, tokens, repairs, index } = row;
   const calls = message.tool_payload?.tool_calls ?? [];
   const result = message.tool_payload?.tool_call_id ? message.tool_payload : null;
   return html`<li value=${index} class=${`message ${message.role}`}>
     <header><strong>${message.role}</strong> <span class="muted">${counted(tokens, 'token')}</span>
-      ${repairs.map((/** @type {string} */ code) => html` <span class="status repair" key=${code}>${code}</span>`)}</header>
+      ${repairs.map((code) => html` <span class="status repair" key=${code}>${code}</span>`)}</header>
     ${message.reasoning_content && html`<details><summary>Reasoning</summary><${LongText} text=${String(message.reasoning_content)} /></details>`}
     ${message.content && html`<${LongText} text=${String(message.content)} />`}
-    ${calls.map((/** @type {any} */ call) => html`<div class="call" key=${call.id}><span>calls <strong>${call.name}</strong> <span class="muted">${call.id}</span></span><${LongText} text=${jsonText(call.arguments)} /></div>`)}
+    ${calls.map((call) => html`<div class="call" key=${call.id}><span>calls <strong>${call.name}</strong> <span class="muted">${call.id}</span></span><${LongText} text=${jsonText(call.arguments)} /></div>`)}
     ${result && html`<div class="call"><span>result of <strong>${result.tool_name}</strong> <span class="muted">${result.tool_call_id}</span></span><${LongText} text=${typeof result.tool_result === 'string' ? result.tool_result : jsonText(result.tool_error ?? result.tool_result)} /></div>`}
   </li>`;
 }
 
-/** @param {{ id: string, first: any }} props */
+/** @param {{ id: string, first: import('./wire.js').Traces }} props */
 function Timeline({ id, first }) {
-  const [traces, setTraces] = useState(/** @type {any[]} */ (first.traces));
-  const [before, setBefore] = useState(/** @type {number | null} */ (first.before));
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [traces, setTraces] = useState(first.traces);
+  const [before, setBefore] = useState(first.before);
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
   const more = () =>
     get(`/agents/${segment(id)}/traces?limit=100&before=${before}`).then((page) => {
       setTraces([...traces, ...page.traces]);
@@ -110,7 +116,7 @@ function Timeline({ id, first }) {
   </section>`;
 }
 
-/** @param {any} trace */
+/** @param {{ content?: unknown, [field: string]: unknown }} trace */
 function textOf(trace) {
   if (typeof trace.content === 'string' && trace.content !== '') return trace.content;
   const { id: _id, seq: _seq, source_event: _source, ...rest } = trace;

@@ -5,8 +5,8 @@ import { Problem, Status, Time } from './text.js';
 
 /** @param {{ live: import('./live.js').Live }} props */
 export function AgentsView({ live }) {
-  const [agents, setAgents] = useState(/** @type {any[] | null} */ (null));
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [agents, setAgents] = useState(/** @type {readonly import('./wire.js').Agent[] | null} */ (null));
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
   useEffect(() => {
     let isOver = false;
     const load = () =>

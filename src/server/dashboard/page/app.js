@@ -17,10 +17,11 @@ function App() {
 
 /** @param {{ onToken: (token: string) => void }} props */
 function SignIn({ onToken }) {
-  const [error, setError] = useState(/** @type {any} */ (null));
-  const submit = async (/** @type {any} */ event) => {
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
+  const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    const token = event.target.elements.token.value.trim();
+    const field = /** @type {HTMLInputElement} */ (document.getElementById('token'));
+    const token = field.value.trim();
     setToken(token);
     await get('/openapi.json').then(
       () => onToken(token),
@@ -65,7 +66,7 @@ function Frame({ onSignOut }) {
     <main id="main" tabindex="-1"><${View} key=${path} place=${place} id=${id} live=${live} /></main>`;
 }
 
-/** The fragment is taken by the views. @param {any} event */
+/** The fragment is taken by the views. @param {Event} event */
 function skip(event) {
   event.preventDefault();
   document.getElementById('main')?.focus();

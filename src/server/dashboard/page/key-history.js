@@ -6,8 +6,8 @@ import { jsonText, Problem, Time } from './text.js';
 
 /** @param {{ id: string, name: string, version: number, onClose: () => void }} props */
 export function KeyHistory({ id, name, version, onClose }) {
-  const [history, setHistory] = useState(/** @type {any} */ (null));
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [history, setHistory] = useState(/** @type {import('./wire.js').KeyHistory | null} */ (null));
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
   const [chosen, setChosen] = useState(
     /** @type {{ from: number | null, to: number | null }} */ ({ from: null, to: null }),
   );
@@ -17,7 +17,7 @@ export function KeyHistory({ id, name, version, onClose }) {
     get(`/sessions/${segment(id)}/state/keys/${segment(name)}/history?limit=200`).then(setHistory, setError);
   }, [version]);
   if (error) return html`<${Problem} error=${error} />`;
-  const changes = /** @type {any[]} */ (history?.changes ?? []);
+  const changes = history?.changes ?? [];
   const to = changes.find((change) => change.version === chosen.to) ?? changes[0];
   const from = changes.find((change) => change.version === chosen.from) ?? changes[1];
   return html`<section class="panel" aria-label=${`History of ${name}`}>
@@ -44,7 +44,7 @@ export function KeyHistory({ id, name, version, onClose }) {
   </section>`;
 }
 
-/** @param {{ from: any, to: any }} props */
+/** @param {{ from: import('./wire.js').StateEvent | undefined, to: import('./wire.js').StateEvent }} props */
 function Difference({ from, to }) {
   const lines = lineDiff(jsonText(from?.value), jsonText(to.value));
   const marks = { same: ' ', added: '+', removed: '-' };

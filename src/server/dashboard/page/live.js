@@ -2,7 +2,7 @@
 import { token } from './api.js';
 
 /**
- * @typedef {{ session: string, since: number, onEvent: (event: any) => void, onResync: () => void }} StateSubscription
+ * @typedef {{ session: string, since: number, onEvent: (event: import('./wire.js').StateEvent) => void, onResync: () => void }} StateSubscription
  */
 
 const RETRY_MS = [500, 1_000, 2_000, 5_000];
@@ -13,7 +13,7 @@ export class Live {
   #tries = 0;
   /** @type {Map<string, StateSubscription>} by root */
   #states = new Map();
-  /** @type {Set<(message: any) => void>} */
+  /** @type {Set<(message: import('./wire.js').LiveMessage) => void>} */
   #listeners = new Set();
   /** @type {(isConnected: boolean) => void} */
   #onStatus;
@@ -39,7 +39,7 @@ export class Live {
     });
   }
 
-  /** @param {any} message */
+  /** @param {import('./wire.js').LiveMessage} message */
   #take(message) {
     if (message.type === 'authenticated') {
       this.#tries = 0;
@@ -48,13 +48,14 @@ export class Live {
       for (const state of this.#states.values()) this.#subscribe(state);
       this.#onStatus(true);
     }
-    const state = this.#states.get(message.root_session_id);
+    const state = this.#states.get(message.root_session_id ?? '');
+    const version = message.global_version ?? 0;
     if (state && message.type === 'resync') {
-      state.since = message.global_version;
+      state.since = version;
       state.onResync();
-    } else if (state && message.global_version > state.since && message.type.startsWith('state_')) {
-      state.since = message.global_version;
-      state.onEvent(message);
+    } else if (state && version > state.since && message.type.startsWith('state_')) {
+      state.since = version;
+      state.onEvent(/** @type {import('./wire.js').StateEvent} */ (message));
     }
     for (const listener of this.#listeners) listener(message);
   }
@@ -80,7 +81,7 @@ export class Live {
     };
   }
 
-  /** Every message. The returned function ends it. @param {(message: any) => void} listener */
+  /** Every message. The returned function ends it. @param {(message: import('./wire.js').LiveMessage) => void} listener */
   listen(listener) {
     this.#listeners.add(listener);
     return () => {

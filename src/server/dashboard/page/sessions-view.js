@@ -1,13 +1,17 @@
 /** The session tree. */
-import { get, segment } from './api.js';
+import { asError, get, segment } from './api.js';
 import { html, useEffect, useState } from './preact.js';
 import { Problem, Status, Time } from './text.js';
 
 /** @param {{ live: import('./live.js').Live }} props */
 export function SessionsView({ live }) {
-  const [sessions, setSessions] = useState(/** @type {any[] | null} */ (null));
-  const [orphans, setOrphans] = useState(/** @type {Map<string, any>} */ (new Map()));
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [sessions, setSessions] = useState(
+    /** @type {readonly import('./wire.js').Session[] | null} */ (null),
+  );
+  const [orphans, setOrphans] = useState(
+    /** @type {ReadonlyMap<string, import('./wire.js').Orphan>} */ (new Map()),
+  );
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
   useEffect(() => {
     let isOver = false;
     const load = async () => {
@@ -15,10 +19,17 @@ export function SessionsView({ live }) {
         const [list, lost] = await Promise.all([get('/sessions'), get('/orphans')]);
         if (isOver) return;
         setSessions(list.sessions);
-        setOrphans(new Map(lost.orphans.map((/** @type {any} */ orphan) => [orphan.session.id, orphan])));
+        setOrphans(
+          new Map(
+            lost.orphans.map((/** @type {import('./wire.js').Orphan} */ orphan) => [
+              orphan.session.id,
+              orphan,
+            ]),
+          ),
+        );
         setError(null);
       } catch (thrown) {
-        if (!isOver) setError(thrown);
+        if (!isOver) setError(asError(thrown));
       }
     };
     void load();
@@ -41,7 +52,7 @@ export function SessionsView({ live }) {
     <${Branch} sessions=${sessions} of=${[...roots, ...missing].reverse()} orphans=${orphans} />`;
 }
 
-/** @param {{ sessions: any[], of: any[], orphans: Map<string, any> }} props */
+/** @param {{ sessions: readonly import('./wire.js').Session[], of: readonly import('./wire.js').Session[], orphans: ReadonlyMap<string, import('./wire.js').Orphan> }} props */
 function Branch({ sessions, of, orphans }) {
   if (of.length === 0) return null;
   return html`<ul class="tree">

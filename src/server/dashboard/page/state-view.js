@@ -1,10 +1,10 @@
 /** The State tab of a session: keys and values, live; and as they were, by a slider over the global version. */
-import { get, segment } from './api.js';
+import { asError, get, segment } from './api.js';
 import { KeyHistory } from './key-history.js';
 import { html, useEffect, useRef, useState } from './preact.js';
 import { jsonText, LongText, Problem, Time } from './text.js';
 
-/** @typedef {{ root: string, version: number, oldest: number, keys: Map<string, any> }} Shown */
+/** @typedef {{ root: string, version: number, oldest: number, keys: Map<string, import('./wire.js').StateKey> }} Shown */
 
 /** @param {{ id: string, live: import('./live.js').Live }} props */
 export function StateView({ id, live }) {
@@ -12,7 +12,7 @@ export function StateView({ id, live }) {
   const [past, setPast] = useState(/** @type {Shown | null} */ (null));
   const [selected, setSelected] = useState(/** @type {string | null} */ (null));
   const [changed, setChanged] = useState('');
-  const [error, setError] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState(/** @type {Error | null} */ (null));
   useEffect(() => {
     let isOver = false;
     let off = () => {};
@@ -32,7 +32,7 @@ export function StateView({ id, live }) {
           onResync: () => void load(),
         });
       } catch (thrown) {
-        if (!isOver) setError(thrown);
+        if (!isOver) setError(asError(thrown));
       }
     };
     void load();
@@ -58,7 +58,7 @@ async function loadState(id) {
   return shownOf(view, oldest_version);
 }
 
-/** @param {any} view @param {number} oldest @returns {Shown} */
+/** @param {import('./wire.js').StateView} view @param {number} oldest @returns {Shown} */
 function shownOf(view, oldest) {
   return {
     root: view.root_session_id,
@@ -68,7 +68,7 @@ function shownOf(view, oldest) {
   };
 }
 
-/** @param {Shown} before @param {any} event @returns {Shown} */
+/** @param {Shown} before @param {import('./wire.js').StateEvent} event @returns {Shown} */
 function withEvent(before, event) {
   const keys = new Map(before.keys);
   if (event.type === 'state_key_deleted') keys.delete(event.key);
@@ -76,7 +76,7 @@ function withEvent(before, event) {
   return { ...before, keys, version: event.global_version };
 }
 
-/** @param {{ id: string, state: Shown, past: Shown | null, onPast: (past: Shown | null) => void, onError: (error: any) => void }} props */
+/** @param {{ id: string, state: Shown, past: Shown | null, onPast: (past: Shown | null) => void, onError: (error: Error) => void }} props */
 function Timeline({ id, state, past, onPast, onError }) {
   const wanted = useRef(/** @type {number | null} */ (null));
   const go = async (/** @type {number} */ version) => {
@@ -86,21 +86,21 @@ function Timeline({ id, state, past, onPast, onError }) {
       const view = await get(`/sessions/${segment(id)}/state?at=${version}`);
       if (wanted.current === version) onPast(shownOf(view, state.oldest));
     } catch (thrown) {
-      onError(thrown);
+      onError(asError(thrown));
     }
   };
   const at = past ? (wanted.current ?? past.version) : state.version;
   return html`<div class="timeline">
     <label for="version">Version</label>
     <input id="version" type="range" min=${state.oldest} max=${state.version} value=${at}
-      aria-valuetext=${`version ${at} of ${state.version}`} onInput=${(/** @type {any} */ event) => go(Number(event.target.value))} />
+      aria-valuetext=${`version ${at} of ${state.version}`} onInput=${(/** @type {{ target: HTMLInputElement }} */ event) => go(Number(event.target.value))} />
     <output for="version">${at} of ${state.version}</output>
     <button type="button" disabled=${!past} onClick=${() => go(state.version)}>Live</button>
     <span class="muted" role="status">${past ? 'as it was' : 'live'}</span>
   </div>`;
 }
 
-/** @param {{ keys: any[], changed: string, selected: string | null, onSelect: (key: string) => void }} props */
+/** @param {{ keys: readonly import('./wire.js').StateKey[], changed: string, selected: string | null, onSelect: (key: string) => void }} props */
 function KeyTable({ keys, changed, selected, onSelect }) {
   if (keys.length === 0) return html`<p>No key has a value.</p>`;
   const sorted = keys.toSorted((a, b) => (a.key < b.key ? -1 : 1));

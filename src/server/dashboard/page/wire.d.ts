@@ -1,0 +1,130 @@
+/** What the server answers, as far as the views use it: see `src/server/http/schemas.ts`. */
+
+export interface Session {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly agent: string | null;
+  readonly status: string;
+  readonly why: string | null;
+  readonly updated_at: string;
+}
+
+export interface Orphan {
+  readonly session: Session;
+  readonly reason: 'parent_ended' | 'parent_missing';
+  readonly ancestor: string;
+}
+
+export interface StateKey {
+  readonly key: string;
+  readonly value?: unknown;
+  readonly version: number;
+  readonly updated_at: string;
+  readonly updated_by?: string;
+}
+
+export interface StateView {
+  readonly root_session_id: string;
+  readonly global_version: number;
+  readonly keys: Readonly<Record<string, StateKey>>;
+}
+
+export interface StateEvent {
+  readonly type: 'state_key_updated' | 'state_key_deleted';
+  readonly root_session_id: string;
+  readonly key: string;
+  readonly value?: unknown;
+  readonly version: number;
+  readonly op: string;
+  readonly global_version: number;
+  readonly updated_by?: string;
+  readonly deleted_by?: string;
+  readonly timestamp: string;
+}
+
+export interface KeyHistory {
+  readonly complete: boolean;
+  readonly changes: readonly StateEvent[];
+}
+
+export interface Agent {
+  readonly agent_id: string;
+  readonly status: string;
+  readonly messages: number | null;
+  readonly epoch: number | null;
+  readonly snapshot: string;
+  readonly traces: number;
+  readonly last_trace_at: string | null;
+}
+
+export interface Report {
+  readonly source: string;
+  readonly frontier: { readonly kind: string };
+  readonly messages: number;
+  readonly epochId: number;
+  readonly tracesReplayed: number;
+  readonly phasesMs: { readonly total: number };
+  readonly cacheRefused: { readonly reason: string; readonly detail: string } | null;
+  readonly interruptedCalls: readonly {
+    readonly callId: string;
+    readonly toolName: string;
+    readonly verdict: string;
+  }[];
+  readonly repairs: readonly {
+    readonly code: string;
+    readonly messageIndex: number;
+    readonly reason: string;
+  }[];
+  readonly damage: readonly { readonly file: string; readonly reason: string }[];
+  readonly unknown: readonly string[];
+}
+
+export interface ToolPayload {
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly arguments: unknown;
+  }[];
+  readonly tool_call_id?: string;
+  readonly tool_name?: string;
+  readonly tool_result?: unknown;
+  readonly tool_error?: unknown;
+}
+
+export interface ContextRow {
+  readonly index: number;
+  readonly tokens: number;
+  readonly repairs: readonly string[];
+  readonly message: {
+    readonly role: string;
+    readonly content?: string | null;
+    readonly reasoning_content?: string | null;
+    readonly tool_payload?: ToolPayload | null;
+  };
+}
+
+export interface Context {
+  readonly tokens: number;
+  readonly messages: readonly ContextRow[];
+}
+
+export interface Trace {
+  readonly number: number;
+  readonly ts: number;
+  readonly trace_type: string;
+  readonly turn_id: string;
+  readonly content?: unknown;
+}
+
+export interface Traces {
+  readonly traces: readonly Trace[];
+  readonly before: number | null;
+}
+
+/** A message of the WebSocket; more fields by `type`. */
+export interface LiveMessage {
+  readonly type: string;
+  readonly root_session_id?: string;
+  readonly global_version?: number;
+  readonly agent_id?: string;
+}
