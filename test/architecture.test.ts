@@ -46,7 +46,7 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^(ai|@ai-sdk\/.*)$/, folders: ['agent/model/ai-sdk/'], lazy: true },
   { packages: /^@modelcontextprotocol\//, folders: ['server/mcp/'] },
   { packages: /^(hono|@hono\/.*|ws)$/, folders: ['server/'] },
-  { packages: /^htm$/, folders: ['server/dashboard/page/'] },
+  { packages: /^htm$/, folders: ['server/dashboard/'] },
   { packages: /^(commander|cli-progress|cli-table3|ora|@clack\/.*)$/, folders: ['cli/'] },
 ];
 
@@ -88,6 +88,8 @@ function readSource(file: string): Source {
       if (argument && ts.isStringLiteralLike(argument)) {
         imports.push({ ...named(argument, line), dynamic: true });
       } else computedImports.push(line);
+    } else if (ts.isCallExpression(node) && node.expression.getText(tree) === 'import.meta.resolve') {
+      if (node.arguments[0]) imports.push({ ...named(node.arguments[0], line), dynamic: true });
     }
   });
   return { file, text, tree, imports, computedImports };

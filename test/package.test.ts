@@ -452,6 +452,8 @@ function collect(node: ts.Node, use: PackageUse): void {
     note(node.argument.literal, use.typeOrLazy);
   } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     if (node.arguments[0]) note(node.arguments[0], use.typeOrLazy);
+  } else if (ts.isCallExpression(node) && node.expression.getText() === 'import.meta.resolve') {
+    if (node.arguments[0]) note(node.arguments[0], use.value); // served as it is
   }
   ts.forEachChild(node, (child) => collect(child, use));
 }
