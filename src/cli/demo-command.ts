@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { Argument, type Command } from 'commander';
 import { restoreAgent } from '../agent/factory/agent-factory.js';
 import { ScriptedModel } from '../agent/model/scripted-model.js';
@@ -22,6 +21,7 @@ import {
 import { EXIT } from './exit-codes.js';
 import { describeReport } from './report-text.js';
 import { shownPath } from './shown-path.js';
+import { siblingScript } from './sibling-script.js';
 
 interface DemoResult {
   readonly killedPid: number;
@@ -94,9 +94,13 @@ function conclude(context: CommandContext, result: DemoResult, say: (line?: stri
 
 /** Starts the child, waits until its tool is running, and kills it. Returns its pid. */
 async function liveUntilKilled(dir: string, say: (line?: string) => void): Promise<number> {
-  const child = spawn(process.execPath, [...process.execArgv, childScript(), dir], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, siblingScript(import.meta.url, 'demo-agent'), dir],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   try {
     await untilToolRuns(child, say);
@@ -121,12 +125,6 @@ async function untilToolRuns(child: ChildProcess, say: (line?: string) => void):
   throw new RekindleError('AGENT_STATE', 'The demo agent ended before its tool ran; its output is above.', {
     details: { exitCode: child.exitCode },
   });
-}
-
-/** Beside this file, with its own ending: `.ts` in a clone, `.js` in the package. */
-function childScript(): string {
-  const here = fileURLToPath(import.meta.url);
-  return path.join(path.dirname(here), `demo-agent${path.extname(here)}`);
 }
 
 /** The folder itself when it is empty or new, else a numbered one beside it: a demo overwrites nothing. */

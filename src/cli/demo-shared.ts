@@ -3,9 +3,7 @@
  * Every update that was acknowledged is in the state at the end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import Table from 'cli-table3';
 import { isRekindleError } from '../core/errors.js';
 import { loadServerToken } from '../server/access/token.js';
@@ -21,6 +19,8 @@ import { EXIT } from './exit-codes.js';
 import { packageVersion } from './package-version.js';
 import { excerpt } from './safe-text.js';
 import { shownPath } from './shown-path.js';
+import { siblingScript } from './sibling-script.js';
+import { untilStopped } from './until-stopped.js';
 
 const ROOT = 'demo';
 const CHILDREN = ['builder', 'tester', 'reviewer', 'writer', 'releaser'].map((name) => `${ROOT}-${name}`);
@@ -58,7 +58,7 @@ export async function runSharedDemo(context: CommandContext, dir: string, say: S
     const state = await shared.stateOf(ROOT);
     const lost = await lostUpdates(state, results);
     await conclude(context, { dir, server, token, results, lost, state }, say);
-    if (process.stdin.isTTY && process.stdout.isTTY && !context.json) await untilInterrupted();
+    if (process.stdin.isTTY && process.stdout.isTTY && !context.json) await untilStopped();
     return lost.length === 0 && results.every(({ killed, code }) => killed || code === 0)
       ? EXIT.ok
       : EXIT.problem;
@@ -87,15 +87,19 @@ async function runChild(
   shared: SharedSessions,
   say: Say,
 ): Promise<ChildResult> {
-  const child = spawn(process.execPath, [...process.execArgv, childScript()], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      ...sessionEnvironment({ id: session, root: ROOT }),
-      [URL_VARIABLE]: server.url,
-      [TOKEN_VARIABLE]: token,
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, siblingScript(import.meta.url, 'demo-shared-child')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        ...sessionEnvironment({ id: session, root: ROOT }),
+        [URL_VARIABLE]: server.url,
+        [TOKEN_VARIABLE]: token,
+      },
     },
-  });
+  );
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const { acknowledged, killed } = await listen(child, KILLED.get(session) ?? Number.POSITIVE_INFINITY);
   const code = await ended;
@@ -181,14 +185,4 @@ function table(keys: readonly StateKey[]): string {
     rows.push([excerpt(key, 40), excerpt(text, 40), version, excerpt(updatedBy, 30)]);
   }
   return rows.toString();
-}
-
-function untilInterrupted(): Promise<void> {
-  return new Promise((resolve) => process.once('SIGINT', () => resolve()));
-}
-
-/** Beside this file, with its own ending: `.ts` in a clone, `.js` in the package. */
-function childScript(): string {
-  const here = fileURLToPath(import.meta.url);
-  return path.join(path.dirname(here), `demo-shared-child${path.extname(here)}`);
 }

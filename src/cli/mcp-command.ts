@@ -5,6 +5,7 @@ import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
+import { untilStopped } from './until-stopped.js';
 
 interface McpOptions extends CommonOptions {
   readonly session?: string;
@@ -41,8 +42,8 @@ export function addMcpCommand(program: Command): void {
 
 /** The client ends its side, or the process is told to stop. */
 function untilClosed(): Promise<void> {
-  return new Promise((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     process.stdin.once('close', resolve).once('end', resolve);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+  return Promise.race([ended, untilStopped()]);
 }

@@ -9,6 +9,7 @@ import { type CommandContext, type CommonOptions, runCommand, withCommonOptions 
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
 import { shownPath } from './shown-path.js';
+import { untilStopped } from './until-stopped.js';
 import { wholeNumber } from './value-text.js';
 
 interface ServeOptions extends CommonOptions {
@@ -76,11 +77,4 @@ function announce(
   };
   if (context.json) process.stdout.write(`${JSON.stringify(value)}\n`);
   else context.print(lines, value);
-}
-
-/** A second signal ends the process at once. */
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }

@@ -127,7 +127,7 @@ export class ClientConnection {
   }
 
   async #unsubscribe(session: string): Promise<void> {
-    const { root } = (await this.#options.hub.stateFeed(session)).state;
+    const root = await this.#options.hub.rootOf(session);
     this.#states.get(root)?.end();
     this.#states.delete(root);
     await this.#sender.message({ type: 'unsubscribed', root_session_id: root });

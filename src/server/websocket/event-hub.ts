@@ -37,7 +37,13 @@ export class EventHub {
       this.#feeds.set(state.root, feed);
       feed.catch(() => this.#feeds.delete(state.root)); // the next subscriber tries again
     }
+    (await feed).touch();
     return feed;
+  }
+
+  /** @throws SESSION_NOT_FOUND */
+  rootOf(session: string): Promise<string> {
+    return this.#shared.tree.rootOf(session);
   }
 
   /** The returned function ends it. */

@@ -68,13 +68,17 @@ export class StateFeed {
   /** Told when there may be more. The returned function ends it. */
   onMore(listener: () => void): () => void {
     this.#listeners.add(listener);
-    clearTimeout(this.#idle);
+    this.touch();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      clearTimeout(this.#idle);
-      this.#idle = setTimeout(this.#onIdle, IDLE_MS).unref();
+      this.touch();
     };
+  }
+
+  /** Somebody is about to listen, begins, or ends: the time until it is let go begins anew. */
+  touch(): void {
+    clearTimeout(this.#idle);
+    if (this.#listeners.size === 0) this.#idle = setTimeout(this.#onIdle, IDLE_MS).unref();
   }
 
   /** What follows a version, as far as is at hand; empty at the end. @throws HISTORY_GONE */
