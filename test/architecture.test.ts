@@ -38,6 +38,8 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^fast-json-patch$/, folders: ['core/'] },
   { packages: /^(gpt-tokenizer|@humanwhocodes\/momoa)$/, folders: ['core/'], lazy: true },
   { packages: /^lowdb$/, folders: ['storage/'] },
+  { packages: /^re2js$/, folders: ['checkpoints/classify/'], lazy: true },
+  { packages: /^@napi-rs\/keyring$/, folders: ['checkpoints/encryption/'], lazy: true },
   { packages: /^minisearch$/, folders: ['memory/retrieval/'], lazy: true },
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },

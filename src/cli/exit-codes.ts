@@ -21,6 +21,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   ENTRY_NOT_FOUND: EXIT.notFound,
   SESSION_NOT_FOUND: EXIT.notFound,
   HISTORY_GONE: EXIT.notFound,
+  CHECKPOINT_NOT_FOUND: EXIT.notFound,
   LEASE_HELD: EXIT.inUse,
   LEASE_LOST: EXIT.inUse,
   HUMAN_EDIT: EXIT.inUse,
@@ -28,6 +29,8 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   STORAGE_FAILED: EXIT.storage,
   JOURNAL_OUTCOME_UNKNOWN: EXIT.storage,
   JOURNAL_DAMAGED: EXIT.storage,
+  CHECKPOINT_DAMAGED: EXIT.storage,
+  STORAGE_UNAVAILABLE: EXIT.storage,
   PATH_REFUSED: EXIT.refused,
   AGENT_EXISTS: EXIT.refused,
   COMPACTION_REFUSED: EXIT.refused,
@@ -46,6 +49,9 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   DOCUMENT_CONFLICT: EXIT.refused,
   DOCUMENT_DAMAGED: EXIT.refused,
   TOOL_REFUSED: EXIT.refused,
+  STORAGE_QUOTA_EXCEEDED: EXIT.refused,
+  KEY_UNAVAILABLE: EXIT.refused,
+  RULES_INVALID: EXIT.refused,
 };
 
 export function exitCodeFor(thrown: unknown): number {

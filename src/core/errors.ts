@@ -60,6 +60,15 @@ export const ERROR_ADVICE = {
   SESSION_STATE: 'The session is not in a state that allows this; see `details.status`. Nothing was changed.',
   REQUEST_REFUSED: 'See `details.reason`: what the server asks of every request is in `docs/server.md`.',
   LISTEN_FAILED: 'Choose another port or address; see `details.errno`.',
+  CHECKPOINT_NOT_FOUND: 'See which checkpoints there are with `rekindle checkpoint list`.',
+  CHECKPOINT_DAMAGED:
+    'Load another checkpoint; `rekindle checkpoint verify` says which are whole. Nothing was changed.',
+  STORAGE_QUOTA_EXCEEDED:
+    'Make room with `rekindle checkpoint prune`, or raise the limit; see `details`. Nothing was saved.',
+  STORAGE_UNAVAILABLE: 'Try again later; what was asked for may still take place.',
+  KEY_UNAVAILABLE:
+    'Bring back the master key that `details` names. Without it nobody can read this data; it was not changed.',
+  RULES_INVALID: 'Correct the rule that `details` names.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
   ABORTED: 'The caller cancelled. What was said until then is kept.',

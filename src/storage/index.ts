@@ -26,4 +26,5 @@ export type {
   StorageBackend,
   StorageCapabilities,
   StorageChange,
+  StoredBlob,
 } from './ports.js';

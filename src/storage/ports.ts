@@ -175,6 +175,12 @@ export interface BlobInfo {
   readonly size: number;
 }
 
+/** A blob in a list. */
+export interface StoredBlob extends BlobInfo {
+  /** When it was stored: milliseconds since 1970. */
+  readonly storedMs: number;
+}
+
 /** Large bytes by their SHA-256. Equal bytes are stored once. */
 export interface Blobs {
   /** Durable when it resolves. */
@@ -183,7 +189,8 @@ export interface Blobs {
   get(digest: string): Promise<Uint8Array | null>;
   has(digest: string): Promise<boolean>;
   delete(digest: string): Promise<boolean>;
-  list(): AsyncIterable<BlobInfo>;
+  /** By digest. */
+  list(): AsyncIterable<StoredBlob>;
 }
 
 export interface LeaseOwner {

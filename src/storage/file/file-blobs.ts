@@ -4,7 +4,7 @@ import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
 import { assertDigest, digestOf, isDigest } from '../blob-digest.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
-import type { BlobInfo, Blobs, Name } from '../ports.js';
+import type { BlobInfo, Blobs, Name, StoredBlob } from '../ports.js';
 import { ensureFolder, readWhole } from './file-io.js';
 import type { FilePaths } from './file-paths.js';
 import { labelled, storageError } from './storage-errors.js';
@@ -86,13 +86,13 @@ export class FileBlobs implements Blobs {
     });
   }
 
-  async *list(): AsyncGenerator<BlobInfo> {
+  async *list(): AsyncGenerator<StoredBlob> {
     try {
       const scope = await this.#paths.folder(this.#scope, { make: false });
       for (const shard of (await this.#names(scope)).filter((name) => /^[0-9a-f]{2}$/.test(name)).sort()) {
         for (const digest of (await this.#names(path.join(scope, shard))).filter(isDigest).sort()) {
           const stat = await this.#fs.stat(path.join(scope, shard, digest));
-          if (stat?.kind === 'file') yield { digest, size: stat.sizeBytes };
+          if (stat?.kind === 'file') yield { digest, size: stat.sizeBytes, storedMs: stat.modifiedMs };
         }
       }
     } catch (thrown) {

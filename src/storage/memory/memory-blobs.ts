@@ -1,22 +1,28 @@
 import { assertDigest, digestOf } from '../blob-digest.js';
-import type { BlobInfo, Blobs } from '../ports.js';
+import type { BlobInfo, Blobs, StoredBlob } from '../ports.js';
+
+export interface MemoryBlob {
+  readonly bytes: Uint8Array;
+  readonly storedMs: number;
+}
 
 export class MemoryBlobs implements Blobs {
-  readonly #blobs: Map<string, Uint8Array>;
+  readonly #blobs: Map<string, MemoryBlob>;
 
-  constructor(blobs: Map<string, Uint8Array>) {
+  constructor(blobs: Map<string, MemoryBlob>) {
     this.#blobs = blobs;
   }
 
   async put(bytes: Uint8Array): Promise<BlobInfo> {
     const digest = digestOf(bytes);
-    if (!this.#blobs.has(digest)) this.#blobs.set(digest, Buffer.from(bytes));
+    if (!this.#blobs.has(digest))
+      this.#blobs.set(digest, { bytes: Buffer.from(bytes), storedMs: Date.now() });
     return { digest, size: bytes.length };
   }
 
   async get(digest: string): Promise<Uint8Array | null> {
-    const bytes = this.#blobs.get(assertDigest(digest));
-    return bytes ? Buffer.from(bytes) : null;
+    const blob = this.#blobs.get(assertDigest(digest));
+    return blob ? Buffer.from(blob.bytes) : null;
   }
 
   async has(digest: string): Promise<boolean> {
@@ -27,8 +33,10 @@ export class MemoryBlobs implements Blobs {
     return this.#blobs.delete(assertDigest(digest));
   }
 
-  async *list(): AsyncGenerator<BlobInfo> {
-    for (const digest of [...this.#blobs.keys()].sort())
-      yield { digest, size: this.#blobs.get(digest)!.length };
+  async *list(): AsyncGenerator<StoredBlob> {
+    for (const digest of [...this.#blobs.keys()].sort()) {
+      const { bytes, storedMs } = this.#blobs.get(digest)!;
+      yield { digest, size: bytes.length, storedMs };
+    }
   }
 }

@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Blobs, Journal, JournalOptions, Lease, Name, StorageBackend, StorageChange } from '../ports.js';
-import { MemoryBlobs } from './memory-blobs.js';
+import { type MemoryBlob, MemoryBlobs } from './memory-blobs.js';
 import { MemoryChanges } from './memory-changes.js';
 import { MemoryDocuments } from './memory-documents.js';
 import { MemoryJournal, MemoryJournalData } from './memory-journal.js';
@@ -17,7 +17,7 @@ export class MemoryStorage implements StorageBackend {
   readonly documents: MemoryDocuments;
   readonly leases: MemoryLeases;
   readonly #journals = new Map<string, MemoryJournalData>();
-  readonly #blobs = new Map<string, Map<string, Uint8Array>>();
+  readonly #blobs = new Map<string, Map<string, MemoryBlob>>();
   readonly #open = new Set<{ close(): Promise<void> }>();
   readonly #changes = new MemoryChanges();
 

@@ -5,10 +5,9 @@
  */
 import { type TSchema, Type } from 'typebox';
 import { RekindleError } from '../../core/errors.js';
-import { parseJsonText } from '../../core/json-source.js';
 import { lazySchema, type SchemaCheck } from '../../core/schema-check.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
-import { parseChecked } from '../../storage/json-document.js';
+import { ConfigFile } from '../../storage/config-file.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { ContextBudget } from '../context/context-request.js';
 
@@ -35,19 +34,21 @@ const checkTools = lazySchema(AgentTools);
 const checkBudgets = lazySchema(ContextBudgets);
 
 export class WorkspaceConfig {
-  readonly #backend: StorageBackend;
-  readonly #folder: Name;
-  /** What was parsed last, by file: most reads find the same bytes. */
-  readonly #known = new Map<string, { readonly bytes: Buffer; readonly value: object }>();
+  readonly #budgets: ConfigFile<ContextBudgets>;
+  readonly #tools: ConfigFile<AgentTools>;
 
-  constructor(backend: StorageBackend, folder: Name) {
-    this.#backend = backend;
-    this.#folder = [...folder, 'config'];
+  constructor({ documents }: StorageBackend, folder: Name) {
+    const file = (last: string, check: () => SchemaCheck) => {
+      const name = [...folder, 'config', last];
+      return { name, check, read: () => documents.readBytes(name) };
+    };
+    this.#budgets = new ConfigFile(file('context_budgets.json', checkBudgets));
+    this.#tools = new ConfigFile(file('agent_tools.json', checkTools));
   }
 
   /** The budget of an agent; undefined where none is set. @throws DOCUMENT_DAMAGED with line and column */
   async budgetOf(agent: string): Promise<ContextBudget | undefined> {
-    const budgets = (await this.#read('context_budgets.json', checkBudgets())) as ContextBudgets;
+    const budgets = (await this.#budgets.read()) ?? {};
     if (!Object.hasOwn(budgets, agent)) return undefined;
     const { workspace_total_tokens: total, per_key_limits: perKey } = budgets[agent]!;
     return { ...(total === undefined ? {} : { total }), ...(perKey === undefined ? {} : { perKey }) };
@@ -55,7 +56,7 @@ export class WorkspaceConfig {
 
   /** Whether an agent may use a tool. @throws DOCUMENT_DAMAGED with line and column */
   async mayUse(agent: string, tool: string): Promise<boolean> {
-    const allowed = (await this.#read('agent_tools.json', checkTools())) as AgentTools;
+    const allowed = (await this.#tools.read()) ?? {};
     if (!Object.hasOwn(allowed, agent)) return true;
     return allowed[agent]!.some((name) => name === '*' || name === tool);
   }
@@ -90,26 +91,4 @@ export class WorkspaceConfig {
       },
     };
   }
-
-  async #read(file: string, check: SchemaCheck): Promise<object> {
-    const name = [...this.#folder, file];
-    const bytes = await this.#backend.documents.readBytes(name);
-    if (!bytes) return {};
-    const known = this.#known.get(file);
-    if (known?.bytes.equals(bytes)) return known.value;
-    const value = (await parseChecked(name, bytes, check)) as object;
-    await assertNoKeyTwice(name, bytes);
-    this.#known.set(file, { bytes: Buffer.from(bytes), value });
-    return value;
-  }
-}
-
-/** Of two lists for one agent only one would count, and nobody could say which was meant. */
-async function assertNoKeyTwice(name: Name, bytes: Uint8Array): Promise<void> {
-  const { problem } = await parseJsonText(Buffer.from(bytes).toString('utf8'));
-  if (!problem) return;
-  const place = `line ${problem.line}, column ${problem.column}`;
-  throw new RekindleError('DOCUMENT_DAMAGED', `${name.join('/')} (${place}): ${problem.message}`, {
-    details: { name: [...name], ...problem },
-  });
 }

@@ -3,11 +3,11 @@
  * the agent's budget of tokens. The same workspace and the same request give the same text.
  */
 
+import { type CountValue, fitValue, isWithin } from '../../core/fit-value.js';
 import type { JsonValue } from '../../core/json.js';
 import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import type { Entry, Workspace } from '../workspace.js';
 import type { ContextKey, ContextRequest, ContextStatus, SelectiveContext } from './context-request.js';
-import { type CountValue, fitValue, isWithin } from './fit-value.js';
 import { summarizeValue } from './summarize-value.js';
 import { xmlAttribute, xmlJson, xmlText } from './xml.js';
 

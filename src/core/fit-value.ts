@@ -2,7 +2,7 @@
  * A value within a budget of tokens, cut at the boundaries of values only: a list keeps whole items and an object whole properties,
  * and each says how many were left out. A text is whole or left out; the result is always valid JSON.
  */
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from './json.js';
 
 export interface FittedValue {
   readonly value: JsonValue;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/core/canonical-json.js';
-import type { JsonValue } from '../../../src/core/json.js';
-import { loadTokenizer } from '../../../src/core/text-tokens.js';
-import { type CountValue, fitValue } from '../../../src/workspace/context/fit-value.js';
-import { xmlJson } from '../../../src/workspace/context/xml.js';
-import { runParameters } from '../../property/seed.js';
-import { leftOutOf } from './cut-of.js';
+import { canonicalJson } from '../../src/core/canonical-json.js';
+import { type CountValue, fitValue } from '../../src/core/fit-value.js';
+import type { JsonValue } from '../../src/core/json.js';
+import { loadTokenizer } from '../../src/core/text-tokens.js';
+import { xmlJson } from '../../src/workspace/context/xml.js';
+import { runParameters } from '../property/seed.js';
+import { leftOutOf } from '../workspace/context/cut-of.js';
 
 const countTokens = await loadTokenizer();
 const count: CountValue = (value) => countTokens(xmlJson(JSON.stringify(value)));

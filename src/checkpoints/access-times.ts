@@ -1,0 +1,50 @@
+/** When sessions were loaded from: beside each, in `access.json`. A convenience: losing it, or not writing it, does no harm. */
+import { Type } from 'typebox';
+import { lazySchema } from '../core/schema-check.js';
+import { openJsonDocument } from '../storage/json-document.js';
+import type { Documents, Name } from '../storage/ports.js';
+
+const checkAccess = lazySchema(Type.Object({ last_accessed_at: Type.Union([Type.String(), Type.Null()]) }));
+
+interface Access {
+  last_accessed_at: string | null;
+}
+
+export class AccessTimes {
+  readonly #documents: Documents;
+  readonly #places: { folderOf(id: string): Name };
+  readonly #nowMs: () => number;
+
+  constructor(documents: Documents, places: { folderOf(id: string): Name }, nowMs: () => number) {
+    this.#documents = documents;
+    this.#places = places;
+    this.#nowMs = nowMs;
+  }
+
+  async note(id: string): Promise<void> {
+    try {
+      const document = await this.#document(id);
+      document.data.last_accessed_at = new Date(this.#nowMs()).toISOString();
+      await document.write();
+    } catch {
+      // Reading goes on where nothing can be written.
+    }
+  }
+
+  /** Null when it is not known. */
+  async of(id: string): Promise<string | null> {
+    return this.#document(id).then(
+      ({ data }) => data.last_accessed_at,
+      () => null,
+    );
+  }
+
+  #document(id: string) {
+    return openJsonDocument<Access>(this.#documents, {
+      name: [...this.#places.folderOf(id), 'access.json'],
+      check: checkAccess(),
+      initial: { last_accessed_at: null },
+      durability: 'cache',
+    });
+  }
+}

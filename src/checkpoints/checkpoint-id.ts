@@ -1,0 +1,34 @@
+/** The id of a checkpoint: its session, and its number there. Such as `billing@12`. */
+import { RekindleError } from '../core/errors.js';
+import { encodeNameSegment } from '../storage/name-encoding.js';
+
+export interface CheckpointPlace {
+  readonly sessionId: string;
+  readonly number: number;
+}
+
+const ID = /^(.+)@([1-9]\d{0,14})$/su;
+
+export function checkpointId({ sessionId, number }: CheckpointPlace): string {
+  return `${sessionId}@${number}`;
+}
+
+/** @throws CHECKPOINT_NOT_FOUND for what cannot be one, INVALID_NAME */
+export function parseCheckpointId(id: string): CheckpointPlace {
+  const match = typeof id === 'string' ? ID.exec(id) : null;
+  if (!match) throw checkpointNotFound(String(id));
+  encodeNameSegment(match[1]!);
+  return { sessionId: match[1]!, number: Number(match[2]) };
+}
+
+export function checkpointNotFound(id: string): RekindleError {
+  const shown = id.slice(0, 300).toWellFormed();
+  return new RekindleError('CHECKPOINT_NOT_FOUND', `There is no checkpoint ${JSON.stringify(shown)}.`, {
+    details: { checkpointId: shown },
+  });
+}
+
+export function sessionNotFound(sessionId: string): RekindleError {
+  const text = `There is no session ${JSON.stringify(sessionId)} with checkpoints.`;
+  return new RekindleError('SESSION_NOT_FOUND', text, { details: { sessionId } });
+}

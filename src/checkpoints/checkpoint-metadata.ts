@@ -1,0 +1,99 @@
+/** What is known of a checkpoint and of a session without reading their data. */
+import { checkpointId } from './checkpoint-id.js';
+import type { LayerSummary, SaveRecord } from './session/checkpoint-record.js';
+import type { SessionState } from './session/session-state.js';
+
+export interface CheckpointMetadata {
+  /** `<session>@<number>`. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly number: number;
+  readonly name: string | null;
+  readonly agentId: string | null;
+  readonly workflowId: string | null;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly tags: readonly string[];
+  /** Of the context as JSON text. */
+  readonly contextSizeBytes: number;
+  /** SHA-256 of the context's canonical JSON; in an encrypted session a keyed digest, which tells only whether two are equal. */
+  readonly contextHash: string;
+  /** What it added to the store. */
+  readonly storedBytes: number;
+  /** SHA-256 of what it added. */
+  readonly blobDigest: string;
+  readonly compression: SaveRecord['pack']['compression'];
+  readonly encrypted: boolean;
+  /** Retention leaves it alone. */
+  readonly critical: boolean;
+  /** `agent` for a whole agent; null for a plain context. */
+  readonly kind: string | null;
+  /** How many keys and bytes each layer had. Null when it was not classified. */
+  readonly classificationSummary: LayerSummary | null;
+}
+
+export interface SessionInfo {
+  readonly id: string;
+  /** Of its first checkpoint. */
+  readonly createdAt: string;
+  /** When it was saved to or loaded from, as far as that is known. */
+  readonly lastAccessedAt: string;
+  readonly workflowId: string | null;
+  /** Of all its checkpoints, sorted. */
+  readonly tags: readonly string[];
+  /** What its checkpoints take. */
+  readonly totalSizeBytes: number;
+  readonly checkpoints: number;
+  readonly encrypted: boolean;
+  /** Keys of the context that views never drop. */
+  readonly criticalKeys: readonly string[];
+}
+
+export function toMetadata(sessionId: string, record: SaveRecord, critical: boolean): CheckpointMetadata {
+  const { number, pack, context } = record;
+  return {
+    id: checkpointId({ sessionId, number }),
+    sessionId,
+    number,
+    name: record.name ?? null,
+    agentId: record.agent ?? null,
+    workflowId: record.workflow ?? null,
+    createdAt: record.at,
+    tags: record.tags ?? [],
+    contextSizeBytes: context.bytes,
+    contextHash: context.hash,
+    storedBytes: pack.bytes,
+    blobDigest: pack.digest,
+    compression: pack.compression,
+    encrypted: pack.key !== undefined,
+    critical,
+    kind: record.kind ?? null,
+    classificationSummary: record.layers ?? null,
+  };
+}
+
+/** Null for a session without records. @param accessedAt when it was loaded from */
+export function toSessionInfo(
+  id: string,
+  state: SessionState,
+  { isEncrypted, accessedAt }: { readonly isEncrypted: boolean; readonly accessedAt: string | null },
+): SessionInfo | null {
+  const { since, checkpoints, marks } = state;
+  if (since === null) return null;
+  const times = [
+    since,
+    ...checkpoints.map(({ at }) => at),
+    ...(accessedAt === null ? [] : [accessedAt]),
+  ].sort();
+  return {
+    id,
+    createdAt: since,
+    lastAccessedAt: times.at(-1)!,
+    workflowId: checkpoints.find(({ workflow }) => workflow !== undefined)?.workflow ?? null,
+    tags: [...new Set(checkpoints.flatMap(({ tags }) => tags ?? []))].sort(),
+    totalSizeBytes: state.storedBytes(),
+    checkpoints: checkpoints.length,
+    encrypted: isEncrypted,
+    criticalKeys: [...marks].sort(),
+  };
+}

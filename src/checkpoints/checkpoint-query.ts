@@ -1,0 +1,57 @@
+/** Which checkpoints a list is about, and which of them it shows. */
+import type { CheckpointMetadata } from './checkpoint-metadata.js';
+import { refusedParam } from './save-params.js';
+
+export interface ListQuery {
+  /** Default: all sessions. */
+  readonly sessionId?: string;
+  readonly tag?: string;
+  readonly agentId?: string;
+  /** Saved at this time or later: ISO 8601. */
+  readonly after?: string;
+  /** Saved before this time. */
+  readonly before?: string;
+  /** 1 to 1,000. Default 20. */
+  readonly limit?: number;
+  /** Left out at the beginning. Default 0. */
+  readonly offset?: number;
+}
+
+export interface Page<T> {
+  readonly checkpoints: readonly T[];
+  /** Without the page. */
+  readonly total: number;
+}
+
+const LIMIT = 20;
+const LIMIT_MAX = 1_000;
+
+export function matches(checkpoint: CheckpointMetadata, query: ListQuery): boolean {
+  const { tag, agentId } = query;
+  const at = Date.parse(checkpoint.createdAt);
+  return (
+    (tag === undefined || checkpoint.tags.includes(tag)) &&
+    (agentId === undefined || checkpoint.agentId === agentId) &&
+    at >= timeOf('after', query.after, Number.NEGATIVE_INFINITY) &&
+    at < timeOf('before', query.before, Number.POSITIVE_INFINITY)
+  );
+}
+
+/** @throws INVALID_ARGUMENT */
+export function pageOf<T>(found: readonly T[], query: ListQuery): Page<T> {
+  const limit = wholeNumber('limit', query.limit ?? LIMIT, 1, LIMIT_MAX);
+  const offset = wholeNumber('offset', query.offset ?? 0, 0, Number.MAX_SAFE_INTEGER);
+  return { checkpoints: found.slice(offset, offset + limit), total: found.length };
+}
+
+function timeOf(field: string, given: string | undefined, otherwise: number): number {
+  if (given === undefined) return otherwise;
+  const time = Date.parse(given);
+  if (!Number.isNaN(time)) return time;
+  throw refusedParam(field, 'it is a time as ISO 8601 has it, such as 2026-01-31T12:00:00Z');
+}
+
+function wholeNumber(field: string, value: number, min: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw refusedParam(field, `it is a whole number from ${min} to ${max}`);
+}

@@ -1,0 +1,319 @@
+/**
+ * Checkpoints: contexts as they were, to go back to.
+ *
+ * What `load` gives is exactly what was saved. Parts that two checkpoints of a session have in common are stored once. Classification
+ * decides what a view shows a model, never what is kept.
+ */
+import { type Clock, systemClock } from '../core/clock.js';
+import type { JsonObject } from '../core/json.js';
+import { changesBetween, type JsonPatchStep } from '../core/json-patch.js';
+import { FileStorage } from '../storage/file/file-storage.js';
+import type { Name, StorageBackend } from '../storage/ports.js';
+import { AccessTimes } from './access-times.js';
+import { checkpointId, checkpointNotFound, parseCheckpointId, sessionNotFound } from './checkpoint-id.js';
+import {
+  type CheckpointMetadata,
+  type SessionInfo,
+  toMetadata,
+  toSessionInfo,
+} from './checkpoint-metadata.js';
+import { type ListQuery, matches, type Page, pageOf } from './checkpoint-query.js';
+import { Classifier } from './classify/classifier.js';
+import type { ContextView } from './classify/context-view.js';
+import type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint-config.js';
+import { dataFolder } from './config/data-folder.js';
+import { loadConfig } from './config/load-config.js';
+import { contextContent, derivedSessionId } from './content/context-json.js';
+import { type KeyOptions, keysFor, masterForNew } from './encryption/keys-for.js';
+import type { MasterKeys } from './encryption/master-keys.js';
+import { type PruneOptions, type PruneReport, prune } from './maintenance/prune.js';
+import { type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';
+import { type CheckpointStats, statsOf } from './maintenance/stats.js';
+import { type VerifyOptions, type VerifyReport, verifyCheckpoints } from './maintenance/verify.js';
+import { assertContextKey, checkedAbout, refusedParam, type SaveParams } from './save-params.js';
+import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-session.js';
+import { SessionPool } from './session/session-pool.js';
+import type { SessionState } from './session/session-state.js';
+
+export interface CheckpointServiceOptions extends KeyOptions {
+  /** Default: files in `REKINDLE_DATA_DIR`, else in the folder in which the platform keeps the data of programs. */
+  readonly backend?: StorageBackend;
+  /** Default `['checkpoints']`. */
+  readonly folder?: Name;
+  /** Goes before what `config/checkpoints.json` beside the checkpoints says. */
+  readonly config?: CheckpointConfigInit;
+  readonly clock?: Clock;
+  /** A data key is replaced after so many records. Default 2^30. */
+  readonly messagesPerKey?: number;
+}
+
+export interface SaveResult {
+  readonly status: 'SAVED' | 'SKIPPED_UNCHANGED';
+  readonly checkpointId: string;
+  readonly sessionId: string;
+  readonly metadata: CheckpointMetadata;
+  /** Checkpoints that made room, the oldest first. */
+  readonly removed: readonly CheckpointMetadata[];
+  /** What went wrong beside saving. */
+  readonly warnings: readonly string[];
+}
+
+/** One by its id, or the newest of a session. */
+export type LoadParams =
+  | { readonly checkpointId: string; readonly sessionId?: undefined }
+  | { readonly sessionId: string; readonly checkpointId?: undefined };
+
+export interface LoadedCheckpoint {
+  readonly context: JsonObject;
+  readonly metadata: CheckpointMetadata;
+}
+
+export type MarkParams =
+  | { readonly sessionId: string; readonly contextKey: string }
+  | { readonly checkpointId: string };
+
+interface Parts {
+  readonly config: CheckpointConfig;
+  readonly masters: MasterKeys;
+  readonly pool: SessionPool;
+  readonly classifier: Classifier;
+  readonly access: AccessTimes;
+}
+
+export class CheckpointService {
+  readonly backend: StorageBackend;
+  readonly folder: Name;
+  readonly #options: CheckpointServiceOptions;
+  readonly #clock: Clock;
+  readonly #ownsBackend: boolean;
+  #parts: Promise<Parts> | null = null;
+
+  /** Reads nothing yet. */
+  constructor(options: CheckpointServiceOptions = {}) {
+    this.#options = options;
+    this.backend = options.backend ?? new FileStorage(dataFolder());
+    this.#ownsBackend = options.backend === undefined;
+    this.folder = options.folder ?? ['checkpoints'];
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * Durable when it resolves.
+   * @throws INVALID_ARGUMENT, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, STORAGE_UNAVAILABLE, and what storage throws
+   */
+  async save(params: SaveParams): Promise<SaveResult> {
+    const { content, hash } = contextContent(params.context);
+    const context = params.context as JsonObject;
+    const about = checkedAbout(params);
+    const sessionId = params.sessionId ?? derivedSessionId(about.workflow ?? null, context);
+    const { pool, classifier } = await this.#open();
+    return pool.use(sessionId, async (session) => {
+      const { layers, warnings } = await classifier.summarize(context, (await session.read()).marks);
+      const input: NewCheckpoint = { content, hash, ...about, ...(layers ? { layers } : {}) };
+      const otherBytes = await pool.bytesOfOthers(sessionId);
+      const saved = await session.save(input, { force: params.force ?? false, otherBytes });
+      const { state } = session.log;
+      pool.noteSize(sessionId, state.storedBytes());
+      if (saved.removed.length > 0) await this.#sweep(session);
+      const metadata = toMetadata(sessionId, saved.record, state.isCritical(saved.record.number));
+      return {
+        status: saved.status,
+        checkpointId: metadata.id,
+        sessionId,
+        metadata,
+        removed: saved.removed.map((record) => toMetadata(sessionId, record, false)),
+        warnings,
+      };
+    });
+  }
+
+  /** What checkpoints left that made room earlier. Saving is done by then: a failure takes nothing back, and the next one tries again. */
+  async #sweep(session: CheckpointSession): Promise<void> {
+    const { config } = await this.#open();
+    await session.sweep(config.storage.orphanGraceMinutes * 60_000, true).catch(() => {});
+  }
+
+  /** Exactly what was saved. @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
+  async load(params: LoadParams): Promise<LoadedCheckpoint> {
+    return this.#withCheckpoint(params, async (session, state, number) => {
+      const record = state.find(number)!;
+      const content = await session.content(record);
+      const { access } = await this.#open();
+      await access.note(session.id);
+      const context = JSON.parse(content.toString('utf8')) as JsonObject;
+      return { context, metadata: toMetadata(session.id, record, state.isCritical(number)) };
+    });
+  }
+
+  /** What a model is shown of a checkpoint within a budget of tokens. @throws as `load`, and RULES_INVALID */
+  async view(params: LoadParams & { readonly budget: number }): Promise<ContextView> {
+    const { budget } = params;
+    if (!Number.isSafeInteger(budget) || budget < 1)
+      throw refusedParam('budget', 'it is a whole number of tokens from 1');
+    const { context, metadata } = await this.load(params);
+    const { pool, classifier } = await this.#open();
+    const { marks } = await pool.use(metadata.sessionId, (session) => session.read());
+    return classifier.view(context, marks, budget);
+  }
+
+  /** What changed from one to the other. @throws as `load` */
+  async diff(fromId: string, toId: string): Promise<JsonPatchStep[]> {
+    const from = await this.load({ checkpointId: fromId });
+    const to = await this.load({ checkpointId: toId });
+    return changesBetween(from.context, to.context);
+  }
+
+  /** @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND */
+  async metadata(params: LoadParams): Promise<CheckpointMetadata> {
+    return this.#withCheckpoint(params, async (session, state, number) =>
+      toMetadata(session.id, state.find(number)!, state.isCritical(number)),
+    );
+  }
+
+  /** Newest first; of one session in the order of saving. @throws SESSION_NOT_FOUND for a session that is named, INVALID_ARGUMENT */
+  async list(query: ListQuery = {}): Promise<Page<CheckpointMetadata>> {
+    const { pool } = await this.#open();
+    const { sessionId } = query;
+    const found: CheckpointMetadata[] = [];
+    for (const id of sessionId === undefined ? await pool.names() : [sessionId])
+      found.push(
+        ...(await pool.use(id, async (session) => {
+          const state = await session.read();
+          if (sessionId !== undefined && state.since === null) throw sessionNotFound(id);
+          const all = state.checkpoints.map((record) =>
+            toMetadata(id, record, state.isCritical(record.number)),
+          );
+          return all.filter((metadata) => matches(metadata, query)).reverse();
+        })),
+      );
+    if (sessionId === undefined) found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    return pageOf(found, query);
+  }
+
+  /** The one that was used last comes first. */
+  async sessions(): Promise<SessionInfo[]> {
+    const { pool } = await this.#open();
+    const infos: (SessionInfo | null)[] = [];
+    for (const id of await pool.names()) infos.push(await this.#info(id));
+    return infos
+      .filter((info) => info !== null)
+      .sort((a, b) => (a.lastAccessedAt < b.lastAccessedAt ? 1 : -1));
+  }
+
+  /** @throws SESSION_NOT_FOUND */
+  async session(sessionId: string): Promise<SessionInfo> {
+    const info = await this.#info(sessionId);
+    if (info) return info;
+    throw sessionNotFound(sessionId);
+  }
+
+  async #info(id: string): Promise<SessionInfo | null> {
+    const { pool, access } = await this.#open();
+    return pool.use(id, async (session) => {
+      const state = await session.read();
+      if (state.since === null) return null;
+      const { isEncrypted } = session.log;
+      return toSessionInfo(id, state, { isEncrypted, accessedAt: await access.of(id) });
+    });
+  }
+
+  /**
+   * A key of the context that no view of this session drops, from now on; or a checkpoint that retention leaves alone. Durable when it
+   * resolves. @throws SESSION_NOT_FOUND, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT
+   */
+  async markCritical(params: MarkParams): Promise<void> {
+    if ('checkpointId' in params) {
+      return this.#withCheckpoint(params, (session, _, number) => session.mark({ number }));
+    }
+    const { sessionId, contextKey } = params;
+    assertContextKey(contextKey);
+    const { pool } = await this.#open();
+    return pool.use(sessionId, async (session) => {
+      if ((await session.read()).since === null) throw sessionNotFound(sessionId);
+      await session.mark({ contextKey });
+    });
+  }
+
+  /** Takes one checkpoint away. Its data goes at a `prune` after the grace time, as far as no other uses it. @throws CHECKPOINT_NOT_FOUND */
+  async delete(id: string): Promise<void> {
+    await this.#withCheckpoint({ checkpointId: id }, (session, _, number) =>
+      session.remove(() => [number], 'deleted'),
+    );
+  }
+
+  /** Reads everything, and says what is wrong. Changes nothing. */
+  async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+    const { pool, config } = await this.#open();
+    return verifyCheckpoints(pool, config.storage.orphanGraceMinutes * 60_000, options);
+  }
+
+  async stats(): Promise<CheckpointStats> {
+    const { config } = await this.#open();
+    return statsOf(await this.sessions(), config.storage);
+  }
+
+  /** Removes what is too old or too much, and data that nothing refers to. With `dryRun` it only says what would go. */
+  async prune(options: PruneOptions = {}): Promise<PruneReport> {
+    const { pool, config } = await this.#open();
+    return prune(pool, config.storage, this.#clock.nowMs(), options);
+  }
+
+  /** Wraps the data keys of every session with the current master key. No data is written anew. @throws KEY_UNAVAILABLE */
+  async rotateKeys(): Promise<RotationReport> {
+    const { pool, masters } = await this.#open();
+    return rotateKeys(pool, masters, [...this.folder, 'rotation.lease']);
+  }
+
+  async #withCheckpoint<T>(
+    params: LoadParams,
+    work: (session: CheckpointSession, state: SessionState, number: number) => Promise<T>,
+  ): Promise<T> {
+    const { checkpointId: id, sessionId } = params;
+    if ((id === undefined) === (sessionId === undefined))
+      throw refusedParam('checkpointId', 'give either a checkpointId or a sessionId');
+    const place = id === undefined ? { sessionId: sessionId!, number: null } : parseCheckpointId(id);
+    const { pool } = await this.#open();
+    return pool.use(place.sessionId, async (session) => {
+      const state = await session.read();
+      if (state.since === null && id === undefined) throw sessionNotFound(place.sessionId);
+      const number = place.number ?? state.newest?.number;
+      if (number === undefined || state.find(number) === null)
+        throw checkpointNotFound(id ?? checkpointId({ ...place, number: 0 }));
+      return work(session, state, number);
+    });
+  }
+
+  #open(): Promise<Parts> {
+    if (!this.#parts) {
+      this.#parts = this.#make();
+      this.#parts.catch(() => (this.#parts = null)); // the next call tries again
+    }
+    return this.#parts;
+  }
+
+  async #make(): Promise<Parts> {
+    const { backend, folder } = this;
+    const config = await loadConfig(backend.documents, folder, this.#options.config);
+    const masters = keysFor(config.encryption, this.#options);
+    const nowMs = () => this.#clock.nowMs();
+    const { messagesPerKey } = this.#options;
+    const pool: SessionPool = new SessionPool({
+      backend,
+      folder,
+      config,
+      masters,
+      masterForNew: () => masterForNew(masters, () => pool.hasKeys()),
+      nowMs,
+      ...(messagesPerKey === undefined ? {} : { messagesPerKey }),
+    });
+    const classifier = new Classifier(backend.documents, folder, config.classification);
+    return { config, masters, pool, classifier, access: new AccessTimes(backend.documents, pool, nowMs) };
+  }
+
+  /** Lets saving finish. */
+  async close(): Promise<void> {
+    const parts = await this.#parts?.catch(() => null);
+    await parts?.pool.close();
+    if (this.#ownsBackend) await this.backend.close();
+  }
+}

@@ -1,0 +1,90 @@
+/** Which part of a context belongs to which layer. Changes nothing: it says what a view would keep, never what is stored. */
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+import { type CompiledRules, type ContextLayer, LAYERS } from './rules.js';
+
+/** The parts of a context, by layer. Each key is in one of them. */
+export type ClassifiedContext = { readonly [Layer in ContextLayer]: JsonObject };
+
+/** How much a key matters. */
+export interface KeyVerdict {
+  readonly key: string;
+  readonly layer: ContextLayer;
+  /** Of the layer's rules, together. 0 where none matched. */
+  readonly score: number;
+  /** Somebody said that it is critical: no view drops it. */
+  readonly marked: boolean;
+}
+
+export interface ClassifyOptions {
+  /** Keys that are critical whatever the rules say. */
+  readonly marks?: ReadonlySet<string>;
+  /** Rules about contents count, too. Default true. */
+  readonly heuristics?: boolean;
+}
+
+/** What no rule is about. */
+const DEFAULT_LAYER: ContextLayer = 'USEFUL';
+/** Characters of a part that rules about contents are shown. */
+const EXCERPT = 1_000;
+
+/** In the order of the context. */
+export function classify(
+  context: JsonObject,
+  { rules }: CompiledRules,
+  { marks = new Set(), heuristics = true }: ClassifyOptions = {},
+): KeyVerdict[] {
+  const keyRules = rules.filter(({ type }) => type === 'key_regex');
+  const contentRules = heuristics ? rules.filter(({ type }) => type === 'content_heuristic') : [];
+  return Object.entries(context).map(([key, value]) => {
+    if (marks.has(key)) return { key, layer: 'CRITICAL', score: Number.POSITIVE_INFINITY, marked: true };
+    const scores = new Map<ContextLayer, number>();
+    const words = wordsOf(key);
+    const excerpt = contentRules.length > 0 ? excerptOf(value) : '';
+    for (const rule of [...keyRules, ...contentRules])
+      if (rule.test(rule.type === 'key_regex' ? words : excerpt))
+        scores.set(rule.layer, (scores.get(rule.layer) ?? 0) + rule.priority);
+    return { key, ...highest(scores), marked: false };
+  });
+}
+
+/** The parts themselves, not copies. */
+export function byLayer(context: JsonObject, verdicts: readonly KeyVerdict[]): ClassifiedContext {
+  const layers = { CRITICAL: {}, IMPORTANT: {}, USEFUL: {}, EPHEMERAL: {} };
+  for (const { key, layer } of verdicts) setOwn(layers[layer], key, context[key]!);
+  return layers;
+}
+
+/** Of equal ones the more important layer. */
+function highest(scores: ReadonlyMap<ContextLayer, number>): { layer: ContextLayer; score: number } {
+  let best = { layer: DEFAULT_LAYER, score: 0 };
+  for (const layer of LAYERS) {
+    const score = scores.get(layer) ?? 0;
+    if (score > best.score) best = { layer, score };
+  }
+  return best;
+}
+
+/** `userGoal`, `user-goal` and `USER_GOAL` are `user_goal`. */
+function wordsOf(key: string): string {
+  return key
+    .slice(0, 200)
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9\u0080-\uffff]+/g, '_')
+    .toLowerCase();
+}
+
+/** The first texts in a value. */
+function excerptOf(value: JsonValue): string {
+  const parts: string[] = [];
+  let room = EXCERPT;
+  const stack: JsonValue[] = [value];
+  while (room > 0 && stack.length > 0) {
+    const next = stack.pop()!;
+    if (typeof next === 'string') {
+      parts.push(next.slice(0, room));
+      room -= next.length + 1;
+    } else if (Array.isArray(next)) stack.push(...next.slice(0, 50).reverse());
+    else if (isJsonObject(next)) stack.push(...Object.values(next).slice(0, 50).reverse());
+  }
+  return parts.join('\n');
+}

@@ -1,0 +1,134 @@
+/** How checkpoints are kept. What is not said has its default; what is said wrongly is refused. */
+import { Type } from 'typebox';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import { lazySchema } from '../../core/schema-check.js';
+import type { CompressionOptions } from '../content/compression.js';
+
+export interface CheckpointConfig {
+  readonly storage: {
+    /** Of one session. The oldest make room for a new one. Default 100. */
+    readonly maxCheckpoints: number;
+    /** Bytes of one session. Default 1 GiB. */
+    readonly maxSessionSize: number;
+    /** Bytes of all sessions. Default 1 GiB. */
+    readonly maxTotalSize: number;
+    /** `prune` removes what is older. Default 30. */
+    readonly maxAgeDays: number;
+    /** Data that nothing refers to is left alone for so long. Default 60. */
+    readonly orphanGraceMinutes: number;
+  };
+  readonly compression: CompressionOptions;
+  readonly encryption: {
+    /** New sessions are encrypted. Default false. One that is encrypted stays so. */
+    readonly enabled: boolean;
+    /** Where master keys are. Default `file`. */
+    readonly provider: KeyProviderName;
+    /** Default: `master-keys.json` in the configuration folder of the platform. */
+    readonly keyFile: string | null;
+  };
+  readonly classification: {
+    /** A file with rules. Default: `config/classification.json` beside the checkpoints, and where there is none built-in rules. */
+    readonly rulesPath: string | null;
+    /** Rules about contents count, too. Default true. */
+    readonly enableHeuristics: boolean;
+  };
+  readonly timeouts: {
+    /** For lists and metadata, in milliseconds. Default 5,000. */
+    readonly queryMs: number;
+    /** For the data of one checkpoint. Default 10,000. */
+    readonly fileMs: number;
+    /** For the lock of a session, while others save. Default 15,000. */
+    readonly lockMs: number;
+  };
+}
+
+export const KEY_PROVIDERS = ['file', 'environment', 'os_keychain'] as const;
+export type KeyProviderName = (typeof KEY_PROVIDERS)[number];
+
+/** Any part of it. */
+export type CheckpointConfigInit = {
+  readonly [Section in keyof CheckpointConfig]?: Partial<CheckpointConfig[Section]>;
+};
+
+export const DEFAULT_CONFIG: CheckpointConfig = {
+  storage: {
+    maxCheckpoints: 100,
+    maxSessionSize: 1024 ** 3,
+    maxTotalSize: 1024 ** 3,
+    maxAgeDays: 30,
+    orphanGraceMinutes: 60,
+  },
+  compression: { enabled: true, algorithm: 'gzip', level: 'standard', minSizeForCompression: 1024 },
+  encryption: { enabled: false, provider: 'file', keyFile: null },
+  classification: { rulesPath: null, enableHeuristics: true },
+  timeouts: { queryMs: 5_000, fileMs: 10_000, lockMs: 15_000 },
+};
+
+const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const whole = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
+const flag = Type.Optional(Type.Boolean());
+const pathOrNull = Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()]));
+const strict = { additionalProperties: false };
+
+const ConfigSchema = Type.Partial(
+  Type.Object(
+    {
+      storage: Type.Object(
+        {
+          maxCheckpoints: whole(1),
+          maxSessionSize: whole(1),
+          maxTotalSize: whole(1),
+          maxAgeDays: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          orphanGraceMinutes: Type.Optional(Type.Number({ minimum: 0 })),
+        },
+        strict,
+      ),
+      compression: Type.Object(
+        {
+          enabled: flag,
+          algorithm: Type.Optional(oneOf(['gzip', 'zstd'])),
+          level: Type.Optional(oneOf(['basic', 'standard', 'aggressive'])),
+          minSizeForCompression: whole(0),
+        },
+        strict,
+      ),
+      encryption: Type.Object(
+        { enabled: flag, provider: Type.Optional(oneOf(KEY_PROVIDERS)), keyFile: pathOrNull },
+        strict,
+      ),
+      classification: Type.Object({ rulesPath: pathOrNull, enableHeuristics: flag }, strict),
+      timeouts: Type.Object({ queryMs: whole(1), fileMs: whole(1), lockMs: whole(1) }, strict),
+    },
+    strict,
+  ),
+);
+
+export const checkConfig = lazySchema(ConfigSchema);
+
+/** @throws INVALID_ARGUMENT with every problem */
+export function checkpointConfig(...parts: readonly CheckpointConfigInit[]): CheckpointConfig {
+  let config = DEFAULT_CONFIG;
+  for (const part of parts) {
+    if (!checkConfig()(part)) throw invalid(checkConfig().violations() as unknown as JsonValue[]);
+    config = merged(config, part);
+  }
+  return config;
+}
+
+function merged(config: CheckpointConfig, part: CheckpointConfigInit): CheckpointConfig {
+  const { storage, compression, encryption, classification, timeouts } = config;
+  return {
+    storage: { ...storage, ...part.storage },
+    compression: { ...compression, ...part.compression },
+    encryption: { ...encryption, ...part.encryption },
+    classification: { ...classification, ...part.classification },
+    timeouts: { ...timeouts, ...part.timeouts },
+  };
+}
+
+function invalid(violations: JsonValue[]): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', 'The configuration of checkpoints is not what it may be.', {
+    details: { argument: 'config', violations },
+  });
+}

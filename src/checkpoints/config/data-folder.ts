@@ -1,0 +1,37 @@
+/** Where things are when nobody says so, on each platform. */
+import os from 'node:os';
+import path from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `REKINDLE_DATA_DIR`, else the folder in which the platform keeps the data of programs. */
+export function dataFolder(
+  environment: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const own = environment['REKINDLE_DATA_DIR'];
+  if (own) return path.resolve(own);
+  const { home, join } = at(environment, platform);
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'rekindle');
+  if (platform === 'win32')
+    return join(environment['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'rekindle');
+  return join(environment['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'rekindle');
+}
+
+/** In another folder than the data where the platform has one: who copies the data does not copy the key to it. */
+export function defaultKeyFile(
+  environment: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const { home, join } = at(environment, platform);
+  if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'rekindle', 'master-keys.json');
+  if (platform === 'win32')
+    return join(environment['APPDATA'] || join(home, 'AppData', 'Roaming'), 'rekindle', 'master-keys.json');
+  return join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'rekindle', 'master-keys.json');
+}
+
+function at(environment: Environment, platform: NodeJS.Platform) {
+  const isWindows = platform === 'win32';
+  const home = environment[isWindows ? 'USERPROFILE' : 'HOME'] || os.homedir();
+  return { home, join: isWindows ? path.win32.join : path.posix.join };
+}

@@ -1,0 +1,24 @@
+/** The configuration beside the checkpoints, `config/checkpoints.json`, and what the host says, which goes before it. */
+import { ConfigFile } from '../../storage/config-file.js';
+import type { Documents, Name } from '../../storage/ports.js';
+import {
+  type CheckpointConfig,
+  type CheckpointConfigInit,
+  checkConfig,
+  checkpointConfig,
+} from './checkpoint-config.js';
+
+/** @throws DOCUMENT_DAMAGED with line and column, INVALID_ARGUMENT */
+export async function loadConfig(
+  documents: Documents,
+  folder: Name,
+  given: CheckpointConfigInit = {},
+): Promise<CheckpointConfig> {
+  const name = [...folder, 'config', 'checkpoints.json'];
+  const file = new ConfigFile<CheckpointConfigInit>({
+    name,
+    read: () => documents.readBytes(name),
+    check: checkConfig,
+  });
+  return checkpointConfig((await file.read()) ?? {}, given);
+}

@@ -1,0 +1,53 @@
+/**
+ * Cuts bytes where their content says so: a change moves the cuts beside it and no others, so that what is equal in two contexts is
+ * cut equally, wherever it stands. A rolling hash over the last 32 bytes decides (a gear hash, as FastCDC has it).
+ */
+
+/** A piece of `bytes`, from `start` up to `end`. */
+export interface Chunk {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Small, because each change costs about one chunk beside itself; what is stored for a chunk that is known is nothing. */
+const CHUNK_MIN = 512;
+const CHUNK_MAX = 8 * 1024;
+/** One cut in 2,048 bytes, beyond the least. The top bits: they have seen the most bytes. */
+const MASK = 0xffe0_0000;
+
+const GEAR = gearTable();
+
+/** The same bytes are always cut in the same way: what is stored depends on it, so this never changes. */
+export function* chunksOf(bytes: Uint8Array): Generator<Chunk> {
+  let start = 0;
+  while (start < bytes.length) {
+    const end = cutAfter(bytes, start);
+    yield { start, end };
+    start = end;
+  }
+}
+
+function cutAfter(bytes: Uint8Array, start: number): number {
+  const last = Math.min(start + CHUNK_MAX, bytes.length);
+  let hash = 0;
+  for (let at = start + CHUNK_MIN; at < last; at += 1) {
+    hash = ((hash << 1) + GEAR[bytes[at]!]!) | 0;
+    if ((hash & MASK) === 0) return at + 1;
+  }
+  return last;
+}
+
+/** 256 numbers without pattern (xorshift), the same for ever. */
+function gearTable(): Int32Array {
+  const table = new Int32Array(256);
+  let state = 0x9e37_79b9;
+  for (let index = 0; index < table.length; index += 1) {
+    for (let round = 0; round < 3; round += 1) {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+    }
+    table[index] = state;
+  }
+  return table;
+}

@@ -1,0 +1,91 @@
+/** Compression without loss, by what the runtime has. What comes back is never longer than what was said when it went in. */
+import { promisify } from 'node:util';
+import * as zlib from 'node:zlib';
+import { RekindleError } from '../../core/errors.js';
+
+export type CompressionAlgorithm = 'gzip' | 'zstd';
+/** How bytes are stored. */
+export type CompressionType = CompressionAlgorithm | 'none';
+export type CompressionLevel = 'basic' | 'standard' | 'aggressive';
+
+export interface CompressionOptions {
+  /** False: everything is stored as it is. */
+  readonly enabled: boolean;
+  readonly algorithm: CompressionAlgorithm;
+  /** What it may cost: `basic` is fast, `aggressive` small. All are without loss. */
+  readonly level: CompressionLevel;
+  /** Fewer bytes than this are stored as they are. */
+  readonly minSizeForCompression: number;
+}
+
+export interface Compressed {
+  readonly type: CompressionType;
+  readonly bytes: Uint8Array;
+}
+
+const GZIP_LEVELS: Readonly<Record<CompressionLevel, number>> = { basic: 1, standard: 6, aggressive: 9 };
+const ZSTD_LEVELS: Readonly<Record<CompressionLevel, number>> = { basic: 1, standard: 3, aggressive: 15 };
+
+type Compress = (bytes: Uint8Array, options?: object) => Promise<Buffer>;
+
+/** Runtimes before Node 22.15 have no zstd. */
+const zstd = zlib as unknown as {
+  readonly zstdCompress?: (bytes: Uint8Array, options: object, done: unknown) => void;
+  readonly zstdDecompress?: (bytes: Uint8Array, options: object, done: unknown) => void;
+};
+const gzip = promisify(zlib.gzip) as Compress;
+const gunzip = promisify(zlib.gunzip) as Compress;
+
+/** @throws DEPENDENCY_MISSING where the runtime lacks the algorithm */
+export function assertCompression({ enabled, algorithm }: CompressionOptions): void {
+  if (enabled && algorithm === 'zstd') zstdOf('zstdCompress');
+}
+
+/** What does not get smaller is stored as it is. */
+export async function compress(bytes: Uint8Array, options: CompressionOptions): Promise<Compressed> {
+  const { enabled, algorithm, level, minSizeForCompression } = options;
+  if (!enabled || bytes.length < minSizeForCompression) return { type: 'none', bytes };
+  const smaller =
+    algorithm === 'gzip'
+      ? await gzip(bytes, { level: GZIP_LEVELS[level] })
+      : await zstdOf('zstdCompress')(bytes, { params: { [ZSTD_LEVEL]: ZSTD_LEVELS[level] } });
+  return smaller.length < bytes.length ? { type: algorithm, bytes: smaller } : { type: 'none', bytes };
+}
+
+/** `ZSTD_c_compressionLevel` of the zstd library. */
+const ZSTD_LEVEL = 100;
+
+/**
+ * Inflates to exactly so many bytes, and never makes more: what claims to be small and is not costs nothing.
+ * @throws CHECKPOINT_DAMAGED, DEPENDENCY_MISSING for zstd in a runtime without it
+ */
+export async function decompress({ type, bytes }: Compressed, rawBytes: number): Promise<Buffer> {
+  const raw = await inflated(type, bytes, rawBytes);
+  if (raw.length === rawBytes) return raw;
+  throw damaged(`it inflates to ${raw.length} bytes, not ${rawBytes}`);
+}
+
+async function inflated(type: CompressionType, bytes: Uint8Array, rawBytes: number): Promise<Buffer> {
+  if (type === 'none') return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const inflate = type === 'gzip' ? gunzip : zstdOf('zstdDecompress');
+  try {
+    return await inflate(bytes, { maxOutputLength: Math.max(1, rawBytes) });
+  } catch (cause) {
+    throw damaged(`it cannot be inflated to ${rawBytes} bytes`, cause);
+  }
+}
+
+function zstdOf(name: 'zstdCompress' | 'zstdDecompress'): Compress {
+  const found = zstd[name];
+  if (found) return promisify(found) as Compress;
+  throw new RekindleError('DEPENDENCY_MISSING', 'zstd needs Node 22.15 or newer; gzip works everywhere.', {
+    details: { package: 'node', needs: '>=22.15' },
+  });
+}
+
+function damaged(problem: string, cause?: unknown): RekindleError {
+  return new RekindleError('CHECKPOINT_DAMAGED', `The data of a checkpoint is damaged: ${problem}.`, {
+    details: { problem },
+    cause,
+  });
+}

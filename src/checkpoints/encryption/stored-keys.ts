@@ -1,0 +1,68 @@
+/** Master keys that this program keeps: in a file that only its owner can read, or in the keychain of the system. */
+import { randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
+import { tryParseJson } from '../../core/json.js';
+import { lazySchema } from '../../core/schema-check.js';
+import { keyUnavailable, type MasterKey, type MasterKeys, masterKeyOf, parseKey } from './master-keys.js';
+import { KEY_BYTES } from './sealing.js';
+
+/** Where one text is kept in secret. */
+export interface SecretPlace {
+  /** For messages. */
+  readonly name: string;
+  /** Null when there is none. @throws KEY_UNAVAILABLE when it cannot be read, or others can */
+  read(): Promise<string | null>;
+  /** Durable when it resolves. @throws KEY_UNAVAILABLE; also when there is one already and `isNew` says that there is none */
+  write(text: string, isNew: boolean): Promise<void>;
+}
+
+const checkKeys = lazySchema(
+  Type.Object({ format: Type.Literal(1), keys: Type.Array(Type.String(), { minItems: 1 }) }),
+);
+
+export class StoredKeys implements MasterKeys {
+  readonly #secret: SecretPlace;
+
+  constructor(secret: SecretPlace) {
+    this.#secret = secret;
+  }
+
+  get place(): string {
+    return this.#secret.name;
+  }
+
+  async current(): Promise<MasterKey | null> {
+    return (await this.#keys())[0] ?? null;
+  }
+
+  async find(id: string): Promise<MasterKey | null> {
+    return (await this.#keys()).find((key) => key.id === id) ?? null;
+  }
+
+  async renew(): Promise<MasterKey> {
+    const known = await this.#keys();
+    const key = masterKeyOf(randomBytes(KEY_BYTES));
+    await this.#write([key, ...known], known.length === 0);
+    return key;
+  }
+
+  async forgetOld(): Promise<void> {
+    const [current, ...old] = await this.#keys();
+    if (current && old.length > 0) await this.#write([current], false);
+  }
+
+  #write(keys: readonly MasterKey[], isNew: boolean): Promise<void> {
+    const text = JSON.stringify({ format: 1, keys: keys.map(({ bytes }) => bytes.toString('base64')) });
+    return this.#secret.write(`${text}\n`, isNew);
+  }
+
+  /** The current one first. */
+  async #keys(): Promise<MasterKey[]> {
+    const text = await this.#secret.read();
+    if (text === null) return [];
+    const value = tryParseJson(text);
+    const keys = checkKeys()(value) ? (value as { keys: string[] }).keys.map(parseKey) : [null];
+    if (keys.every((key) => key !== null)) return keys.map(masterKeyOf);
+    throw keyUnavailable(`${this.place} holds no master keys.`, { place: this.place, reason: 'malformed' });
+  }
+}

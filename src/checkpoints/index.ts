@@ -1,0 +1,35 @@
+export { checkpointId, parseCheckpointId } from './checkpoint-id.js';
+export type { CheckpointMetadata, SessionInfo } from './checkpoint-metadata.js';
+export type { ListQuery, Page } from './checkpoint-query.js';
+export {
+  CheckpointService,
+  type CheckpointServiceOptions,
+  type LoadedCheckpoint,
+  type LoadParams,
+  type MarkParams,
+  type SaveResult,
+} from './checkpoint-service.js';
+export { byLayer, type ClassifiedContext, classify, type KeyVerdict } from './classify/classify.js';
+export { type ContextView, type ShownKey, viewContext } from './classify/context-view.js';
+export {
+  type ClassificationRule,
+  type ClassificationRules,
+  type ContextLayer,
+  compileRules,
+  DEFAULT_BUDGETS,
+  DEFAULT_RULES,
+} from './classify/rules.js';
+export type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint-config.js';
+export { dataFolder } from './config/data-folder.js';
+export { EnvironmentKeys } from './encryption/environment-keys.js';
+export { KeyFile } from './encryption/key-file.js';
+export { Keychain } from './encryption/keychain.js';
+export { type MasterKey, type MasterKeys, masterKeyOf } from './encryption/master-keys.js';
+export { type SecretPlace, StoredKeys } from './encryption/stored-keys.js';
+export type { PrunedCheckpoint, PruneOptions, PruneReason, PruneReport } from './maintenance/prune.js';
+export type { RotationReport } from './maintenance/rotate-keys.js';
+export type { CheckpointStats } from './maintenance/stats.js';
+export type { VerifyOptions, VerifyProblem, VerifyReport } from './maintenance/verify.js';
+export type { SaveParams } from './save-params.js';
+export type { SessionHead } from './session/session-log.js';
+export { checkpointTools } from './tools/checkpoint-tools.js';

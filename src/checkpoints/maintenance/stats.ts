@@ -1,0 +1,31 @@
+/** How much there is, and how much there may be. */
+import type { SessionInfo } from '../checkpoint-metadata.js';
+import type { CheckpointConfig } from '../config/checkpoint-config.js';
+
+export interface CheckpointStats {
+  readonly sessions: number;
+  readonly checkpoints: number;
+  /** What live checkpoints take. */
+  readonly totalSizeBytes: number;
+  readonly maxTotalSize: number;
+  readonly maxSessionSize: number;
+  readonly maxCheckpoints: number;
+  /** The largest first. */
+  readonly largest: readonly Pick<SessionInfo, 'id' | 'totalSizeBytes' | 'checkpoints'>[];
+}
+
+const LARGEST = 10;
+
+export function statsOf(infos: readonly SessionInfo[], limits: CheckpointConfig['storage']): CheckpointStats {
+  const { maxTotalSize, maxSessionSize, maxCheckpoints } = limits;
+  const largest = infos.toSorted((a, b) => b.totalSizeBytes - a.totalSizeBytes).slice(0, LARGEST);
+  return {
+    sessions: infos.length,
+    checkpoints: infos.reduce((sum, info) => sum + info.checkpoints, 0),
+    totalSizeBytes: infos.reduce((sum, info) => sum + info.totalSizeBytes, 0),
+    maxTotalSize,
+    maxSessionSize,
+    maxCheckpoints,
+    largest: largest.map(({ id, totalSizeBytes, checkpoints }) => ({ id, totalSizeBytes, checkpoints })),
+  };
+}

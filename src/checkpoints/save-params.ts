@@ -1,0 +1,73 @@
+/** What a caller says of a checkpoint, checked before anything is read or written. */
+import { RekindleError } from '../core/errors.js';
+import { nameProblem } from '../core/name-problem.js';
+import { encodeNameSegment } from '../storage/name-encoding.js';
+import type { NewCheckpoint } from './session/checkpoint-session.js';
+
+export interface SaveParams {
+  /** Default: derived from the workflow and the whole context, so give it for the second checkpoint of a session. */
+  readonly sessionId?: string;
+  readonly workflowId?: string;
+  /** A JSON object. */
+  readonly context: unknown;
+  readonly agentId?: string;
+  readonly metadata?: { readonly name?: string; readonly tags?: readonly string[] };
+  /** Also when nothing changed since the session's newest checkpoint. */
+  readonly force?: boolean;
+  /** Retention leaves it alone. */
+  readonly critical?: boolean;
+  /** What kind of thing the context is. */
+  readonly kind?: string;
+}
+
+const NAME_MAX = 200;
+const TAG_MAX = 100;
+const TAGS_MAX = 50;
+const KEY_MAX = 1_000;
+
+type About = Omit<NewCheckpoint, 'content' | 'hash' | 'layers'>;
+
+/** @throws INVALID_ARGUMENT, INVALID_NAME */
+export function checkedAbout({
+  workflowId,
+  agentId,
+  metadata = {},
+  critical,
+  kind,
+  sessionId,
+}: SaveParams): About {
+  const { name, tags = [] } = metadata;
+  if (sessionId !== undefined) {
+    assertName('sessionId', sessionId, NAME_MAX);
+    encodeNameSegment(sessionId);
+  }
+  for (const [field, value] of Object.entries({ workflowId, agentId, name, kind }))
+    if (value !== undefined) assertName(field, value, NAME_MAX);
+  if (!Array.isArray(tags) || tags.length > TAGS_MAX)
+    throw refusedParam('tags', `it is a list of at most ${TAGS_MAX}`);
+  for (const tag of tags) assertName('tag', tag, TAG_MAX);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(agentId === undefined ? {} : { agent: agentId }),
+    ...(workflowId === undefined ? {} : { workflow: workflowId }),
+    ...(tags.length === 0 ? {} : { tags: [...new Set(tags)] }),
+    ...(critical ? { critical: true } : {}),
+    ...(kind === undefined ? {} : { kind }),
+  };
+}
+
+function assertName(field: string, value: unknown, lengthMax: number): void {
+  const problem = nameProblem(value, lengthMax);
+  if (problem !== null) throw refusedParam(field, problem);
+}
+
+export function refusedParam(field: string, problem: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${problem}.`, {
+    details: { field, problem },
+  });
+}
+
+/** @throws INVALID_ARGUMENT */
+export function assertContextKey(contextKey: unknown): void {
+  assertName('contextKey', contextKey, KEY_MAX);
+}

@@ -1,0 +1,9 @@
+/** The error of a checkpoint that is not what was saved. */
+import { RekindleError } from '../../core/errors.js';
+
+export function damaged(session: string, number: number, problem: string, cause?: unknown): RekindleError {
+  return new RekindleError('CHECKPOINT_DAMAGED', `The checkpoint ${session}@${number}: ${problem}.`, {
+    details: { session, number, problem },
+    cause,
+  });
+}
