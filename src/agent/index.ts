@@ -5,6 +5,9 @@ export { SystemPromptStep } from './bootstrap-steps/system-prompt-step.js';
 export { ToolsStep } from './bootstrap-steps/tools-step.js';
 export { WorkingContextSnapshotRestoreStep } from './bootstrap-steps/working-context-snapshot-restore-step.js';
 export { WorkspaceStep } from './bootstrap-steps/workspace-step.js';
+export { type AgentImage, captureAgent } from './checkpoints/agent-image.js';
+export type { FromCheckpoint } from './checkpoints/begin-from-checkpoint.js';
+export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/checkpoint-agent.js';
 export type { AgentConfig } from './context/agent-config.js';
 export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
 export {
@@ -12,7 +15,13 @@ export {
   WorkingContext,
   type WorkingContextOptions,
 } from './context/open-working-context.js';
-export { AgentFactory, createAgent, openAgent, restoreAgent } from './factory/agent-factory.js';
+export {
+  AgentFactory,
+  createAgent,
+  openAgent,
+  type RestoreAgentOptions,
+  restoreAgent,
+} from './factory/agent-factory.js';
 export { restoreSession } from './factory/restore-session.js';
 export { generateTextWith } from './model/generate-text.js';
 export type { LanguageModel, ModelEvent, ModelRequest, TokenUsage } from './model/language-model.js';

@@ -20,6 +20,7 @@ interface ChatOptions extends CommonOptions {
   readonly agent: string;
   readonly model?: string;
   readonly system?: string;
+  readonly fromCheckpoint?: string;
 }
 
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
@@ -36,7 +37,11 @@ export function addChatCommand(program: Command): void {
         '-m, --model <provider:name>',
         'a Vercel AI SDK model, such as openai:gpt-5-mini; without it the offline model answers',
       )
-      .option('-s, --system <text>', 'system prompt'),
+      .option('-s, --system <text>', 'system prompt')
+      .option(
+        '--from-checkpoint <id>',
+        'begin the agent, which must be new, from a checkpoint that holds an agent',
+      ),
   ).action((options: ChatOptions) => runCommand(options, (context) => chat(context, options)));
 }
 
@@ -60,6 +65,13 @@ async function chat(context: CommandContext, options: ChatOptions): Promise<unde
 
 async function agentFor(context: CommandContext, options: ChatOptions): Promise<Agent> {
   const model = await modelFor(options.model);
+  if (options.fromCheckpoint !== undefined)
+    await (await import('./branch-agent.js')).branchAgent(
+      context,
+      options,
+      options.agent,
+      options.fromCheckpoint,
+    );
   const exists = await agentExists(context.storage, options.agent);
   const system = options.system ?? (exists ? undefined : DEFAULT_SYSTEM); // an agent keeps the prompt it had
   const prompt = system === undefined ? {} : { systemPrompt: system };

@@ -21,11 +21,11 @@ export interface CommandContext {
   note(line: string): void;
 }
 
-/** Adds the options that every command has. */
-export function withCommonOptions(command: Command): Command {
-  return command
-    .option('-d, --dir <folder>', 'base folder of the memory (default: REKINDLE_MEMORY_DIR, else ./memory)')
-    .option('--json', 'print JSON');
+const DIR_TEXT = 'base folder of the memory (default: REKINDLE_MEMORY_DIR, else ./memory)';
+
+/** Adds the options that every command has. @param dirText what is where, for commands with another default */
+export function withCommonOptions(command: Command, dirText: string = DIR_TEXT): Command {
+  return command.option('-d, --dir <folder>', dirText).option('--json', 'print JSON');
 }
 
 /** Runs a command: opens the storage, shows a typed error as a person can use it, sets the exit code. */

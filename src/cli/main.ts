@@ -28,6 +28,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['state', async () => (await import('./state-command.js')).addStateCommand],
   ['migrate', async () => (await import('./migrate-command.js')).addMigrateCommand],
   ['workspace', async () => (await import('./workspace-command.js')).addWorkspaceCommand],
+  ['checkpoint', async () => (await import('./checkpoint-command.js')).addCheckpointCommand],
   ['serve', async () => (await import('./serve-command.js')).addServeCommand],
   ['mcp', async () => (await import('./mcp-command.js')).addMcpCommand],
   ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],

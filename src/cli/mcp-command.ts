@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { messageOf } from '../core/errors.js';
 import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
+import { checkpointsFor } from './checkpoint-place.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
@@ -23,10 +24,12 @@ export function addMcpCommand(program: Command): void {
       .option('--agent <id>', 'whose memory (default: that of the agent of the session)'),
   ).action((options: McpOptions) =>
     // Standard output is the protocol's: also an error goes to standard error.
-    runCommand({ ...options, json: false }, async ({ storage }) => {
+    runCommand({ ...options, json: false }, async (context) => {
+      const checkpoints = checkpointsFor(context, options);
       await serveMcpStdio(
         {
-          backend: storage,
+          backend: context.storage,
+          checkpoints,
           version: packageVersion(),
           environment: process.env,
           session: options.session ?? null,
@@ -35,6 +38,7 @@ export function addMcpCommand(program: Command): void {
         },
         untilClosed(),
       );
+      await checkpoints.close();
       return undefined;
     }),
   );

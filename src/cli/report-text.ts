@@ -7,6 +7,7 @@ const SOURCE_TEXT: Record<RestoreReport['source'], string> = {
   'cache+tail': 'from its cache and the traces after it',
   rebuilt: 'from its traces alone, without the cache',
   imported: 'from a snapshot of another format',
+  checkpoint: 'from a checkpoint',
 };
 
 const VERDICT_TEXT: Record<InterruptedCall['verdict'], string> = {

@@ -15,6 +15,7 @@ interface ContextOptions extends CommonOptions {
   readonly full?: boolean;
   readonly for?: string;
   readonly model?: string;
+  readonly fromCheckpoint?: string;
 }
 
 const LINE_CHARS = 100;
@@ -26,9 +27,21 @@ export function addRestoreCommand(program: Command): void {
       .description('show what a restore would give: the report and the context (changes nothing)')
       .option('--full', 'show messages whole')
       .option('--for <target>', `show the request that would be sent: ${TARGETS.join(', ')}`)
-      .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along'),
+      .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along')
+      .option(
+        '--from-checkpoint <id>',
+        'begin this agent, which must be new, from a checkpoint that holds an agent; that agent is not touched',
+      ),
   ).action((agentId: string, options: ContextOptions) =>
-    runCommand(options, async ({ storage, print }) => {
+    runCommand(options, async (context) => {
+      const { storage, print } = context;
+      if (options.fromCheckpoint !== undefined)
+        await (await import('./branch-agent.js')).branchAgent(
+          context,
+          options,
+          agentId,
+          options.fromCheckpoint,
+        );
       if (options.model !== undefined && options.for === undefined) {
         throw new RekindleError('INVALID_ARGUMENT', '--model is about a request: it needs --for.', {
           details: { argument: '--model' },

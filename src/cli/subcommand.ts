@@ -11,10 +11,11 @@ export function addSubcommand<Options extends CommonOptions>(
   description: string,
   options: readonly (readonly [flags: string, description: string])[],
   run: SubcommandRun<Options>,
+  dirText?: string,
 ): void {
   const command = parent.command(usage).description(description);
   for (const [flags, text] of options) command.option(flags, text);
-  withCommonOptions(command).action(async (...given: unknown[]) => {
+  withCommonOptions(command, dirText).action(async (...given: unknown[]) => {
     const args = given.slice(0, -2).filter((arg) => typeof arg === 'string');
     await run(args, given.at(-2) as Options);
   });

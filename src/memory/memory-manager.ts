@@ -187,6 +187,11 @@ export class MemoryManager {
     await this.#log.append('', [boundaryBody({ kind: 'system', systemPrompt }, 'AgentCreated')]);
   }
 
+  /** The first trace of an agent that begins with a whole context, durable. The context is taken as it is: a restore comes next. */
+  async beginWith(base: Omit<Extract<Boundary, { kind: 'base' }>, 'kind'>): Promise<void> {
+    await this.#log.append('', [boundaryBody({ kind: 'base', ...base }, 'AgentCreated')]);
+  }
+
   /** For the restore: results of interrupted calls. With a store that only reads they are applied in memory. */
   async closeCalls(results: readonly ToolResultInput[]): Promise<void> {
     for (const [turn, group] of byTurn(results, '')) {

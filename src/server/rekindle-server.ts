@@ -1,6 +1,7 @@
 /** The server: HTTP, WebSocket, MCP and the page on one address. */
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import { messageOf, RekindleError } from '../core/errors.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AccessCheck } from './access/access-check.js';
@@ -39,12 +40,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   assertToken(token);
   const shared = new SharedSessions(backend, options.limits ? { limits: options.limits } : {});
-  const tools = new McpTools(backend, shared, options.version ?? '0');
+  const checkpoints = options.checkpoints ?? new CheckpointService({ backend });
+  const tools = new McpTools({ backend, shared, checkpoints, version: options.version ?? '0' });
   const hub = new EventHub(backend, shared);
   let access: AccessCheck;
   const app = createHttpApp({
     routes: allRoutes,
-    services: { backend, shared },
+    services: { backend, shared, checkpoints },
     onUnexpected: tell,
   });
   const mcp = mcpOverHttp(tools, tell);
@@ -75,6 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await hub.close().catch(tell);
     await mcp.close().catch(tell);
     await tools.close().catch(tell);
+    if (!options.checkpoints) await checkpoints.close().catch(tell);
     await shared.close();
   };
   const port = await listen(server, options.port ?? DEFAULT_PORT, host).catch(async (thrown: unknown) => {

@@ -1,9 +1,12 @@
 /** How a server is set up, and what it allows. */
+import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import type { SharedLimits } from '../state/shared/shared-limits.js';
 import type { StorageBackend } from '../storage/ports.js';
 
 export interface ServerOptions {
   readonly backend: StorageBackend;
+  /** Default: checkpoints in the same backend. Stays open when the server closes. */
+  readonly checkpoints?: CheckpointService;
   /** Whoever knows it may do everything. At least 16 characters. */
   readonly token: string;
   /** Address to listen on. Default `127.0.0.1`: this machine only. */

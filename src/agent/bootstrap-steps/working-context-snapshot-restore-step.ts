@@ -13,7 +13,8 @@ export class WorkingContextSnapshotRestoreStep implements BootstrapStep {
 
   async execute({ memory, state }: AgentContext): Promise<void> {
     if (state.restoreOptions !== null) {
-      state.report = await this.#bootstrapper.bootstrap(memory, state.systemPrompt, state.restoreOptions);
+      const report = await this.#bootstrapper.bootstrap(memory, state.systemPrompt, state.restoreOptions);
+      state.report = state.fromCheckpoint === null ? report : { ...report, source: 'checkpoint' };
     } else {
       await memory.begin(state.systemPrompt ?? '');
     }

@@ -4,12 +4,15 @@ import type { OpenMemory } from '../../memory/open-memory.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { WorkingContextSnapshotBootstrapOptions } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import type { FromCheckpoint } from '../checkpoints/begin-from-checkpoint.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AgentConfig } from './agent-config.js';
 
 /** State of one run of an agent. `restoreOptions` carries the intent to restore through the bootstrap; null: a new agent. */
 export class AgentRuntimeState {
   restoreOptions: WorkingContextSnapshotBootstrapOptions | null = null;
+  /** The agent begins from this checkpoint; null: it is there, or is new. */
+  fromCheckpoint: FromCheckpoint | null = null;
   memory: OpenMemory | null = null;
   registry: ToolRegistry | null = null;
   systemPrompt: string | null = null;

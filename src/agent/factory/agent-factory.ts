@@ -16,9 +16,15 @@ import { SystemPromptStep } from '../bootstrap-steps/system-prompt-step.js';
 import { ToolsStep } from '../bootstrap-steps/tools-step.js';
 import { WorkingContextSnapshotRestoreStep } from '../bootstrap-steps/working-context-snapshot-restore-step.js';
 import { WorkspaceStep } from '../bootstrap-steps/workspace-step.js';
+import type { FromCheckpoint } from '../checkpoints/begin-from-checkpoint.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { AgentContext } from '../context/agent-context.js';
 import { resolveMemoryBaseDir } from '../context/memory-base-dir.js';
+
+export interface RestoreAgentOptions extends WorkingContextSnapshotBootstrapOptionsInit {
+  /** The id of a checkpoint that holds an agent, in the storage of the agent; or with the service that has it. */
+  readonly fromCheckpoint?: string | FromCheckpoint;
+}
 
 export class AgentFactory {
   readonly #steps: readonly BootstrapStep[];
@@ -41,16 +47,19 @@ export class AgentFactory {
 
   /**
    * An agent whose process is gone. `start()` restores it (AGENT_NOT_FOUND when there is none) and `agent.restoreReport` says how.
+   * With `fromCheckpoint` the agent begins from a checkpoint, under an id that is new (AGENT_EXISTS when it is not).
    * @param memoryDir base folder, in place of `config.memoryDir` and `config.storage`
    */
   restoreAgent(
     agentId: string,
     config: AgentConfig,
     memoryDir: string | null = null,
-    options: WorkingContextSnapshotBootstrapOptionsInit = {},
+    { fromCheckpoint, ...options }: RestoreAgentOptions = {},
   ): Agent {
     const context = this.#contextFor(agentId, config, memoryDir);
     context.state.restoreOptions = new WorkingContextSnapshotBootstrapOptions(options);
+    context.state.fromCheckpoint =
+      typeof fromCheckpoint === 'string' ? { checkpointId: fromCheckpoint } : (fromCheckpoint ?? null);
     return new Agent(context, this.#steps);
   }
 
@@ -96,7 +105,7 @@ export function restoreAgent(
   agentId: string,
   config: AgentConfig,
   memoryDir: string | null = null,
-  options: WorkingContextSnapshotBootstrapOptionsInit = {},
+  options: RestoreAgentOptions = {},
 ): Agent {
   return factory.restoreAgent(agentId, config, memoryDir, options);
 }

@@ -86,13 +86,11 @@ class View {
     shares: LayerBudgets,
   ): void {
     const whole = Math.max(0, this.#left);
-    let unused = 0;
     for (const { layer, parts } of layers) {
-      let room = Math.floor((whole * shares[layer]) / 100) + unused;
+      let room = Math.floor((whole * shares[layer]) / 100);
       for (const part of parts) room -= this.#fit(part, room);
-      unused = room;
     }
-    // What the later layers left over goes to those before, in their order.
+    // What is left of any share goes to those who need more, the most important layer first.
     for (const { parts } of layers)
       for (const part of parts) if (part.fitted !== part.value) this.#fit(part, part.tokens + this.#left);
   }

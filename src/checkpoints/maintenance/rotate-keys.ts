@@ -9,8 +9,8 @@ import type { MasterKeys } from '../encryption/master-keys.js';
 import type { SessionPool } from '../session/session-pool.js';
 
 export interface RotationReport {
-  /** The id of the master key that is in force. */
-  readonly master: string;
+  /** The id of the master key that is in force; null when there is none, and nothing that needs one. */
+  readonly master: string | null;
   /** Sessions with keys. */
   readonly sessions: number;
   /** Data keys that were wrapped with another one. */
@@ -27,6 +27,8 @@ export async function rotateKeys(
 ): Promise<RotationReport> {
   const lease = await pool.backend.leases.acquire(leaseName);
   try {
+    if (!(await pool.hasKeys()) && (await masters.current()) === null)
+      return { master: null, sessions: 0, rewrapped: 0, failed: [] };
     const before = await masterForNew(masters, () => pool.hasKeys());
     const master = (await masters.renew()) ?? before;
     const failed: { sessionId: string; message: string }[] = [];

@@ -11,7 +11,9 @@ export type RestoreSource =
   /** The traces alone. */
   | 'rebuilt'
   /** A snapshot of another format, and the traces that it lacked. */
-  | 'imported';
+  | 'imported'
+  /** A checkpoint: the agent begins from it. */
+  | 'checkpoint';
 
 export interface CacheRefusal {
   readonly reason: 'missing' | 'damaged' | 'unsupported' | 'foreign' | 'diverged' | 'ignored';

@@ -31,6 +31,8 @@ const SCRIPTS = [
   'agents-view.js',
   'api.js',
   'app.js',
+  'checkpoint-session-view.js',
+  'checkpoints-view.js',
   'diff.js',
   'key-history.js',
   'live.js',

@@ -1,5 +1,6 @@
 /** A route as data: what answers it, and what the OpenAPI document says about it, in one place. */
 import type { TSchema } from 'typebox';
+import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -8,6 +9,7 @@ import type { StorageBackend } from '../../storage/ports.js';
 export interface Services {
   readonly backend: StorageBackend;
   readonly shared: SharedSessions;
+  readonly checkpoints: CheckpointService;
 }
 
 export interface RouteRequest {

@@ -182,3 +182,68 @@ export const problemDetails = Type.Object({
   code: Type.String(),
   detail: Type.String(),
 });
+
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+const size = Type.Integer({ minimum: 0, description: 'Bytes.' });
+
+export const checkpoint = Type.Object({
+  id: Type.String({ description: '`<session>@<number>`.' }),
+  session_id: Type.String(),
+  number: Type.Integer({ minimum: 1 }),
+  name: textOrNull,
+  agent_id: textOrNull,
+  workflow_id: textOrNull,
+  created_at: time,
+  tags: Type.Array(Type.String()),
+  context_size_bytes: size,
+  context_hash: Type.String(),
+  stored_bytes: size,
+  compression: Type.Enum(['none', 'gzip', 'zstd']),
+  encrypted: Type.Boolean(),
+  critical: Type.Boolean(),
+  kind: textOrNull,
+  classification_summary: anyJson,
+});
+
+export const checkpointList = Type.Object({
+  total: Type.Integer({ description: 'Of all that were asked for, on every page.' }),
+  checkpoints: Type.Array(checkpoint),
+});
+
+export const checkpointSessions = Type.Object({
+  sessions: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      created_at: time,
+      last_accessed_at: time,
+      workflow_id: textOrNull,
+      tags: Type.Array(Type.String()),
+      total_size_bytes: size,
+      checkpoints: Type.Integer({ minimum: 0 }),
+      encrypted: Type.Boolean(),
+      critical_keys: Type.Array(Type.String()),
+    }),
+  ),
+  total_size_bytes: size,
+  max_total_size: size,
+});
+
+export const checkpointContext = Type.Object({
+  checkpoint,
+  context: Type.Object({}, { description: 'As it was saved; with a budget, what a view shows of it.' }),
+  view: Type.Optional(
+    Type.Object({ tokens: Type.Integer(), budget: Type.Integer(), keys: Type.Array(anyJson) }),
+  ),
+});
+
+export const checkpointDiff = Type.Object({
+  from: Type.String(),
+  to: Type.String(),
+  changes: Type.Array(
+    Type.Object({
+      op: Type.Enum(['add', 'replace', 'remove']),
+      path: Type.String({ description: 'JSON Pointer.' }),
+      value: Type.Optional(anyJson),
+    }),
+  ),
+});

@@ -1,5 +1,6 @@
 /** Things of the library as clients see them: JSON with the names of the shared-state design. */
-import type { JsonObject } from '../../core/json.js';
+import type { CheckpointMetadata, SessionInfo } from '../../checkpoints/checkpoint-metadata.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { AgentSummary } from '../../memory/maintenance/agent-summary.js';
 import type { TreeSession } from '../../state/shared/sessions/session-record.js';
 import type { BatchResult } from '../../state/shared/shared-commit.js';
@@ -72,5 +73,42 @@ export function agentToWire({
     snapshot,
     traces,
     last_trace_at: lastTraceTs === null ? null : new Date(lastTraceTs * 1000).toISOString(),
+  };
+}
+
+export function checkpointToWire(checkpoint: CheckpointMetadata): JsonObject {
+  const { id, sessionId, number, name, agentId, workflowId, createdAt, tags, critical, kind } = checkpoint;
+  return {
+    id,
+    session_id: sessionId,
+    number,
+    name,
+    agent_id: agentId,
+    workflow_id: workflowId,
+    created_at: createdAt,
+    tags: [...tags],
+    context_size_bytes: checkpoint.contextSizeBytes,
+    context_hash: checkpoint.contextHash,
+    stored_bytes: checkpoint.storedBytes,
+    compression: checkpoint.compression,
+    encrypted: checkpoint.encrypted,
+    critical,
+    kind,
+    classification_summary: checkpoint.classificationSummary as JsonValue,
+  };
+}
+
+export function checkpointSessionToWire(info: SessionInfo): JsonObject {
+  const { id, createdAt, lastAccessedAt, workflowId, tags, totalSizeBytes, checkpoints, encrypted } = info;
+  return {
+    id,
+    created_at: createdAt,
+    last_accessed_at: lastAccessedAt,
+    workflow_id: workflowId,
+    tags: [...tags],
+    total_size_bytes: totalSizeBytes,
+    checkpoints,
+    encrypted,
+    critical_keys: [...info.criticalKeys],
   };
 }

@@ -1,8 +1,11 @@
 /**
  * The tools that other agents reach through MCP. Which session and which agent they are for is said by whoever starts the process
- * or sends the header, never by the model: no tool takes a root, a session or an agent.
+ * or sends the header, never by the model: no tool takes a root or an agent. The sessions of checkpoints are names of workflows that
+ * callers choose: whoever reaches the server reaches all of them.
  */
 import { McpServer } from '@modelcontextprotocol/server';
+import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import { checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
 import { agentExists, assertAgentExists } from '../../memory/open-memory.js';
 import { memoryTools } from '../../memory/tools/memory-tools.js';
 import type { TreeSession } from '../../state/shared/sessions/session-record.js';
@@ -33,21 +36,33 @@ const ABOUT = {
   state:
     'state_*: small facts, counters and lists that you and other agents of this run change at the same time. Prefer state_increment and state_append; give state_set the version that state_get gave.',
   workspace: '*_workspace*: larger results that agents hand on to each other, with their versions.',
+  checkpoints:
+    'workflow_*: the context of your workflow, to save and to go back to. Keep the session id that the first save gives.',
   memory: 'memory_* and restore_report: your own past.',
 };
+
+export interface McpToolsOptions {
+  readonly backend: StorageBackend;
+  readonly shared: SharedSessions;
+  readonly checkpoints: CheckpointService;
+  /** Of the package. */
+  readonly version: string;
+}
 
 /** What the tools work on: opened once, used by every connection. */
 export class McpTools {
   readonly #backend: StorageBackend;
   readonly #shared: SharedSessions;
+  readonly #checkpoints: CheckpointService;
   readonly #version: string;
   readonly #workspace: Workspace;
   readonly #log: ToolCallLog;
   readonly #registry = new ToolRegistry();
 
-  constructor(backend: StorageBackend, shared: SharedSessions, version: string) {
+  constructor({ backend, shared, checkpoints, version }: McpToolsOptions) {
     this.#backend = backend;
     this.#shared = shared;
+    this.#checkpoints = checkpoints;
     this.#version = version;
     this.#workspace = new Workspace(backend);
     this.#log = new ToolCallLog(backend);
@@ -55,7 +70,12 @@ export class McpTools {
 
   /** A server for one connection, or one request. */
   async serverFor({ session, agentId }: KnownCaller): Promise<McpServer> {
-    const instructions = [session && ABOUT.state, ABOUT.workspace, agentId && ABOUT.memory];
+    const instructions = [
+      session && ABOUT.state,
+      ABOUT.workspace,
+      ABOUT.checkpoints,
+      agentId && ABOUT.memory,
+    ];
     const server = new McpServer(
       { name: 'rekindle', version: this.#version },
       {
@@ -69,6 +89,7 @@ export class McpTools {
     const tools = [
       ...(state ?? []),
       ...workspaceTools({ workspace: this.#workspace, agent: name, log: this.#log }),
+      ...checkpointTools(this.#checkpoints, agentId ?? session?.agent ?? null),
       ...(agentId === null ? [] : memoryTools({ backend: this.#backend, agentId })),
     ];
     for (const tool of tools) this.#registry.register(server, tool);

@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import { sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -13,6 +14,7 @@ const SETTLE_MS = 50;
 
 export interface McpStdioOptions {
   readonly backend: StorageBackend;
+  readonly checkpoints: CheckpointService;
   readonly version: string;
   /** Where the session is read from when `session` is null. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -25,7 +27,8 @@ export interface McpStdioOptions {
 /** Serves until the client ends. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND before anything is served */
 export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<void>): Promise<void> {
   const shared = new SharedSessions(options.backend);
-  const tools = new McpTools(options.backend, shared, options.version);
+  const { backend, checkpoints, version } = options;
+  const tools = new McpTools({ backend, shared, checkpoints, version });
   const session = options.session || sessionFromEnvironment(options.environment)?.id || null;
   try {
     const caller = await tools.known({ session, agent: options.agent });

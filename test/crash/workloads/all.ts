@@ -2,6 +2,8 @@
 import type { Workload } from '../workload.js';
 import { blobs } from './blobs.js';
 import { cacheTail } from './cache-tail.js';
+import { checkpointKeys } from './checkpoint-keys.js';
+import { checkpoints } from './checkpoints.js';
 import { documents } from './documents.js';
 import { faults } from './faults.js';
 import { groupCommit } from './group-commit.js';
@@ -28,4 +30,6 @@ export const workloads: readonly Workload[] = [
   state,
   sharedState,
   workspace,
+  checkpoints,
+  checkpointKeys,
 ];

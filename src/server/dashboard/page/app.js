@@ -2,6 +2,8 @@
 import { AgentView } from './agent-view.js';
 import { AgentsView } from './agents-view.js';
 import { get, setToken, takeToken } from './api.js';
+import { CheckpointSessionView } from './checkpoint-session-view.js';
+import { CheckpointsView } from './checkpoints-view.js';
 import { Live } from './live.js';
 import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { SessionsView } from './sessions-view.js';
@@ -59,12 +61,14 @@ function Frame({ onSignOut }) {
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="top"><strong>Rekindle</strong>
       <nav aria-label="Views">
-        ${['sessions', 'agents'].map((name) => html`<a key=${name} href=${`#/${name}`} aria-current=${place === name ? 'page' : null}>${name === 'agents' ? 'Agents' : 'Sessions'}</a>`)}
+        ${Object.entries(TABS).map(([name, title]) => html`<a key=${name} href=${`#/${name}`} aria-current=${place === name ? 'page' : null}>${title}</a>`)}
       </nav>
       <span class=${isConnected ? 'connection on' : 'connection off'} role="status">${isConnected ? 'connected' : 'connecting…'}</span>
       <button type="button" class="small" onClick=${signOut}>Sign out</button></header>
     <main id="main" tabindex="-1"><${View} key=${path} place=${place} id=${id} live=${live} /></main>`;
 }
+
+const TABS = { sessions: 'Sessions', agents: 'Agents', checkpoints: 'Checkpoints' };
 
 /** The fragment is taken by the views. @param {Event} event */
 function skip(event) {
@@ -76,6 +80,8 @@ function skip(event) {
 function View({ place, id, live }) {
   if (place === 'agents')
     return id === null ? html`<${AgentsView} live=${live} />` : html`<${AgentView} id=${id} live=${live} />`;
+  if (place === 'checkpoints')
+    return id === null ? html`<${CheckpointsView} />` : html`<${CheckpointSessionView} id=${id} />`;
   return id === null ? html`<${SessionsView} live=${live} />` : html`<${StateView} id=${id} live=${live} />`;
 }
 

@@ -42,3 +42,12 @@ export function Problem({ error }) {
 export function counted(count, noun) {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** @param {number} count */
+export function bytes(count) {
+  const units = ['B', 'kB', 'MB', 'GB'];
+  let value = count;
+  let unit = 0;
+  for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
+  return `${value.toLocaleString('en', { maximumFractionDigits: value < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
+}

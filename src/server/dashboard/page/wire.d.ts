@@ -121,6 +121,44 @@ export interface Traces {
   readonly before: number | null;
 }
 
+export type LayerSummary = Readonly<Record<string, { readonly keys: number; readonly bytes: number }>>;
+
+export interface CheckpointSessions {
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly last_accessed_at: string;
+    readonly tags: readonly string[];
+    readonly total_size_bytes: number;
+    readonly checkpoints: number;
+    readonly encrypted: boolean;
+  }[];
+  readonly total_size_bytes: number;
+  readonly max_total_size: number;
+}
+
+export interface CheckpointPage {
+  readonly total: number;
+  readonly checkpoints: readonly {
+    readonly id: string;
+    readonly name: string | null;
+    readonly tags: readonly string[];
+    readonly created_at: string;
+    readonly context_size_bytes: number;
+    readonly stored_bytes: number;
+    readonly critical: boolean;
+    readonly encrypted: boolean;
+    readonly classification_summary: LayerSummary | null;
+  }[];
+}
+
+export interface CheckpointDiff {
+  readonly changes: readonly {
+    readonly op: 'add' | 'replace' | 'remove';
+    readonly path: string;
+    readonly value?: unknown;
+  }[];
+}
+
 /** A message of the WebSocket; more fields by `type`. */
 export interface LiveMessage {
   readonly type: string;

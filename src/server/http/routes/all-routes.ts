@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { openApiDocument } from '../openapi.js';
 import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';
+import { checkpointRoutes } from './checkpoint-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { stateRoutes } from './state-routes.js';
 
@@ -33,4 +34,5 @@ export const allRoutes: readonly Route[] = [
   ...sessionRoutes,
   ...stateRoutes,
   ...agentRoutes,
+  ...checkpointRoutes,
 ];

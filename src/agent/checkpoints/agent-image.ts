@@ -1,0 +1,111 @@
+/**
+ * A whole agent as one JSON object: its working context as a restore gives it, its lasting memory, the artifacts that the context refers
+ * to, and its durable state. It needs nothing else to begin an agent anew.
+ */
+import { Type } from 'typebox';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
+import { lazySchema } from '../../core/schema-check.js';
+import { restoreDry } from '../../memory/maintenance/restore-dry.js';
+import { episodicToJson, semanticToJson } from '../../memory/models/memory-items.js';
+import { messageToJson } from '../../messages/message-serializer.js';
+import { readDocuments } from '../../state/durable/copy-documents.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import { artifactsOf } from '../model/artifacts.js';
+
+/** What `kind` says of a checkpoint that holds an agent. */
+export const AGENT_KIND = 'agent';
+const FORMAT = 'rekindle-agent';
+const VERSION = 1;
+
+export interface AgentImage {
+  readonly format: typeof FORMAT;
+  readonly version: number;
+  readonly agent_id: string;
+  readonly epoch_id: number;
+  readonly last_compaction_ts: number | null;
+  readonly last_turn: number;
+  readonly messages: readonly JsonObject[];
+  readonly episodic: readonly JsonObject[];
+  readonly semantic: readonly JsonObject[];
+  /** Base64 by `sha256:` reference. */
+  readonly artifacts: { readonly [ref: string]: string };
+  /** Documents of its durable state, by name. */
+  readonly state: { readonly [name: string]: JsonObject };
+}
+
+const objects = Type.Array(Type.Object({}));
+const checkImage = lazySchema(
+  Type.Object({
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    agent_id: Type.String(),
+    epoch_id: Type.Integer(),
+    last_compaction_ts: Type.Union([Type.Number(), Type.Null()]),
+    last_turn: Type.Integer({ minimum: 0 }),
+    messages: objects,
+    episodic: objects,
+    semantic: objects,
+    artifacts: Type.Object({}, { additionalProperties: Type.String() }),
+    state: Type.Object({}, { additionalProperties: Type.Object({}) }),
+  }),
+);
+
+/** Where the durable state of one agent is, when it is not shared with others. */
+export function ownStateFolder(agentId: string): Name {
+  return ['agents', agentId, 'state'];
+}
+
+/**
+ * The agent as it is stored now, also while it runs, here or in another process. A call that is open is closed as a restore would close
+ * it: whoever begins from this must not run it again. Writes nothing.
+ * @param stateFolder default: the agent's own, else `['state']`; null: no state
+ * @throws AGENT_NOT_FOUND, CONTEXT_BLANK, and what storage throws
+ */
+export async function captureAgent(
+  backend: StorageBackend,
+  agentId: string,
+  stateFolder?: Name | null,
+): Promise<AgentImage> {
+  const state = await readState(backend, agentId, stateFolder);
+  return restoreDry(backend, agentId, async (memory, messages): Promise<AgentImage> => {
+    const artifacts = await artifactsOf(messages, (ref) => memory.getArtifact(ref));
+    return {
+      format: FORMAT,
+      version: VERSION,
+      agent_id: agentId,
+      epoch_id: memory.epochId,
+      last_compaction_ts: memory.lastCompactionTs,
+      last_turn: memory.lastTurn,
+      messages: messages.map(messageToJson),
+      episodic: (await memory.store.listEpisodic()).map(episodicToJson),
+      semantic: (await memory.store.listSemantic()).map(semanticToJson),
+      artifacts: Object.fromEntries([...artifacts].map(([ref, bytes]) => [ref, base64Of(bytes)])),
+      state,
+    };
+  });
+}
+
+async function readState(backend: StorageBackend, agentId: string, folder?: Name | null) {
+  if (folder === null) return {};
+  if (folder !== undefined) return readDocuments(backend, folder);
+  const own = await readDocuments(backend, ownStateFolder(agentId));
+  return Object.keys(own).length > 0 ? own : readDocuments(backend, ['state']);
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+/** @throws INVALID_ARGUMENT for a context that is no agent, UNSUPPORTED_VERSION */
+export function asAgentImage(context: JsonValue, checkpointId: string): AgentImage {
+  const { format, version } = context as JsonObject;
+  if (format === FORMAT && typeof version === 'number' && version > VERSION)
+    throw new RekindleError('UNSUPPORTED_VERSION', `${checkpointId} holds an agent of a newer release.`, {
+      details: { checkpointId, version },
+    });
+  if (checkImage()(context)) return context as unknown as AgentImage;
+  throw new RekindleError('INVALID_ARGUMENT', `${checkpointId} holds a context, but not a whole agent.`, {
+    details: { checkpointId, violations: checkImage().violations() as unknown as JsonValue },
+  });
+}

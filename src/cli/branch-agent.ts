@@ -1,0 +1,24 @@
+/** `--from-checkpoint`: a new agent begins from a checkpoint of another, or of its own past. */
+import { restoreAgent } from '../agent/factory/agent-factory.js';
+import { OfflineModel } from '../agent/model/offline-model.js';
+import { checkpointsFor } from './checkpoint-place.js';
+import type { CommandContext, CommonOptions } from './command-context.js';
+
+/** Durable when it resolves. @throws AGENT_EXISTS, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for a checkpoint that holds no agent */
+export async function branchAgent(
+  context: CommandContext,
+  options: CommonOptions,
+  agentId: string,
+  checkpointId: string,
+): Promise<void> {
+  const service = checkpointsFor(context, options);
+  try {
+    const config = { model: new OfflineModel(), storage: context.storage };
+    const agent = restoreAgent(agentId, config, null, { fromCheckpoint: { checkpointId, service } });
+    await agent.start();
+    await agent.stop();
+    context.note(`${agentId} begins from ${checkpointId}.`);
+  } finally {
+    await service.close();
+  }
+}

@@ -1,0 +1,255 @@
+/** `rekindle checkpoint`: contexts and whole agents as they were, to go back to. */
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import { checkpointAgent } from '../agent/checkpoints/checkpoint-agent.js';
+import type { CheckpointMetadata } from '../checkpoints/checkpoint-metadata.js';
+import type { CheckpointService, LoadParams, SaveResult } from '../checkpoints/checkpoint-service.js';
+import { RekindleError } from '../core/errors.js';
+import type { JsonObject, JsonValue } from '../core/json.js';
+import { quoteLargeIntegers } from '../core/json-digits.js';
+import { readLocalFile } from '../storage/file/local-file.js';
+import { CHECKPOINT_DIR_TEXT, checkpointPlace, checkpointsFor } from './checkpoint-place.js';
+import { addCheckpointUpkeep } from './checkpoint-upkeep.js';
+import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
+import { writeNewFile } from './new-file.js';
+import { count } from './report-text.js';
+import { excerpt } from './safe-text.js';
+import { addSubcommand } from './subcommand.js';
+import { changeLine, readStdin, wholeNumber } from './value-text.js';
+
+interface CheckpointOptions extends CommonOptions {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly workflow?: string;
+  readonly name?: string;
+  readonly tag?: string | readonly string[];
+  readonly force?: boolean;
+  readonly critical?: boolean;
+  readonly out?: string;
+  readonly budget?: string;
+  readonly after?: string;
+  readonly before?: string;
+  readonly limit?: string;
+  readonly offset?: string;
+}
+
+type CheckpointRun = (
+  service: CheckpointService,
+  context: CommandContext,
+  args: readonly string[],
+  options: CheckpointOptions,
+) => Promise<void>;
+
+export function addCheckpointCommand(program: Command): void {
+  const parent = program
+    .command('checkpoint')
+    .description('contexts and whole agents as they were: save, load, list, compare, keep in order');
+  const add = (
+    usage: string,
+    text: string,
+    options: readonly (readonly [string, string])[],
+    run: CheckpointRun,
+  ) =>
+    addSubcommand<CheckpointOptions>(
+      parent,
+      usage,
+      text,
+      options,
+      (args, given) =>
+        runCommand(given, async (context) => {
+          const service = checkpointsFor(context, given);
+          try {
+            await run(service, context, args, given);
+            return undefined;
+          } finally {
+            await service.close();
+          }
+        }),
+      CHECKPOINT_DIR_TEXT,
+    );
+  add(
+    'save [file]',
+    'save a context: a JSON file, standard input, or with --agent a whole agent',
+    [
+      ['--agent <id>', 'save this agent: its working context, memory and state'],
+      ['--session <id>', 'the session (default: the agent, else derived from the workflow and the context)'],
+      ['--workflow <id>', 'the workflow'],
+      ['--name <text>', 'what to find it by'],
+      ['--tag <tag...>', 'tags'],
+      ['--critical', 'retention leaves it alone'],
+      ['--force', 'also when nothing changed'],
+    ],
+    save,
+  );
+  add(
+    'load <checkpoint>',
+    'the context exactly as it was saved; the newest one of a session, when that is given in place of a checkpoint',
+    [
+      ['-o, --out <file>', 'into a new file'],
+      ['--budget <tokens>', 'only what a model would be shown within so many tokens'],
+    ],
+    load,
+  );
+  add(
+    'list [session]',
+    'the checkpoints of a session, or of all, newest first',
+    [
+      ['--tag <tag>', 'with this tag'],
+      ['--agent <id>', 'of this agent'],
+      ['--after <time>', 'saved at this time or later'],
+      ['--before <time>', 'saved before this time'],
+      ['--limit <n>', 'default 20'],
+      ['--offset <n>', 'leave out so many'],
+    ],
+    list,
+  );
+  add('diff <from> <to>', 'what changed from one checkpoint to another', [], diff);
+  add(
+    'mark <what> [key]',
+    'with a session and a key of its context: no view drops that key; with a checkpoint: retention leaves it alone',
+    [],
+    mark,
+  );
+  add('delete <checkpoint>', 'take one checkpoint away', [], remove);
+  addCheckpointUpkeep(parent);
+}
+
+const save: CheckpointRun = async (service, context, [file], options) => {
+  const { session, workflow, name, critical = false, force = false } = options;
+  const tags = tagsOf(options);
+  const params = {
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(workflow === undefined ? {} : { workflowId: workflow }),
+    metadata: { ...(name === undefined ? {} : { name }), ...(tags.length === 0 ? {} : { tags }) },
+    critical,
+    force,
+  };
+  if (options.agent !== undefined && file !== undefined)
+    throw usage('--agent saves an agent, and a file is a context: give one of them.');
+  const saved =
+    options.agent === undefined
+      ? await service.save({ ...params, context: await contextFrom(file) })
+      : await checkpointAgent(service, context.storage, options.agent, params);
+  context.print(describeSaved(saved, checkpointPlace(context, options)), saved);
+};
+
+function describeSaved({ status, metadata, removed, warnings }: SaveResult, place: string): string[] {
+  const { id, contextSizeBytes, storedBytes } = metadata;
+  const line =
+    status === 'SAVED'
+      ? `Saved ${id}: ${count(contextSizeBytes, 'byte')}, of which ${count(storedBytes, 'byte')} were stored in ${place}.`
+      : `Nothing changed since ${id}; nothing was saved.`;
+  const gone = removed.length === 0 ? [] : [`Made room: ${removed.map((old) => old.id).join(', ')} went.`];
+  return [line, ...gone, ...warnings];
+}
+
+const load: CheckpointRun = async (service, { print, note }, [what = ''], { out, budget }) => {
+  const params = placeOf(what);
+  const view =
+    budget === undefined ? null : await service.view({ ...params, budget: wholeNumber(budget, '--budget') });
+  const context = view?.context ?? (await service.load(params)).context;
+  const text = JSON.stringify(context, null, 2);
+  if (out === undefined) return print([text], view ?? context);
+  await writeNewFile(out, [`${text}\n`]);
+  note(`Written to ${out}.`);
+};
+
+const list: CheckpointRun = async (service, context, [session], options) => {
+  const { agent, after, before, limit = '20', offset = '0' } = options;
+  const [tag] = tagsOf(options);
+  const page = await service.list({
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(after === undefined ? {} : { after }),
+    ...(before === undefined ? {} : { before }),
+    limit: wholeNumber(limit, '--limit'),
+    offset: wholeNumber(offset, '--offset', 0),
+  });
+  const { checkpoints, total } = page;
+  const none = `There are no such checkpoints in ${checkpointPlace(context, options)}.`;
+  const more =
+    total > checkpoints.length ? [`${checkpoints.length} of ${total}; see --limit and --offset.`] : [];
+  context.print(checkpoints.length === 0 ? [none] : [tableOf(checkpoints), ...more], page);
+};
+
+function tableOf(checkpoints: readonly CheckpointMetadata[]): string {
+  const table = new Table({
+    head: ['checkpoint', 'saved', 'name', 'tags', 'context', 'stored', ''],
+    style: { head: [], border: [] },
+  });
+  for (const {
+    id,
+    createdAt,
+    name,
+    tags,
+    contextSizeBytes,
+    storedBytes,
+    critical,
+    encrypted,
+  } of checkpoints) {
+    const marks = [critical ? 'critical' : '', encrypted ? 'encrypted' : ''].filter(Boolean).join(', ');
+    table.push([
+      excerpt(id, 60),
+      createdAt,
+      excerpt(name ?? '', 32),
+      excerpt(tags.join(', '), 32),
+      contextSizeBytes,
+      storedBytes,
+      marks,
+    ]);
+  }
+  return table.toString();
+}
+
+const diff: CheckpointRun = async (service, { print }, [from = '', to = '']) => {
+  const changes = await service.diff(from, to);
+  print(changes.length === 0 ? ['No difference.'] : changes.map(changeLine), {
+    from,
+    to,
+    changes: changes as unknown as JsonValue,
+  });
+};
+
+const mark: CheckpointRun = async (service, { print }, [what = '', key]) => {
+  if (key === undefined) {
+    await service.markCritical({ checkpointId: what });
+    return print([`Retention leaves ${what} alone.`], { checkpointId: what, critical: true });
+  }
+  await service.markCritical({ sessionId: what, contextKey: key });
+  print([`No view of ${what} drops ${key}.`], { sessionId: what, contextKey: key });
+};
+
+const remove: CheckpointRun = async (service, { print }, [id = '']) => {
+  await service.delete(id);
+  print([`${id} is gone; its data goes at a prune, as far as no other checkpoint uses it.`], { id });
+};
+
+/** Ids have a number after an `@`; what has none is a session. */
+function placeOf(what: string): LoadParams {
+  return /@\d+$/.test(what) ? { checkpointId: what } : { sessionId: what };
+}
+
+function tagsOf({ tag }: CheckpointOptions): readonly string[] {
+  return tag === undefined ? [] : typeof tag === 'string' ? [tag] : tag;
+}
+
+/** @throws INVALID_ARGUMENT for what is no JSON, or has a number that would not stay as it is */
+async function contextFrom(file: string | undefined): Promise<JsonObject> {
+  if (file === undefined && process.stdin.isTTY)
+    throw usage('Give a file with a JSON object, pipe one in, or use --agent.');
+  const text =
+    file === undefined ? await readStdin() : Buffer.from(await readLocalFile(file)).toString('utf8');
+  const where = file ?? 'standard input';
+  try {
+    const value = JSON.parse(text.replace(/^\ufeff/, '')) as JsonObject;
+    if (quoteLargeIntegers(text) === text) return value;
+  } catch (cause) {
+    throw usage(`${where} is no JSON.`, cause);
+  }
+  throw usage(`${where} has a number with more digits than JavaScript keeps (2^53). Write it as text.`);
+}
+
+function usage(problem: string, cause?: unknown): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', problem, { details: { argument: 'file' }, cause });
+}

@@ -1,0 +1,200 @@
+/** `rekindle checkpoint`: what keeps checkpoints in order: retention, checks, keys. */
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
+import type { PruneReport } from '../checkpoints/maintenance/prune.js';
+import type { VerifyReport } from '../checkpoints/maintenance/verify.js';
+import type { SessionHead } from '../checkpoints/session/session-log.js';
+import { RekindleError } from '../core/errors.js';
+import { tryParseJson } from '../core/json.js';
+import { readLocalFile } from '../storage/file/local-file.js';
+import { CHECKPOINT_DIR_TEXT, checkpointPlace, checkpointsFor } from './checkpoint-place.js';
+import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
+import { EXIT } from './exit-codes.js';
+import { writeNewFile } from './new-file.js';
+import { startProgress } from './progress.js';
+import { count } from './report-text.js';
+import { excerpt } from './safe-text.js';
+import { addSubcommand } from './subcommand.js';
+import { wholeNumber } from './value-text.js';
+
+interface UpkeepOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+  readonly session?: string;
+  readonly maxAgeDays?: string;
+  readonly maxCheckpoints?: string;
+  readonly graceMinutes?: string;
+  readonly heads?: string;
+  readonly writeHeads?: string;
+}
+
+type UpkeepRun = (
+  service: CheckpointService,
+  context: CommandContext,
+  options: UpkeepOptions,
+) => Promise<number | undefined>;
+
+export function addCheckpointUpkeep(parent: Command): void {
+  const add = (
+    usage: string,
+    text: string,
+    options: readonly (readonly [string, string])[],
+    run: UpkeepRun,
+  ) =>
+    addSubcommand<UpkeepOptions>(
+      parent,
+      usage,
+      text,
+      options,
+      (_, given) =>
+        runCommand(given, async (context) => {
+          const service = checkpointsFor(context, given);
+          try {
+            return await run(service, context, given);
+          } finally {
+            await service.close();
+          }
+        }),
+      CHECKPOINT_DIR_TEXT,
+    );
+  add('sessions', 'the sessions, and what they take', [], sessions);
+  add(
+    'prune',
+    'remove what is too old or too much, and data that nothing refers to; never what is critical, or the newest',
+    [
+      ['--dry-run', 'only say what would go'],
+      ['--session <id>', 'only this session'],
+      ['--max-age-days <n>', 'in place of the configured age'],
+      ['--max-checkpoints <n>', 'in place of the configured count'],
+      ['--grace-minutes <n>', 'how old unused data has to be'],
+    ],
+    prune,
+  );
+  add(
+    'verify',
+    'read everything and check it (changes nothing)',
+    [
+      ['--session <id>', 'only this session'],
+      ['--heads <file>', 'heads of an earlier run: that nothing before them was taken away or put back'],
+      ['--write-heads <file>', 'the heads of now, into a new file, to be kept elsewhere'],
+    ],
+    verify,
+  );
+  add(
+    'rotate-key',
+    'wrap the keys of all sessions with a new master key; no data is written anew',
+    [],
+    rotate,
+  );
+}
+
+const sessions: UpkeepRun = async (service, context, options) => {
+  const [infos, stats] = [await service.sessions(), await service.stats()];
+  const table = new Table({
+    head: ['session', 'checkpoints', 'bytes', 'last used', ''],
+    style: { head: [], border: [] },
+  });
+  for (const { id, checkpoints, totalSizeBytes, lastAccessedAt, encrypted } of infos)
+    table.push([excerpt(id, 60), checkpoints, totalSizeBytes, lastAccessedAt, encrypted ? 'encrypted' : '']);
+  const place = checkpointPlace(context, options);
+  const sum = `${count(stats.totalSizeBytes, 'byte')} of ${count(stats.maxTotalSize, 'byte')} in ${place}.`;
+  const lines = infos.length === 0 ? [`There are no checkpoints in ${place}.`] : [table.toString(), sum];
+  context.print(lines, { sessions: infos, stats });
+  return undefined;
+};
+
+const prune: UpkeepRun = async (service, { print }, options) => {
+  const { dryRun = false, session, maxAgeDays, maxCheckpoints, graceMinutes } = options;
+  const report = await service.prune({
+    dryRun,
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(maxAgeDays === undefined ? {} : { maxAgeDays: wholeNumber(maxAgeDays, '--max-age-days') }),
+    ...(maxCheckpoints === undefined
+      ? {}
+      : { maxCheckpoints: wholeNumber(maxCheckpoints, '--max-checkpoints') }),
+    ...(graceMinutes === undefined
+      ? {}
+      : { orphanGraceMinutes: wholeNumber(graceMinutes, '--grace-minutes', 0) }),
+  });
+  print(describePruned(report), report);
+  return report.problems.length > 0 ? EXIT.problem : undefined;
+};
+
+function describePruned({
+  dryRun,
+  removed,
+  orphans,
+  bytesBefore,
+  bytesAfter,
+  problems,
+}: PruneReport): string[] {
+  const verb = dryRun ? 'Would remove' : 'Removed';
+  const freed = count(bytesBefore - bytesAfter, 'byte');
+  return [
+    ...removed.map(
+      ({ checkpoint, why }) => `${verb} ${checkpoint.id} (${why}), saved ${checkpoint.createdAt}.`,
+    ),
+    removed.length === 0
+      ? 'No checkpoint is too old or too much.'
+      : `${count(removed.length, 'checkpoint')}: ${freed} that no other uses; they go after the grace time.`,
+    `${verb} ${count(orphans.blobs, 'piece')} of data that nothing refers to: ${count(orphans.bytes, 'byte')}.`,
+    ...problems.map(({ sessionId, message }) => `Left alone: ${sessionId}: ${message}`),
+  ];
+}
+
+const verify: UpkeepRun = async (service, { print, json }, { session, heads, writeHeads }) => {
+  const known = heads === undefined ? [] : await readHeads(heads);
+  const progress = startProgress('Reading', !json);
+  let report: VerifyReport;
+  try {
+    report = await service.verify({
+      ...(session === undefined ? {} : { sessionId: session }),
+      heads: known,
+      onProgress: (checkpoints) => progress.say(`Reading: ${count(checkpoints, 'checkpoint')}`),
+    });
+  } finally {
+    progress.end();
+  }
+  if (writeHeads !== undefined)
+    await writeNewFile(writeHeads, [`${JSON.stringify(report.heads, null, 2)}\n`]);
+  print(describeVerified(report), report);
+  return report.ok ? EXIT.ok : EXIT.problem;
+};
+
+function describeVerified({ ok, checkpoints, sessions: number, problems, orphans }: VerifyReport): string[] {
+  const unused = `${count(orphans.blobs, 'piece')} of data (${count(orphans.bytes, 'byte')}) that nothing refers to`;
+  return [
+    `${ok ? 'ok     ' : 'DAMAGED'} ${count(checkpoints, 'checkpoint')} in ${count(number, 'session')}; ${unused}`,
+    ...problems.map(
+      ({ sessionId, checkpointId, code, message }) =>
+        `        ${checkpointId ?? sessionId}: ${message} (${code})`,
+    ),
+  ];
+}
+
+async function readHeads(file: string): Promise<SessionHead[]> {
+  const value = tryParseJson(Buffer.from(await readLocalFile(file)).toString('utf8'));
+  if (Array.isArray(value) && value.every(isHead)) return value as unknown as SessionHead[];
+  throw new RekindleError('INVALID_ARGUMENT', `${file} has no heads: a file of --write-heads has.`, {
+    details: { argument: '--heads', file },
+  });
+}
+
+function isHead(value: unknown): boolean {
+  const { sessionId, seq, digest } = (value ?? {}) as Partial<SessionHead>;
+  return typeof sessionId === 'string' && Number.isSafeInteger(seq) && typeof digest === 'string';
+}
+
+const rotate: UpkeepRun = async (service, { print }) => {
+  const report = await service.rotateKeys();
+  const { master, rewrapped, sessions: number, failed } = report;
+  const lines = [
+    master === null
+      ? 'No session is encrypted, and there is no master key: nothing was done.'
+      : `Master key ${master}: ${count(rewrapped, 'key')} of ${count(number, 'session')} wrapped anew.`,
+    ...failed.map(({ sessionId, message }) => `Left as it was: ${sessionId}: ${message}`),
+    ...(failed.length > 0 ? ['The old master keys are kept until these are done.'] : []),
+  ];
+  print(lines, report);
+  return failed.length > 0 ? EXIT.problem : undefined;
+};

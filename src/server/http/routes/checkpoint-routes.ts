@@ -1,0 +1,117 @@
+/** Checkpoints, for looking at. */
+import { Type } from 'typebox';
+import type { JsonObject, JsonValue } from '../../../core/json.js';
+import { text, wholeNumber } from '../query.js';
+import { ok, type Route, type RouteRequest } from '../route.js';
+import * as schemas from '../schemas.js';
+import { checkpointSessionToWire, checkpointToWire } from '../wire.js';
+
+const LIMIT_MAX = 1_000;
+const LIMIT = 100;
+const notFound = { description: 'There is no such checkpoint or session.', schema: schemas.problemDetails };
+
+function parameter(name: string, description: string, schema = Type.String()) {
+  return { name, in: 'query', description, schema } as const;
+}
+
+const whole = (name: string, description: string) => ({
+  ...parameter(name, description),
+  schema: Type.Integer({ minimum: 0 }),
+});
+
+const sessions: Route = {
+  method: 'GET',
+  path: '/checkpoints/sessions',
+  summary: 'Sessions with checkpoints, the one that was used last first, and what they take',
+  responses: { 200: { description: 'The sessions.', schema: schemas.checkpointSessions } },
+  async handle(_, { checkpoints }) {
+    const [infos, stats] = [await checkpoints.sessions(), await checkpoints.stats()];
+    return ok({
+      sessions: infos.map(checkpointSessionToWire),
+      total_size_bytes: stats.totalSizeBytes,
+      max_total_size: stats.maxTotalSize,
+    });
+  },
+};
+
+const list: Route = {
+  method: 'GET',
+  path: '/checkpoints',
+  summary: 'Checkpoints, newest first',
+  parameters: [
+    parameter('session', 'Only of this session.'),
+    parameter('tag', 'Only with this tag.'),
+    parameter('agent', 'Only of this agent.'),
+    parameter('after', 'Only saved at this time or later: ISO 8601.'),
+    parameter('before', 'Only saved before this time.'),
+    whole('limit', `At most ${LIMIT_MAX}. Default ${LIMIT}.`),
+    whole('offset', 'So many are left out at the beginning.'),
+  ],
+  responses: {
+    200: { description: 'A page of them.', schema: schemas.checkpointList },
+    404: notFound,
+  },
+  async handle(request, { checkpoints }) {
+    const page = await checkpoints.list(queryOf(request));
+    return ok({ total: page.total, checkpoints: page.checkpoints.map(checkpointToWire) });
+  },
+};
+
+function queryOf(request: RouteRequest) {
+  const limit = wholeNumber(request, 'limit', LIMIT_MAX, 1) ?? LIMIT;
+  const offset = wholeNumber(request, 'offset') ?? 0;
+  const given = {
+    sessionId: text(request, 'session'),
+    tag: text(request, 'tag'),
+    agentId: text(request, 'agent'),
+    after: text(request, 'after'),
+    before: text(request, 'before'),
+  };
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...(Object.fromEntries(named) as { [field: string]: string }), limit, offset };
+}
+
+const read: Route = {
+  method: 'GET',
+  path: '/checkpoints/{id}',
+  summary: 'One checkpoint, without its context',
+  responses: { 200: { description: 'The checkpoint.', schema: schemas.checkpoint }, 404: notFound },
+  async handle({ params }, { checkpoints }) {
+    return ok(checkpointToWire(await checkpoints.metadata({ checkpointId: params['id']! })));
+  },
+};
+
+const context: Route = {
+  method: 'GET',
+  path: '/checkpoints/{id}/context',
+  summary: 'The context exactly as it was saved, or what a model is shown of it within a budget',
+  parameters: [whole('budget', 'In tokens.')],
+  responses: { 200: { description: 'The context.', schema: schemas.checkpointContext }, 404: notFound },
+  async handle(request, { checkpoints }) {
+    const checkpointId = request.params['id']!;
+    const budget = wholeNumber(request, 'budget', Number.MAX_SAFE_INTEGER, 1);
+    if (budget === null) {
+      const loaded = await checkpoints.load({ checkpointId });
+      return ok({ checkpoint: checkpointToWire(loaded.metadata), context: loaded.context });
+    }
+    const view = await checkpoints.view({ checkpointId, budget });
+    const checkpoint = checkpointToWire(await checkpoints.metadata({ checkpointId }));
+    const { tokens, keys } = view;
+    const about: JsonObject = { tokens, budget, keys: keys as unknown as JsonValue };
+    return ok({ checkpoint, context: view.context, view: about });
+  },
+};
+
+const diff: Route = {
+  method: 'GET',
+  path: '/checkpoints/{id}/diff/{to}',
+  summary: 'What changed from one checkpoint to another, as a JSON Patch',
+  responses: { 200: { description: 'The changes.', schema: schemas.checkpointDiff }, 404: notFound },
+  async handle({ params }, { checkpoints }) {
+    const [from, to] = [params['id']!, params['to']!];
+    const changes = await checkpoints.diff(from, to);
+    return ok({ from, to, changes: changes as unknown as JsonValue });
+  },
+};
+
+export const checkpointRoutes: readonly Route[] = [sessions, list, read, context, diff];

@@ -1,0 +1,353 @@
+/**
+ * Checkpoints that are saved, marked, deleted and pruned without grace, while a full session makes room for each new one. After a crash
+ * every one that is listed loads, and is what was saved under its number; what was acknowledged is there, and what was taken away stays
+ * away; and saving goes on with a number that was not there before.
+ */
+import { createHash } from 'node:crypto';
+import { checkpointId } from '../../../src/checkpoints/checkpoint-id.js';
+import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import type { CheckpointConfigInit } from '../../../src/checkpoints/config/checkpoint-config.js';
+import type { MasterKeys } from '../../../src/checkpoints/encryption/master-keys.js';
+import { canonicalJson } from '../../../src/core/canonical-json.js';
+import { isRekindleError } from '../../../src/core/errors.js';
+import type { JsonObject } from '../../../src/core/json.js';
+import type { StorageBackend } from '../../../src/storage/ports.js';
+import type { Fact } from '../history.js';
+import {
+  demand,
+  type Process,
+  type RebootedProcess,
+  type RunningProcess,
+  type Session,
+  type Workload,
+  withStorage,
+} from '../workload.js';
+
+const SESSION = 'session';
+const MARKED_KEY = 'goal';
+/** So few that a burst fills the session, and that the next one needs room. */
+const CHECKPOINTS_MAX = 3;
+/** What `prune` leaves. */
+const PRUNED_TO = 2;
+const STORAGE: NonNullable<CheckpointConfigInit['storage']> = {
+  maxCheckpoints: CHECKPOINTS_MAX,
+  orphanGraceMinutes: 0,
+};
+
+/** What a workload is about beside saving. */
+export interface CheckpointSetting {
+  readonly encrypted: boolean;
+  readonly masterKeys?: (storage: StorageBackend) => MasterKeys;
+  readonly messagesPerKey?: number;
+}
+
+export function withCheckpoints<T>(
+  process: Process,
+  { encrypted, masterKeys, messagesPerKey }: CheckpointSetting,
+  run: (service: CheckpointService) => Promise<T>,
+): Promise<T> {
+  const make = (backend: StorageBackend) =>
+    new CheckpointService({
+      backend,
+      clock: process.clock,
+      config: { storage: STORAGE, encryption: { enabled: encrypted } },
+      ...(masterKeys ? { masterKeys: masterKeys(backend) } : {}),
+      ...(messagesPerKey === undefined ? {} : { messagesPerKey }),
+    });
+  return withStorage(process, make, run);
+}
+
+const COMMON = Array.from({ length: 8 }, (_, index) => text(`common ${index}`, 600));
+
+/** The context of a step: most of it is in all of them, so that each uses the data of those before it. */
+function contextOf(step: number): JsonObject {
+  const history = [...COMMON, text(`own ${step}`, 700)];
+  return { step, goal: 'go on', history, ...(isLarge(step) ? { large: text(`large ${step}`, 20_000) } : {}) };
+}
+
+const LARGE_FROM = 1_000_000;
+
+function isLarge(step: number): boolean {
+  return step >= LARGE_FROM;
+}
+
+function text(name: string, length: number): string {
+  let made = '';
+  for (let part = 0; made.length < length; part += 1)
+    made += createHash('sha256').update(`${name} ${part}`).digest('base64');
+  return made.slice(0, length);
+}
+
+/** The step of each checkpoint that is listed, by number; each one loads, and is the context of its step. */
+async function loadAll(service: CheckpointService): Promise<Map<number, number>> {
+  const steps = await stepsOf(service);
+  for (const [number, step] of steps) {
+    const { context } = await service.load({ checkpointId: idOf(number) });
+    demand(
+      canonicalJson(context) === canonicalJson(contextOf(step)),
+      () => `${idOf(number)} is not what was saved: ${JSON.stringify(context).slice(0, 80)}`,
+    );
+  }
+  return steps;
+}
+
+/** As their names say; the oldest first. */
+async function stepsOf(service: CheckpointService): Promise<Map<number, number>> {
+  const found = (await listed(service)).toReversed();
+  return new Map(found.map(({ number, name }) => [number, Number(name)]));
+}
+
+function idOf(number: number): string {
+  return checkpointId({ sessionId: SESSION, number });
+}
+
+/** Newest first. */
+async function listed(service: CheckpointService) {
+  try {
+    return (await service.list({ sessionId: SESSION, limit: 1_000 })).checkpoints;
+  } catch (thrown) {
+    if (isRekindleError(thrown, 'SESSION_NOT_FOUND')) return [];
+    throw thrown;
+  }
+}
+
+function save(service: CheckpointService, step: number) {
+  const metadata = { name: String(step) };
+  return service.save({ sessionId: SESSION, context: contextOf(step), metadata });
+}
+
+export class CheckpointWork implements Session {
+  readonly #process: RunningProcess;
+  readonly #setting: CheckpointSetting;
+  #count = 0;
+
+  constructor(process: RunningProcess, setting: CheckpointSetting) {
+    this.#process = process;
+    this.#setting = setting;
+  }
+
+  /** Opened and closed each time: then no timer of this process decides what is on the disk. */
+  async apply(operation: string): Promise<void> {
+    await withCheckpoints(this.#process, this.#setting, async (service) => {
+      this.#process.clock.advance(1);
+      if (await this.#did(operation, service)) await this.#tellSeen(service);
+    });
+  }
+
+  /** False when nothing had to become durable. */
+  async #did(operation: string, service: CheckpointService): Promise<boolean> {
+    const numbers = (await listed(service)).map(({ number }) => number);
+    const [newest, second = newest] = numbers;
+    switch (operation) {
+      case 'save':
+        return this.#save(service, this.#nextStep());
+      case 'save same':
+        return this.#save(service, (await stepsOf(service)).get(newest ?? 0) ?? this.#nextStep());
+      case 'save large':
+        return this.#save(service, LARGE_FROM + this.#nextStep());
+      case 'burst':
+        await Promise.all([1, 2, 3].map(() => this.#save(service, this.#nextStep())));
+        return true;
+      case 'mark':
+        return this.#mark(service, second);
+      case 'delete':
+        return this.#delete(service, numbers.at(-1));
+      case 'prune':
+        return this.#prune(service);
+      case 'rotate':
+        return this.#rotate(service);
+      default:
+        await loadAll(service);
+        return false;
+    }
+  }
+
+  #nextStep(): number {
+    return 100 * this.#process.identity.owner().pid + ++this.#count;
+  }
+
+  async #save(service: CheckpointService, step: number): Promise<true> {
+    const ack = this.#process.history.begin({ op: 'save', step });
+    const { metadata, removed } = await save(service, step);
+    ack({ number: metadata.number, removed: removed.map(({ number }) => number) });
+    return true;
+  }
+
+  async #mark(service: CheckpointService, number: number | undefined): Promise<boolean> {
+    if (number === undefined) return false;
+    const ackKey = this.#process.history.begin({ op: 'mark', contextKey: MARKED_KEY });
+    await service.markCritical({ sessionId: SESSION, contextKey: MARKED_KEY });
+    ackKey();
+    if ((await listed(service)).filter(({ critical }) => critical).length > 0) return true; // all of them would leave no room
+    const ack = this.#process.history.begin({ op: 'mark', number });
+    await service.markCritical({ checkpointId: idOf(number) });
+    ack();
+    return true;
+  }
+
+  async #delete(service: CheckpointService, number: number | undefined): Promise<boolean> {
+    if (number === undefined) return false;
+    const ack = this.#process.history.begin({ op: 'remove', numbers: [number] });
+    await service.delete(idOf(number));
+    ack({ removed: [number] });
+    return true;
+  }
+
+  async #prune(service: CheckpointService): Promise<boolean> {
+    const options = { maxCheckpoints: PRUNED_TO, orphanGraceMinutes: 0 };
+    const plan = await service.prune({ ...options, dryRun: true });
+    const ack = this.#process.history.begin({ op: 'remove', numbers: numbersOf(plan) });
+    const report = await service.prune(options);
+    demand(report.problems.length === 0, () => `prune: ${report.problems[0]!.message}`);
+    ack({ removed: numbersOf(report) });
+    return report.removed.length > 0;
+  }
+
+  async #rotate(service: CheckpointService): Promise<false> {
+    const { failed } = await service.rotateKeys();
+    demand(failed.length === 0, () => `rotation: ${failed[0]!.message}`);
+    return false;
+  }
+
+  /** A durable change makes durable what it was made upon, also what an earlier process was killed over. */
+  async #tellSeen(service: CheckpointService): Promise<void> {
+    const live = [...(await stepsOf(service))];
+    this.#process.history.begin({ op: 'seen', live })();
+  }
+
+  async dispose(): Promise<void> {}
+}
+
+function numbersOf({ removed }: Awaited<ReturnType<CheckpointService['prune']>>): number[] {
+  return removed.map(({ checkpoint }) => checkpoint.number);
+}
+
+/** What must be there, and what may. */
+class Expected {
+  /** Steps by number. */
+  live = new Map<number, number>();
+  /** Their removal was begun. */
+  readonly going = new Set<number>();
+  /** Steps whose saving was begun. */
+  readonly coming = new Set<number>();
+  readonly critical = new Set<number>();
+  isKeyMarked = false;
+  /** The highest number that was acknowledged. */
+  last = 0;
+
+  constructor(facts: readonly Fact[]) {
+    for (const { fact, acked } of facts) this.#take(fact, acked);
+  }
+
+  #take(fact: JsonObject, acked: JsonObject | null): void {
+    if (acked === null) {
+      this.#takeBegun(fact);
+      return;
+    }
+    if (fact['op'] === 'mark') {
+      if ('number' in fact) this.critical.add(Number(fact['number']));
+      else this.isKeyMarked = true;
+    }
+    if (fact['op'] === 'seen') this.#see(fact['live'] as [number, number][]);
+    if (fact['op'] === 'save') {
+      const number = Number(acked['number']);
+      this.live.set(number, Number(fact['step']));
+      this.last = Math.max(this.last, number);
+    }
+    for (const number of (acked['removed'] ?? []) as number[]) this.live.delete(number);
+  }
+
+  #takeBegun(fact: JsonObject): void {
+    if (fact['op'] === 'save') {
+      this.coming.add(Number(fact['step']));
+      // The oldest that is not critical makes room; who it is, is not known where an earlier mark or saving is in doubt.
+      for (const number of this.live.keys()) if (!this.critical.has(number)) this.going.add(number);
+    }
+    if (fact['op'] === 'remove') for (const number of fact['numbers'] as number[]) this.going.add(number);
+  }
+
+  #see(live: readonly [number, number][]): void {
+    this.live = new Map(live);
+    this.going.clear();
+    this.coming.clear();
+    this.last = Math.max(this.last, ...this.live.keys());
+  }
+
+  check(found: ReadonlyMap<number, number>): void {
+    const list = [...found.keys()];
+    for (const [number, step] of this.live)
+      demand(
+        found.get(number) === step || (!found.has(number) && this.going.has(number)),
+        () => `acknowledged checkpoint ${number} is lost; found ${list.join(' ') || 'none'}`,
+      );
+    for (const [number, step] of found) {
+      if (this.live.has(number)) continue;
+      demand(number > this.last, () => `removed checkpoint ${number} is back, or its number is used again`);
+      demand(this.coming.has(step), () => `checkpoint ${number} was never saved`);
+    }
+  }
+}
+
+/** @param again more that is done and checked in the process after the crash */
+export async function checkCheckpoints(
+  process: RebootedProcess,
+  setting: CheckpointSetting,
+  again: (service: CheckpointService) => Promise<void> = async () => {},
+): Promise<void> {
+  const expected = new Expected(process.facts);
+  const step = 100 * process.identity.owner().pid;
+  const after = await withCheckpoints(process, setting, async (service) => {
+    const before = await loadAll(service);
+    expected.check(before);
+    await checkMarks(service, expected, before);
+    await again(service);
+    await service.prune({ orphanGraceMinutes: 0 });
+    demand(isSame(await loadAll(service), before), () => 'prune took more than data that nothing refers to');
+    process.clock.advance(1);
+    const { metadata } = await save(service, step);
+    const { number } = metadata;
+    demand(
+      number > Math.max(expected.last, ...before.keys()),
+      () => `number ${number} was there before; acknowledged ${expected.last}`,
+    );
+    const saved = await loadAll(service);
+    demand(saved.get(number) === step, () => `${number} was just saved, and is not listed`);
+    return saved;
+  });
+  if (!process.thorough) return;
+  await withCheckpoints(process.next(), setting, async (service) => {
+    demand(isSame(await loadAll(service), after), () => 'a checkpoint after recovery did not last');
+    const { problems } = await service.verify();
+    const wrong = problems.find(({ code }) => code !== 'JOURNAL_DAMAGED');
+    demand(wrong === undefined, () => `verify: ${wrong!.message}`);
+  });
+}
+
+async function checkMarks(
+  service: CheckpointService,
+  { isKeyMarked, critical }: Expected,
+  found: ReadonlyMap<number, number>,
+): Promise<void> {
+  if (isKeyMarked) {
+    const { criticalKeys } = await service.session(SESSION);
+    demand(criticalKeys.includes(MARKED_KEY), () => `the mark of ${MARKED_KEY} is lost`);
+  }
+  for (const number of critical) {
+    if (!found.has(number)) continue; // it was deleted since
+    const metadata = await service.metadata({ checkpointId: idOf(number) });
+    demand(metadata.critical, () => `the mark of checkpoint ${number} is lost`);
+  }
+}
+
+function isSame(left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): boolean {
+  return JSON.stringify([...left]) === JSON.stringify([...right]);
+}
+
+const PLAIN: CheckpointSetting = { encrypted: false };
+
+export const checkpoints: Workload = {
+  name: 'checkpoints',
+  alphabet: ['save', 'save same', 'save large', 'burst', 'mark', 'delete', 'prune', 'load'],
+  start: async (process) => new CheckpointWork(process, PLAIN),
+  check: (process) => checkCheckpoints(process, PLAIN),
+};

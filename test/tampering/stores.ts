@@ -1,0 +1,155 @@
+/** The sessions that are tampered with: made once on a real disk, kept in memory, together with every state that they had. */
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
+import { EnvironmentKeys } from '../../src/checkpoints/encryption/environment-keys.js';
+import type { SessionHead } from '../../src/checkpoints/session/session-log.js';
+import { ManualClock } from '../../src/core/clock.js';
+import type { JsonObject } from '../../src/core/json.js';
+import { FileStorage } from '../../src/storage/file/file-storage.js';
+
+/** Paths below the session's folder, the oldest file first. */
+export type SessionFiles = ReadonlyMap<string, Buffer>;
+
+export interface Expected {
+  /** JSON text. */
+  readonly context: string;
+  readonly metadata: string;
+}
+
+export interface StoredSession {
+  readonly id: string;
+  /** From its first record on. */
+  readonly sealed: boolean;
+  readonly files: SessionFiles;
+  /** After each step, the oldest first. */
+  readonly history: readonly SessionFiles[];
+  /** By id; only those that are there at the end. */
+  readonly checkpoints: ReadonlyMap<string, Expected>;
+  readonly list: string;
+  readonly info: string;
+  readonly head: SessionHead;
+}
+
+export const MASTER_KEYS = new EnvironmentKeys({ REKINDLE_MASTER_KEY: '5a'.repeat(32) });
+
+/** What is no promise: leases, and when a session was used. */
+const IGNORED = /lease|access\.json|\.tmp-/;
+
+type Kind = 'plain' | 'sealed' | 'sealed later';
+
+interface Recipe {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly messagesPerKey?: number;
+  /** Small ones give a journal of several files. */
+  readonly segmentBytesMax?: number;
+  readonly compressed?: true;
+}
+
+const RECIPES: readonly Recipe[] = [
+  { id: 'plain', kind: 'plain', compressed: true },
+  { id: 'plain-twin', kind: 'plain' },
+  { id: 'sealed', kind: 'sealed', compressed: true },
+  { id: 'sealed-twin', kind: 'sealed' },
+  { id: 'two-keys', kind: 'sealed', messagesPerKey: 4 },
+  { id: 'segments', kind: 'sealed', segmentBytesMax: 1_500 },
+  { id: 'plain-segments', kind: 'plain', segmentBytesMax: 1_500 },
+  { id: 'sealed-later', kind: 'sealed later' },
+];
+
+export async function makeStores(): Promise<StoredSession[]> {
+  const root = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-tampering-'));
+  try {
+    const sessions: StoredSession[] = [];
+    for (const recipe of RECIPES) sessions.push(await makeSession(root, recipe));
+    return sessions;
+  } finally {
+    await fs.rm(root, { recursive: true, force: true });
+  }
+}
+
+async function makeSession(root: string, recipe: Recipe): Promise<StoredSession> {
+  const { id, kind, messagesPerKey, segmentBytesMax, compressed = false } = recipe;
+  const backend = new FileStorage(root, segmentBytesMax === undefined ? {} : { segmentBytesMax });
+  const clock = new ManualClock();
+  const open = (enabled: boolean) =>
+    new CheckpointService({
+      backend,
+      clock,
+      masterKeys: MASTER_KEYS,
+      config: { encryption: { enabled }, compression: { enabled: compressed } },
+      ...(messagesPerKey === undefined ? {} : { messagesPerKey }),
+    });
+  const history: SessionFiles[] = [];
+  let service = open(kind === 'sealed');
+  for (const [index, step] of STEPS.entries()) {
+    if (index === 3 && kind === 'sealed later') {
+      await service.close();
+      service = open(true);
+    }
+    clock.advance(60_000);
+    await step(service, id);
+    history.push(await filesOf(path.join(root, 'checkpoints', 'sessions', id), history.at(-1)));
+  }
+  const { checkpoints: listed } = await service.list({ sessionId: id });
+  const checkpoints = new Map<string, Expected>();
+  for (const { id: checkpointId } of listed) {
+    const { context, metadata } = await service.load({ checkpointId });
+    checkpoints.set(checkpointId, { context: JSON.stringify(context), metadata: JSON.stringify(metadata) });
+  }
+  const info = JSON.stringify(withoutAccess(await service.session(id)));
+  const head = (await service.verify({ sessionId: id })).heads[0]!;
+  await service.close();
+  await backend.close();
+  const list = JSON.stringify(listed);
+  return { id, sealed: kind === 'sealed', files: history.at(-1)!, history, checkpoints, list, info, head };
+}
+
+export function withoutAccess(info: object): object {
+  return { ...info, lastAccessedAt: null };
+}
+
+type Step = (service: CheckpointService, sessionId: string) => Promise<unknown>;
+
+const save =
+  (n: number, metadata: { name?: string; tags?: string[] } = {}, critical = false): Step =>
+  (service, sessionId) =>
+    service.save({ sessionId, context: contextOf(n), metadata, agentId: 'agent', critical });
+
+/** Parts shared with earlier ones, marks, removals: what a record can say is said. */
+const STEPS: readonly Step[] = [
+  save(1, { name: 'first', tags: ['begin'] }),
+  save(2),
+  (service, sessionId) => service.markCritical({ checkpointId: `${sessionId}@2` }),
+  save(3, { name: 'third', tags: ['a', 'b'] }),
+  (service, sessionId) => service.markCritical({ sessionId, contextKey: 'notes' }),
+  save(4),
+  (service, sessionId) => service.delete(`${sessionId}@3`),
+  save(5, { tags: ['kept'] }, true),
+  save(6),
+];
+
+/** Some KB, most of them as in the one before. */
+function contextOf(n: number): JsonObject {
+  const notes = Array.from(
+    { length: 120 },
+    (_, index) => `note ${index} of ${Math.imul(index + 7, 2_654_435_761) ^ (index << 9)} `,
+  );
+  notes[n * 17] = `changed by ${n} ${'x'.repeat(n)}`;
+  return { step: n, notes, goal: 'to be what it was', more: Array.from({ length: n }, (_, at) => at * n) };
+}
+
+/** Files that were there before keep their order. */
+async function filesOf(folder: string, before: SessionFiles = new Map()): Promise<SessionFiles> {
+  const found = new Map<string, Buffer>();
+  for (const entry of await fs.readdir(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    const name = path.relative(folder, file);
+    if (entry.isFile() && !IGNORED.test(name)) found.set(name, await fs.readFile(file));
+  }
+  const known = [...before.keys()].filter((name) => found.has(name));
+  const fresh = [...found.keys()].filter((name) => !before.has(name)).sort();
+  return new Map([...known, ...fresh].map((name) => [name, found.get(name)!]));
+}
