@@ -1,6 +1,7 @@
 /** What the bench of checkpoints saves, what it is compared with, and how it counts bytes on disk. */
 import { spawnSync } from 'node:child_process';
 import { open, readdir, rename, stat } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -137,6 +138,18 @@ export function userRules(): ClassificationRules {
   const [CRITICAL, IMPORTANT, USEFUL, EPHEMERAL] = ['critical', 'important', 'useful', 'passing'].map(rules);
   return { patterns: { CRITICAL: CRITICAL!, IMPORTANT: IMPORTANT!, USEFUL: USEFUL!, EPHEMERAL: EPHEMERAL! } };
 }
+
+/** What is saved and loaded. */
+export interface Case {
+  readonly kilobytes: number;
+  readonly encrypted: boolean;
+}
+
+export const CASES: readonly Case[] = [100, 1_000].flatMap((kilobytes) =>
+  [false, true].map((encrypted) => ({ kilobytes, encrypted })),
+);
+
+export const titleOf = ({ kilobytes, encrypted }: Case) => `${kilobytes} KB${encrypted ? ', encrypted' : ''}`;
 
 /** Keeps all checkpoints. The folder is that of one store. */
 export function serviceIn(
@@ -280,6 +293,12 @@ export function spread(times: readonly number[]): string {
 /** A target, and whether it is met. A target that is missed is told, and nothing more. */
 export function against(value: number, target: number, unit: string): [target: string, met: string] {
   return [`< ${target} ${unit}`, value < target ? 'yes' : 'NO'];
+}
+
+export const megabytes = (bytes: number) => (bytes / 1e6).toFixed(2);
+
+export function busy(): string {
+  return `load average ${os.loadavg()[0]?.toFixed(2)} on ${os.cpus().length} processors`;
 }
 
 export const NO_TARGET: [target: string, met: string] = ['', ''];

@@ -3,17 +3,20 @@
  * each figure beside its target and what it is compared with. A target that is missed fails nothing.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { classify, compileRules, DEFAULT_RULES } from '../src/checkpoints/index.js';
-import type { JsonObject } from '../src/core/json.js';
 import buildCli from '../test/support/build-cli.js';
 import {
   against,
+  busy,
+  CASES,
+  type Case,
   ChangingContext,
   diskBytes,
   KEYS,
+  megabytes,
   memoryOfSessions,
   NO_TARGET,
   SHAPES,
@@ -23,6 +26,7 @@ import {
   spread,
   startOf,
   timed,
+  titleOf,
   turnsOf,
   userRules,
   WithoutSync,
@@ -38,17 +42,6 @@ const SAVE_TARGET_MS = 100;
 const LOAD_TARGET_MS = 50;
 
 type Rows = (string | number)[][];
-
-interface Case {
-  readonly kilobytes: number;
-  readonly encrypted: boolean;
-}
-
-const CASES: readonly Case[] = [100, 1_000].flatMap((kilobytes) =>
-  [false, true].map((encrypted) => ({ kilobytes, encrypted })),
-);
-
-const titleOf = ({ kilobytes, encrypted }: Case) => `${kilobytes} KB${encrypted ? ', encrypted' : ''}`;
 
 async function saveRow(folder: string, one: Case, context: ChangingContext): Promise<Rows[number]> {
   const { service, close } = serviceIn(folder, one);
@@ -162,14 +155,8 @@ async function classifying(): Promise<void> {
 
 const TURNS = 200;
 const GZIP_EACH = 20;
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(2);
 
-interface Session {
-  readonly disk: Rows[number];
-  readonly verify: Rows[number];
-}
-
-async function longSession(folder: string, shape: Shape): Promise<Session> {
+async function longSession(folder: string, shape: Shape) {
   const { service, close } = serviceIn(folder, { fileSystem: new WithoutSync() });
   const saves: number[] = [];
   const texts: string[] = [];
@@ -219,7 +206,7 @@ async function longSession(folder: string, shape: Shape): Promise<Session> {
 }
 
 async function sessions(): Promise<void> {
-  const found: Session[] = [];
+  const found: Awaited<ReturnType<typeof longSession>>[] = [];
   for (const shape of SHAPES) found.push(await inTempFolder((folder) => longSession(folder, shape)));
   const baselines = ['one as JSON', 'one gzipped', `${TURNS} gzipped`];
   const parts = ['packs', 'all files', 'blocks of files', 'of folders'];
@@ -308,4 +295,6 @@ async function starting(): Promise<void> {
 }
 
 buildCli();
+process.stdout.write(`\nBefore: ${busy()}\n`);
 for (const part of [saveAndLoad, classifying, sessions, listing, memory, starting]) await part();
+process.stdout.write(`\nAfter: ${busy()}\n`);

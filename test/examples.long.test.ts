@@ -109,4 +109,14 @@ describe('examples', () => {
     const file = path.join(base, 'edit', 'memory', 'state', 'agent_state.json');
     expect(await fs.readFile(file, 'utf8')).toContain('"touched_files": "none"');
   });
+
+  it('checkpoints.ts saves after every turn, and goes on from the third without touching the first agent', async () => {
+    const text = await output('checkpoints', 'checkpoints');
+    expect(text).toContain('trip@3 gave trip-by-train 7 messages.');
+    expect(text).toContain(
+      'It went on: 9 messages, the last question was "From here on we take the train.".',
+    );
+    expect(text).toContain('The first agent is unchanged.');
+    expect(Number(/Ten checkpoints take (\d+) bytes\./.exec(text)?.[1])).toBeGreaterThan(0);
+  });
 });

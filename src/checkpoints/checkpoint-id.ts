@@ -28,6 +28,12 @@ export function checkpointNotFound(id: string): RekindleError {
   });
 }
 
+/** Of a session whose checkpoints were all removed. */
+export function noneLeft(sessionId: string): RekindleError {
+  const text = `The session ${JSON.stringify(sessionId)} has no checkpoint any more.`;
+  return new RekindleError('CHECKPOINT_NOT_FOUND', text, { details: { sessionId } });
+}
+
 export function sessionNotFound(sessionId: string): RekindleError {
   const text = `There is no session ${JSON.stringify(sessionId)} with checkpoints.`;
   return new RekindleError('SESSION_NOT_FOUND', text, { details: { sessionId } });

@@ -1,6 +1,7 @@
 /** Which checkpoints a list is about, and which of them it shows. */
 import type { CheckpointMetadata } from './checkpoint-metadata.js';
 import { refusedParam } from './save-params.js';
+import type { SessionProblem } from './session/session-pool.js';
 
 export interface ListQuery {
   /** Default: all sessions. */
@@ -19,8 +20,10 @@ export interface ListQuery {
 
 export interface Page<T> {
   readonly checkpoints: readonly T[];
-  /** Without the page. */
+  /** Of all that were asked for, on every page. */
   readonly total: number;
+  /** Sessions that cannot be read, when all were asked for. */
+  readonly problems: readonly SessionProblem[];
 }
 
 const LIMIT = 20;
@@ -38,7 +41,20 @@ export function matches(checkpoint: CheckpointMetadata, query: ListQuery): boole
 }
 
 /** @throws INVALID_ARGUMENT */
-export function pageOf<T>(found: readonly T[], query: ListQuery): Page<T> {
+export function assertQuery(query: ListQuery): void {
+  timeOf('after', query.after, 0);
+  timeOf('before', query.before, 0);
+  pageOf([], query);
+}
+
+/** Of one session in the order of saving. */
+export function newestFirst(a: CheckpointMetadata, b: CheckpointMetadata): number {
+  if (a.sessionId === b.sessionId) return b.number - a.number;
+  return b.createdAt.localeCompare(a.createdAt) || a.sessionId.localeCompare(b.sessionId);
+}
+
+/** @throws INVALID_ARGUMENT */
+export function pageOf<T>(found: readonly T[], query: ListQuery): Omit<Page<T>, 'problems'> {
   const limit = wholeNumber('limit', query.limit ?? LIMIT, 1, LIMIT_MAX);
   const offset = wholeNumber('offset', query.offset ?? 0, 0, Number.MAX_SAFE_INTEGER);
   return { checkpoints: found.slice(offset, offset + limit), total: found.length };

@@ -5,35 +5,44 @@
  * decides what a view shows a model, never what is kept.
  */
 import { type Clock, systemClock } from '../core/clock.js';
+import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { changesBetween, type JsonPatchStep } from '../core/json-patch.js';
 import { FileStorage } from '../storage/file/file-storage.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
 import { AccessTimes } from './access-times.js';
-import { checkpointId, checkpointNotFound, parseCheckpointId, sessionNotFound } from './checkpoint-id.js';
+import {
+  checkpointId,
+  checkpointNotFound,
+  noneLeft,
+  parseCheckpointId,
+  sessionNotFound,
+} from './checkpoint-id.js';
+import { infoOf, listCheckpoints, listSessions } from './checkpoint-list.js';
 import {
   type CheckpointMetadata,
   type SessionInfo,
   toMetadata,
   toSessionInfo,
 } from './checkpoint-metadata.js';
-import { type ListQuery, matches, type Page, pageOf } from './checkpoint-query.js';
+import { assertQuery, type ListQuery, type Page } from './checkpoint-query.js';
 import { Classifier } from './classify/classifier.js';
 import type { ContextView } from './classify/context-view.js';
 import type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint-config.js';
 import { dataFolder } from './config/data-folder.js';
 import { loadConfig } from './config/load-config.js';
+import { assertCompression } from './content/compression.js';
 import { contextContent, derivedSessionId } from './content/context-json.js';
 import { type KeyOptions, keysFor, masterForNew } from './encryption/keys-for.js';
 import type { MasterKeys } from './encryption/master-keys.js';
 import { type PruneOptions, type PruneReport, prune } from './maintenance/prune.js';
-import { type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';
+import { repairSession, type SessionRepair } from './maintenance/repair-session.js';
+import { type RotateOptions, type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';
 import { type CheckpointStats, statsOf } from './maintenance/stats.js';
 import { type VerifyOptions, type VerifyReport, verifyCheckpoints } from './maintenance/verify.js';
 import { assertContextKey, checkedAbout, refusedParam, type SaveParams } from './save-params.js';
 import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-session.js';
 import { SessionPool } from './session/session-pool.js';
-import type { SessionState } from './session/session-state.js';
 
 export interface CheckpointServiceOptions extends KeyOptions {
   /** Default: files in `REKINDLE_DATA_DIR`, else in the folder in which the platform keeps the data of programs. */
@@ -72,6 +81,8 @@ export type MarkParams =
   | { readonly sessionId: string; readonly contextKey: string }
   | { readonly checkpointId: string };
 
+const SWEEP_MS = 60_000;
+
 interface Parts {
   readonly config: CheckpointConfig;
   readonly masters: MasterKeys;
@@ -86,6 +97,7 @@ export class CheckpointService {
   readonly #options: CheckpointServiceOptions;
   readonly #clock: Clock;
   readonly #ownsBackend: boolean;
+  readonly #swept = new WeakMap<CheckpointSession, number>();
   #parts: Promise<Parts> | null = null;
 
   /** Reads nothing yet. */
@@ -102,20 +114,28 @@ export class CheckpointService {
    * @throws INVALID_ARGUMENT, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, STORAGE_UNAVAILABLE, and what storage throws
    */
   async save(params: SaveParams): Promise<SaveResult> {
-    const { content, hash } = contextContent(params.context);
-    const context = params.context as JsonObject;
     const about = checkedAbout(params);
-    const sessionId = params.sessionId ?? derivedSessionId(about.workflow ?? null, context);
-    const { pool, classifier } = await this.#open();
+    const { content, hash, sizes } = contextContent(params.context);
+    const context = params.context as JsonObject;
+    const sessionId = params.sessionId ?? derivedSessionId(about.workflow ?? null, hash);
+    const { pool, classifier, config } = await this.#open();
     return pool.use(sessionId, async (session) => {
-      const { layers, warnings } = await classifier.summarize(context, (await session.read()).marks);
+      const { layers, warnings } = await classifier.summarize(context, sizes, (await session.read()).marks);
       const input: NewCheckpoint = { content, hash, ...about, ...(layers ? { layers } : {}) };
-      const otherBytes = await pool.bytesOfOthers(sessionId);
-      const saved = await session.save(input, { force: params.force ?? false, otherBytes });
+      const force = params.force ?? false;
+      const save = async () =>
+        session.save(input, { force, otherBytes: await pool.bytesOfOthers(sessionId) });
+      const saved = await save().catch((thrown: unknown) => {
+        if (!isRekindleError(thrown, 'STORAGE_QUOTA_EXCEEDED')) throw thrown;
+        pool.forgetSizes(); // room may have been made since they were looked up
+        return save();
+      });
       const { state } = session.log;
-      pool.noteSize(sessionId, state.storedBytes());
-      if (saved.removed.length > 0) await this.#sweep(session);
+      await pool.noteSize(sessionId, state.storedBytes());
+      if (saved.removed.length > 0) await this.#sweep(session, config);
       const metadata = toMetadata(sessionId, saved.record, state.isCritical(saved.record.number));
+      if (saved.status === 'SKIPPED_UNCHANGED' && isNamedOtherwise(params, metadata))
+        warnings.push('Nothing was saved, so the name and the tags that were given are not noted.');
       return {
         status: saved.status,
         checkpointId: metadata.id,
@@ -127,21 +147,29 @@ export class CheckpointService {
     });
   }
 
-  /** What checkpoints left that made room earlier. Saving is done by then: a failure takes nothing back, and the next one tries again. */
-  async #sweep(session: CheckpointSession): Promise<void> {
-    const { config } = await this.#open();
-    await session.sweep(config.storage.orphanGraceMinutes * 60_000, true).catch(() => {});
+  /**
+   * What checkpoints left that made room earlier; from time to time, because it looks at everything. Saving is done by then: a failure
+   * takes nothing back, and a later one tries again.
+   */
+  async #sweep(session: CheckpointSession, { storage }: CheckpointConfig): Promise<void> {
+    const graceMs = storage.orphanGraceMinutes * 60_000;
+    const now = performance.now();
+    if (now - (this.#swept.get(session) ?? Number.NEGATIVE_INFINITY) < Math.max(graceMs / 4, SWEEP_MS))
+      return;
+    this.#swept.set(session, now);
+    await session.sweep(graceMs, true).catch(() => {});
   }
 
   /** Exactly what was saved. @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
   async load(params: LoadParams): Promise<LoadedCheckpoint> {
-    return this.#withCheckpoint(params, async (session, state, number) => {
-      const record = state.find(number)!;
-      const content = await session.content(record);
+    return this.#withNumber(params, async (session, number, id) => {
+      const loaded = await session.load(number);
+      if (!loaded) throw checkpointNotFound(id);
       const { access } = await this.#open();
       await access.note(session.id);
-      const context = JSON.parse(content.toString('utf8')) as JsonObject;
-      return { context, metadata: toMetadata(session.id, record, state.isCritical(number)) };
+      const context = JSON.parse(loaded.content.toString('utf8')) as JsonObject;
+      const isCritical = session.log.state.isCritical(number);
+      return { context, metadata: toMetadata(session.id, loaded.record, isCritical) };
     });
   }
 
@@ -165,56 +193,31 @@ export class CheckpointService {
 
   /** @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND */
   async metadata(params: LoadParams): Promise<CheckpointMetadata> {
-    return this.#withCheckpoint(params, async (session, state, number) =>
-      toMetadata(session.id, state.find(number)!, state.isCritical(number)),
-    );
+    return this.#withNumber(params, async ({ id: sessionId, log: { state } }, number, id) => {
+      const record = state.find(number);
+      if (!record) throw checkpointNotFound(id);
+      return toMetadata(sessionId, record, state.isCritical(number));
+    });
   }
 
-  /** Newest first; of one session in the order of saving. @throws SESSION_NOT_FOUND for a session that is named, INVALID_ARGUMENT */
+  /** Newest first; of one session in the order of saving. @throws SESSION_NOT_FOUND for a session that is named, INVALID_ARGUMENT, STORAGE_UNAVAILABLE */
   async list(query: ListQuery = {}): Promise<Page<CheckpointMetadata>> {
-    const { pool } = await this.#open();
-    const { sessionId } = query;
-    const found: CheckpointMetadata[] = [];
-    for (const id of sessionId === undefined ? await pool.names() : [sessionId])
-      found.push(
-        ...(await pool.use(id, async (session) => {
-          const state = await session.read();
-          if (sessionId !== undefined && state.since === null) throw sessionNotFound(id);
-          const all = state.checkpoints.map((record) =>
-            toMetadata(id, record, state.isCritical(record.number)),
-          );
-          return all.filter((metadata) => matches(metadata, query)).reverse();
-        })),
-      );
-    if (sessionId === undefined) found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-    return pageOf(found, query);
+    assertQuery(query);
+    return listCheckpoints((await this.#open()).pool, query);
   }
 
-  /** The one that was used last comes first. */
-  async sessions(): Promise<SessionInfo[]> {
-    const { pool } = await this.#open();
-    const infos: (SessionInfo | null)[] = [];
-    for (const id of await pool.names()) infos.push(await this.#info(id));
-    return infos
-      .filter((info) => info !== null)
-      .sort((a, b) => (a.lastAccessedAt < b.lastAccessedAt ? 1 : -1));
+  /** Those with checkpoints, the one that was used last first. Sessions that cannot be read are left out: `stats` names them. */
+  async sessions(): Promise<readonly SessionInfo[]> {
+    const { pool, access } = await this.#open();
+    return (await listSessions(pool, access)).infos;
   }
 
   /** @throws SESSION_NOT_FOUND */
   async session(sessionId: string): Promise<SessionInfo> {
-    const info = await this.#info(sessionId);
+    const { pool, access } = await this.#open();
+    const info = await infoOf(pool, access, sessionId);
     if (info) return info;
     throw sessionNotFound(sessionId);
-  }
-
-  async #info(id: string): Promise<SessionInfo | null> {
-    const { pool, access } = await this.#open();
-    return pool.use(id, async (session) => {
-      const state = await session.read();
-      if (state.since === null) return null;
-      const { isEncrypted } = session.log;
-      return toSessionInfo(id, state, { isEncrypted, accessedAt: await access.of(id) });
-    });
   }
 
   /**
@@ -223,7 +226,9 @@ export class CheckpointService {
    */
   async markCritical(params: MarkParams): Promise<void> {
     if ('checkpointId' in params) {
-      return this.#withCheckpoint(params, (session, _, number) => session.mark({ number }));
+      return this.#withNumber(params, async (session, number, id) => {
+        if (!(await session.mark({ number }))) throw checkpointNotFound(id);
+      });
     }
     const { sessionId, contextKey } = params;
     assertContextKey(contextKey);
@@ -236,9 +241,10 @@ export class CheckpointService {
 
   /** Takes one checkpoint away. Its data goes at a `prune` after the grace time, as far as no other uses it. @throws CHECKPOINT_NOT_FOUND */
   async delete(id: string): Promise<void> {
-    await this.#withCheckpoint({ checkpointId: id }, (session, _, number) =>
-      session.remove(() => [number], 'deleted'),
-    );
+    await this.#withNumber({ checkpointId: id }, async (session, number) => {
+      const removed = await session.remove(() => [number], 'deleted');
+      if (removed.length === 0) throw checkpointNotFound(id);
+    });
   }
 
   /** Reads everything, and says what is wrong. Changes nothing. */
@@ -247,9 +253,20 @@ export class CheckpointService {
     return verifyCheckpoints(pool, config.storage.orphanGraceMinutes * 60_000, options);
   }
 
+  /**
+   * Mends a session whose journal is damaged: a clean copy takes the place of the damaged file, which is kept, and what is missing counts
+   * as lost from then on. Durable when it resolves. @throws SESSION_NOT_FOUND, LEASE_HELD, KEY_UNAVAILABLE
+   */
+  async repair(sessionId: string): Promise<SessionRepair> {
+    const { pool } = await this.#open();
+    return repairSession(pool, sessionId);
+  }
+
+  /** How much there is. @throws STORAGE_UNAVAILABLE */
   async stats(): Promise<CheckpointStats> {
-    const { config } = await this.#open();
-    return statsOf(await this.sessions(), config.storage);
+    const { config, pool, access } = await this.#open();
+    const { infos, problems } = await listSessions(pool, access);
+    return statsOf(infos, problems, config.storage);
   }
 
   /** Removes what is too old or too much, and data that nothing refers to. With `dryRun` it only says what would go. */
@@ -258,17 +275,18 @@ export class CheckpointService {
     return prune(pool, config.storage, this.#clock.nowMs(), options);
   }
 
-  /** Wraps the data keys of every session with the current master key. No data is written anew. @throws KEY_UNAVAILABLE */
-  async rotateKeys(): Promise<RotationReport> {
+  /** Wraps the data keys of every session with a new master key. No data is written anew. @throws KEY_UNAVAILABLE, LEASE_HELD */
+  async rotateKeys(options: RotateOptions = {}): Promise<RotationReport> {
     const { pool, masters } = await this.#open();
-    return rotateKeys(pool, masters, [...this.folder, 'rotation.lease']);
+    return rotateKeys(pool, masters, [...this.folder, 'rotation.lease'], options);
   }
 
-  async #withCheckpoint<T>(
+  /** The checkpoint that is meant; whether it is there, the work finds out. */
+  async #withNumber<T>(
     params: LoadParams,
-    work: (session: CheckpointSession, state: SessionState, number: number) => Promise<T>,
+    work: (session: CheckpointSession, number: number, id: string) => Promise<T>,
   ): Promise<T> {
-    const { checkpointId: id, sessionId } = params;
+    const { checkpointId: id, sessionId } = params ?? {};
     if ((id === undefined) === (sessionId === undefined))
       throw refusedParam('checkpointId', 'give either a checkpointId or a sessionId');
     const place = id === undefined ? { sessionId: sessionId!, number: null } : parseCheckpointId(id);
@@ -276,10 +294,10 @@ export class CheckpointService {
     return pool.use(place.sessionId, async (session) => {
       const state = await session.read();
       if (state.since === null && id === undefined) throw sessionNotFound(place.sessionId);
+      if (state.since === null) throw checkpointNotFound(id!);
       const number = place.number ?? state.newest?.number;
-      if (number === undefined || state.find(number) === null)
-        throw checkpointNotFound(id ?? checkpointId({ ...place, number: 0 }));
-      return work(session, state, number);
+      if (number === undefined) throw noneLeft(place.sessionId);
+      return work(session, number, id ?? checkpointId({ ...place, number }));
     });
   }
 
@@ -294,6 +312,7 @@ export class CheckpointService {
   async #make(): Promise<Parts> {
     const { backend, folder } = this;
     const config = await loadConfig(backend.documents, folder, this.#options.config);
+    assertCompression(config.compression);
     const masters = keysFor(config.encryption, this.#options);
     const nowMs = () => this.#clock.nowMs();
     const { messagesPerKey } = this.#options;
@@ -310,10 +329,20 @@ export class CheckpointService {
     return { config, masters, pool, classifier, access: new AccessTimes(backend.documents, pool, nowMs) };
   }
 
-  /** Lets saving finish. */
+  /** Lets what is under way finish, and refuses what comes after. */
   async close(): Promise<void> {
     const parts = await this.#parts?.catch(() => null);
     await parts?.pool.close();
     if (this.#ownsBackend) await this.backend.close();
   }
+}
+
+/** @param params that something was said of beside the context, and is not noted */
+function isNamedOtherwise({ metadata }: SaveParams, { name, tags }: CheckpointMetadata): boolean {
+  const given = metadata?.tags ?? tags;
+  return (
+    (metadata?.name ?? name) !== name ||
+    given.length !== tags.length ||
+    given.some((tag) => !tags.includes(tag))
+  );
 }

@@ -31,12 +31,12 @@ type About = Omit<NewCheckpoint, 'content' | 'hash' | 'layers'>;
 export function checkedAbout({
   workflowId,
   agentId,
-  metadata = {},
+  metadata,
   critical,
   kind,
   sessionId,
 }: SaveParams): About {
-  const { name, tags = [] } = metadata;
+  const { name, tags = [] } = metadata ?? {};
   if (sessionId !== undefined) {
     assertName('sessionId', sessionId, NAME_MAX);
     encodeNameSegment(sessionId);

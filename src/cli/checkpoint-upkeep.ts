@@ -26,6 +26,7 @@ interface UpkeepOptions extends CommonOptions {
   readonly graceMinutes?: string;
   readonly heads?: string;
   readonly writeHeads?: string;
+  readonly forgetOld?: boolean;
 }
 
 type UpkeepRun = (
@@ -83,7 +84,7 @@ export function addCheckpointUpkeep(parent: Command): void {
   add(
     'rotate-key',
     'wrap the keys of all sessions with a new master key; no data is written anew',
-    [],
+    [['--forget-old', 'forget the old master keys: other stores and copies that need them are lost then']],
     rotate,
   );
 }
@@ -185,15 +186,15 @@ function isHead(value: unknown): boolean {
   return typeof sessionId === 'string' && Number.isSafeInteger(seq) && typeof digest === 'string';
 }
 
-const rotate: UpkeepRun = async (service, { print }) => {
-  const report = await service.rotateKeys();
+const rotate: UpkeepRun = async (service, { print }, { forgetOld = false }) => {
+  const report = await service.rotateKeys({ forgetOld });
   const { master, rewrapped, sessions: number, failed } = report;
   const lines = [
     master === null
       ? 'No session is encrypted, and there is no master key: nothing was done.'
       : `Master key ${master}: ${count(rewrapped, 'key')} of ${count(number, 'session')} wrapped anew.`,
     ...failed.map(({ sessionId, message }) => `Left as it was: ${sessionId}: ${message}`),
-    ...(failed.length > 0 ? ['The old master keys are kept until these are done.'] : []),
+    ...(failed.length > 0 && forgetOld ? ['The old master keys are kept until these are done.'] : []),
   ];
   print(lines, report);
   return failed.length > 0 ? EXIT.problem : undefined;

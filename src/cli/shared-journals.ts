@@ -1,4 +1,7 @@
 /** The journals beside those of agents: of durable documents, of the workspace, of shared states and their sessions. */
+
+import { CheckpointService } from '../checkpoints/checkpoint-service.js';
+import { journalNames } from '../checkpoints/session/session-log.js';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { stateJournals } from '../state/durable/migrate-documents.js';
@@ -34,6 +37,7 @@ export async function repairNamedJournal(storage: StorageBackend, name: string):
   const known = await list(storage);
   const found = known.find(({ journal }) => journal.join('/') === name);
   if (found) {
+    if ('sessionId' in found) return repairCheckpoints(storage, found.sessionId);
     // First: a clean copy does not tell how much was lost.
     if ('root' in found && found.root !== null) await recoverSharedState(storage, { root: found.root });
     return repairSharedJournal(storage, found);
@@ -47,10 +51,35 @@ export async function repairNamedJournal(storage: StorageBackend, name: string):
   );
 }
 
-async function list(storage: StorageBackend): Promise<(SharedJournalName | SharedStateJournal)[]> {
+/** What is missing after that is noted as lost, which needs the key of an encrypted session. */
+async function repairCheckpoints(storage: StorageBackend, sessionId: string): Promise<SegmentRepair[]> {
+  const service = new CheckpointService({ backend: storage });
+  try {
+    return [...(await service.repair(sessionId)).segments];
+  } finally {
+    await service.close();
+  }
+}
+
+interface CheckpointJournal extends SharedJournalName {
+  readonly sessionId: string;
+}
+
+async function checkpointJournals(storage: StorageBackend): Promise<CheckpointJournal[]> {
+  const folder = ['checkpoints', 'sessions'];
+  return (await storage.listNames(folder)).map((sessionId) => ({
+    ...journalNames([...folder, sessionId]),
+    sessionId,
+  }));
+}
+
+async function list(
+  storage: StorageBackend,
+): Promise<(SharedJournalName | SharedStateJournal | CheckpointJournal)[]> {
   return [
     ...(await stateJournals(storage)),
     ...(await workspaceJournals(storage)),
     ...(await sharedStateJournals(storage)),
+    ...(await checkpointJournals(storage)),
   ];
 }

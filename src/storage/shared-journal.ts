@@ -144,17 +144,18 @@ export class SharedJournal<R extends JsonObject> {
   }
 
   /**
-   * One change. `decide` sees the newest state; it may run again, when the right to write was lost before its record was appended.
+   * One change. `decide` sees the newest state, and the number that its record will have; it may run again, when the right to write was
+   * lost before its record was appended.
    * What it throws is thrown, and nothing is written. Durable when it resolves.
    * @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, STORAGE_FULL, STORAGE_FAILED
    */
-  async change<T>(decide: (attempt: number) => Promise<Decision<R, T>>): Promise<T> {
+  async change<T>(decide: (attempt: number, seq: number) => Promise<Decision<R, T>>): Promise<T> {
     const written: { unsure: Unsure<R, T> | null } = { unsure: null };
     for (let attempt = 1; ; attempt += 1) {
       let appended = false;
       try {
         return await this.#turns.run(async (lease) => {
-          const decision = await this.#decide(lease, () => decide(attempt), written);
+          const decision = await this.#decide(lease, (seq) => decide(attempt, seq), written);
           appended = decision.record !== undefined;
           return decision.done();
         });
@@ -173,24 +174,35 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
-  /** Work on the journal itself, in turn; appends wait. It must not append. @throws as `change` */
-  async maintain<T>(work: (journal: Journal<R>) => Promise<T>): Promise<T> {
-    return this.#turns.run(async (lease) => work((this.#writer ??= await this.#openWriter(lease))));
+  /** Work on the journal itself, in turn, on the newest state; appends wait. It must not append. @throws as `change` */
+  async maintain<T>(work: (journal: Journal<R>, lease: Lease) => Promise<T>): Promise<T> {
+    return this.#turns.run(async (lease) => work((this.#writer ??= await this.#openWriter(lease)), lease));
+  }
+
+  /** Makes the state anew of what is stored: for a fold that reads records in another way than before. */
+  async reload(): Promise<void> {
+    const journal = this.#writer ?? (await this.reader());
+    await this.#folding.add(async () => {
+      this.#head = null;
+      this.#head = await this.#options.fold.load(journal);
+    });
   }
 
   async #decide<T>(
     lease: Lease,
-    decide: () => Promise<Decision<R, T>>,
+    decide: (seq: number) => Promise<Decision<R, T>>,
     written: { unsure: Unsure<R, T> | null },
   ): Promise<Decision<R, T>> {
     const writer = (this.#writer ??= await this.#openWriter(lease));
     const { unsure } = written;
     if (unsure && (await isThere(writer, unsure))) return unsure.decision;
     written.unsure = null;
-    const decision = await decide();
+    // The journal's own: what is damaged at its end has numbers, too.
+    const seq = (await writer.head()).seq + 1;
+    const decision = await decide(seq);
     const { record } = decision;
     if (record !== undefined) {
-      written.unsure = { decision, record, seq: this.head.seq + 1 };
+      written.unsure = { decision, record, seq };
       await this.#append(writer, record, written);
     } else {
       if (decision.secure) await writer.secure();
@@ -214,8 +226,13 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
-  async #append(writer: Journal<R>, record: R, written: { unsure: unknown }): Promise<void> {
-    const { seq, cursor, crc } = await writer.append([record]).catch((thrown: unknown) => {
+  async #append(
+    writer: Journal<R>,
+    record: R,
+    written: { unsure: { readonly seq: number } | null },
+  ): Promise<void> {
+    const expectedSeq = (written.unsure?.seq ?? 1) - 1;
+    const { seq, cursor, crc } = await writer.append([record], { expectedSeq }).catch((thrown: unknown) => {
       // Any other error says by itself what became of the record.
       if (!isRekindleError(thrown, 'LEASE_LOST')) written.unsure = null;
       throw thrown;

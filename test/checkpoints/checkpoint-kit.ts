@@ -29,7 +29,8 @@ afterAll(async () => {
 /** A folder with checkpoints. */
 export class Place {
   readonly root: string;
-  readonly clock = new ManualClock();
+  /** It stands still unless it is told to go on. */
+  readonly clock = new ManualClock(Date.now());
 
   private constructor(root: string) {
     this.root = root;
@@ -41,7 +42,7 @@ export class Place {
     return new Place(root);
   }
 
-  /** A service over a storage of its own, as another process would have it. Its clock stands still unless it is told to go on. */
+  /** A service over a storage of its own, as another process would have it. */
   service(options: CheckpointServiceOptions = {}, storage: FileStorageOptions = {}): CheckpointService {
     const backend = options.backend ?? this.storage(storage);
     const service = new CheckpointService({ clock: this.clock, ...options, backend });
@@ -87,8 +88,9 @@ export class Place {
     return bytes;
   }
 
-  /** All data looks as if it had been stored so long ago. */
+  /** So much time goes by, for the clock and for the data of a session. */
   async age(session: string, ms: number): Promise<void> {
+    this.clock.advance(ms);
     const past = new Date(Date.now() - ms);
     for (const file of await this.packs(session)) await fs.utimes(file, past, past);
   }

@@ -58,7 +58,7 @@ describe('the number of checkpoints', () => {
     for (const n of [1, 2]) await service.save({ sessionId: 's', context: { n }, critical: true });
     const journal = await place.journal('s');
     const error = await errorOf(service.save({ sessionId: 's', context: { n: 3 } }));
-    expect(error).toMatchObject({ code: 'STORAGE_QUOTA_EXCEEDED', details: { currentSize: 2, maxSize: 2 } });
+    expect(error).toMatchObject({ code: 'STORAGE_QUOTA_EXCEEDED', details: { currentSize: 3, maxSize: 2 } });
     expect(await place.journal('s')).toBe(journal);
     expect(await place.packs('s')).toHaveLength(2);
   });
@@ -204,6 +204,19 @@ describe('data that nothing refers to', () => {
     expect((await service.prune()).orphans).toMatchObject({ blobs: 1 });
     expect(await place.packs('s')).toHaveLength(1);
     expect((await service.verify()).problems).toEqual([]);
+  });
+
+  it('stays for that time after its checkpoint was removed, however old it is: somebody may be reading it', async () => {
+    const place = await Place.make();
+    const service = place.service(limits({ orphanGraceMinutes: 60, maxCheckpoints: 2 }));
+    await saveSome(service, 's', 2);
+    await place.age('s', 10 * HOUR_MS);
+    await service.save({ sessionId: 's', context: { n: 3 } }); // makes room
+    await service.prune();
+    expect(await place.packs('s')).toHaveLength(3);
+    await place.age('s', 2 * HOUR_MS);
+    expect((await place.service(limits({ orphanGraceMinutes: 60 })).prune()).orphans.blobs).toBe(1);
+    expect(await place.packs('s')).toHaveLength(2);
   });
 
   it.each<[string, (place: Place) => Promise<void>]>([

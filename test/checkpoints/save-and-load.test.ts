@@ -91,6 +91,16 @@ describe('a context that is the same as the newest', () => {
     expect(other).toMatchObject({ status: 'SKIPPED_UNCHANGED', checkpointId: 's@2' });
   });
 
+  it('becomes critical without being saved again, where that is said', async () => {
+    const place = await Place.make();
+    const service = place.service();
+    await service.save({ sessionId: 's', context: { n: 1 } });
+    const again = await service.save({ sessionId: 's', context: { n: 1 }, critical: true });
+    expect(again).toMatchObject({ status: 'SKIPPED_UNCHANGED', metadata: { critical: true } });
+    expect((await place.service().metadata({ checkpointId: 's@1' })).critical).toBe(true);
+    expect(await place.packs('s')).toHaveLength(1);
+  });
+
   it('is saved when only an earlier one is the same, and when only the order of a list is another', async () => {
     const service = (await Place.make()).service();
     for (const list of [

@@ -3,6 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { exploreAll, type ViolationReport } from './explorer.js';
 import { cacheOverNewer, leaseWithoutFencing, versionReused } from './planted/backend-bugs.js';
 import {
+  dataWithoutSync,
+  keyWithoutSync,
+  recordBeforeData,
+  sweepOfUsedData,
+} from './planted/checkpoint-bugs.js';
+import {
   ignoringShortWrites,
   renamingBeforeSync,
   retryingSync,
@@ -16,6 +22,8 @@ import type { Plant } from './simulated-process.js';
 import type { Workload } from './workload.js';
 import { blobs } from './workloads/blobs.js';
 import { cacheTail } from './workloads/cache-tail.js';
+import { checkpointKeys } from './workloads/checkpoint-keys.js';
+import { checkpoints } from './workloads/checkpoints.js';
 import { documents } from './workloads/documents.js';
 import { faults } from './workloads/faults.js';
 import { groupCommit } from './workloads/group-commit.js';
@@ -209,6 +217,38 @@ const PLANTED: readonly Planted[] = [
     length: 3,
     plant: { openStorage: cacheOverNewer },
     found: /^the cache holds/,
+  },
+  {
+    bug: 'record of a checkpoint before its data',
+    workload: checkpoints,
+    alphabet: ['save'],
+    length: 1,
+    plant: { openStorage: recordBeforeData },
+    found: /^CHECKPOINT_DAMAGED: .* its data is missing/,
+  },
+  {
+    bug: 'no file sync (data of a checkpoint)',
+    workload: checkpoints,
+    alphabet: ['save'],
+    length: 1,
+    plant: { openStorage: dataWithoutSync },
+    found: /^CHECKPOINT_DAMAGED: .* its data does not match/,
+  },
+  {
+    bug: 'data swept that other checkpoints use',
+    workload: checkpoints,
+    alphabet: ['save'],
+    length: 2,
+    plant: { openStorage: sweepOfUsedData },
+    found: /^CHECKPOINT_DAMAGED: .* its data is missing/,
+  },
+  {
+    bug: 'no file sync (data keys)',
+    workload: checkpointKeys,
+    alphabet: ['save'],
+    length: 1,
+    plant: { openStorage: keyWithoutSync },
+    found: /^KEY_UNAVAILABLE/,
   },
 ];
 

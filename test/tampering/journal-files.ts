@@ -61,6 +61,11 @@ export function isCut(original: SessionFiles, files: SessionFiles): boolean {
   return now.length < before.length && now.every((text, index) => text === before[index]);
 }
 
+/** Each once: an older live file in place of the last one has what is in a sealed one, too. */
 function recordsOf(files: SessionFiles): string[] {
-  return linesOf(files).flatMap(({ record, seq }) => (record ? [`${seq} ${canonicalJson(record)}`] : []));
+  return [
+    ...new Set(
+      linesOf(files).flatMap(({ record, seq }) => (record ? [`${seq} ${canonicalJson(record)}`] : [])),
+    ),
+  ];
 }

@@ -77,7 +77,7 @@ async function apply(root: string, { file, text, by }: Patch): Promise<void> {
 
 function run(root: string, options: readonly string[]): Promise<PlantedRun> {
   const program = path.join(root, 'test/tampering/run.ts');
-  const args = ['--import', 'tsx', program, '--jobs', '1', ...options];
+  const args = ['--import', 'tsx', program, '--jobs', '0', ...options];
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: root }, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') return reject(error);

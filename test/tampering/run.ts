@@ -7,12 +7,12 @@
  * Prints a table by kind, and ends with 1 when something was read that was not saved, or a change went untold. The same seed gives the
  * same mutations; keys and nonces are new in each run. `--contents-only` asks for nothing but contents, for a library whose codes of
  * records are not checked; `--sealed-only` leaves sessions alone that are not encrypted; `--kind` names the kinds that are tried;
- * `--stop-early` ends at the first violation. To repeat one takes the same of these as before.
+ * `--stop-early` ends at the first violation, `--jobs 0` starts no other process. To repeat one takes the same of these as before.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Attempt, Campaign, type CampaignOptions } from './campaign.js';
+import { type Attempt, Campaign, type CampaignOptions, indicesOf } from './campaign.js';
 import { makeStores } from './stores.js';
 import { Tally } from './tally.js';
 import type { Share } from './worker.js';
@@ -55,8 +55,14 @@ async function share(first: number, step: number, children: ChildProcess[]): Pro
 if (values.only !== undefined) {
   const campaign = new Campaign(await makeStores(), options);
   tally.add(await campaign.attempt(Number(values.only)));
+} else if (Number(values.jobs) < 1) {
+  const campaign = new Campaign(await makeStores(), options);
+  for await (const attempt of campaign.attempts(indicesOf(0, 1, Number(values.count)))) {
+    tally.add(attempt);
+    if (values['stop-early'] && tally.violations.length > 0) break;
+  }
 } else {
-  const jobs = Math.max(1, Number(values.jobs));
+  const jobs = Number(values.jobs);
   const children: ChildProcess[] = [];
   await Promise.all(Array.from({ length: jobs }, (_, index) => share(index, jobs, children)));
 }

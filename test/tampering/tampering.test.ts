@@ -5,8 +5,10 @@ import { Campaign, indicesOf } from './campaign.js';
 import { makeStores } from './stores.js';
 import { Tally } from './tally.js';
 
-it('what was tampered with is exactly what was saved, or refused, and no change goes untold', async () => {
-  const { seed, numRuns } = runParameters('tampering', 1_500);
+it('what was tampered with is exactly what was saved, or refused, and no change goes untold', {
+  timeout: 60_000,
+}, async () => {
+  const { seed, numRuns } = runParameters('tampering', 500);
   const campaign = new Campaign(await makeStores(), { seed });
   const tally = new Tally();
   for await (const attempt of campaign.attempts(indicesOf(0, 1, numRuns))) tally.add(attempt);

@@ -50,13 +50,14 @@ export class Classifier {
     return viewContext(context, await this.#verdicts(context, marks), budget, budgets);
   }
 
-  /** How much there is of each layer. Rules that are wrong are a warning: they are no reason not to save. */
+  /** How much there is of each layer. @param sizes bytes of each value, by its key. Rules that are wrong are a warning: they are no reason not to save. */
   async summarize(
     context: JsonObject,
+    sizes: ReadonlyMap<string, number>,
     marks: ReadonlySet<string>,
-  ): Promise<{ readonly layers: LayerSummary | null; readonly warnings: readonly string[] }> {
+  ): Promise<{ readonly layers: LayerSummary | null; readonly warnings: string[] }> {
     try {
-      return { layers: summaryOf(context, await this.#verdicts(context, marks)), warnings: [] };
+      return { layers: summaryOf(sizes, await this.#verdicts(context, marks)), warnings: [] };
     } catch (thrown) {
       if (!isRekindleError(thrown)) throw thrown;
       return { layers: null, warnings: [`The context was not classified: ${messageOf(thrown)}`] };
@@ -68,12 +69,13 @@ export class Classifier {
   }
 }
 
-function summaryOf(context: JsonObject, verdicts: ReturnType<typeof classify>): LayerSummary {
+function summaryOf(sizes: ReadonlyMap<string, number>, verdicts: ReturnType<typeof classify>): LayerSummary {
   const summary: Record<string, { keys: number; bytes: number }> = {};
   for (const { key, layer } of verdicts) {
+    if (!sizes.has(key)) continue; // it is undefined, and so not there
     const counted = (summary[layer] ??= { keys: 0, bytes: 0 });
     counted.keys += 1;
-    counted.bytes += Buffer.byteLength(JSON.stringify(context[key]) ?? '');
+    counted.bytes += sizes.get(key) ?? 0;
   }
   return summary;
 }

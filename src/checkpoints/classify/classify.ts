@@ -1,6 +1,6 @@
 /** Which part of a context belongs to which layer. Changes nothing: it says what a view would keep, never what is stored. */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
-import { type CompiledRules, type ContextLayer, LAYERS } from './rules.js';
+import { type CompiledRule, type CompiledRules, type ContextLayer, LAYERS } from './rules.js';
 
 /** The parts of a context, by layer. Each key is in one of them. */
 export type ClassifiedContext = { readonly [Layer in ContextLayer]: JsonObject };
@@ -30,21 +30,22 @@ const EXCERPT = 1_000;
 /** In the order of the context. */
 export function classify(
   context: JsonObject,
-  { rules }: CompiledRules,
+  { keyRules, contentRules: allContentRules }: CompiledRules,
   { marks = new Set(), heuristics = true }: ClassifyOptions = {},
 ): KeyVerdict[] {
-  const keyRules = rules.filter(({ type }) => type === 'key_regex');
-  const contentRules = heuristics ? rules.filter(({ type }) => type === 'content_heuristic') : [];
+  const contentRules = heuristics ? allContentRules : [];
   return Object.entries(context).map(([key, value]) => {
     if (marks.has(key)) return { key, layer: 'CRITICAL', score: Number.POSITIVE_INFINITY, marked: true };
     const scores = new Map<ContextLayer, number>();
-    const words = wordsOf(key);
-    const excerpt = contentRules.length > 0 ? excerptOf(value) : '';
-    for (const rule of [...keyRules, ...contentRules])
-      if (rule.test(rule.type === 'key_regex' ? words : excerpt))
-        scores.set(rule.layer, (scores.get(rule.layer) ?? 0) + rule.priority);
+    addScores(scores, keyRules, wordsOf(key));
+    if (contentRules.length > 0) addScores(scores, contentRules, excerptOf(value));
     return { key, ...highest(scores), marked: false };
   });
+}
+
+function addScores(scores: Map<ContextLayer, number>, rules: readonly CompiledRule[], text: string): void {
+  for (const { layer, priority, test } of rules)
+    if (test(text)) scores.set(layer, (scores.get(layer) ?? 0) + priority);
 }
 
 /** The parts themselves, not copies. */

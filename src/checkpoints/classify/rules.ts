@@ -30,13 +30,13 @@ export type LayerBudgets = { readonly [Layer in ContextLayer]: number };
 
 export interface CompiledRule {
   readonly layer: ContextLayer;
-  readonly type: ClassificationRule['type'];
   readonly priority: number;
-  test(text: string): boolean;
+  readonly test: (text: string) => boolean;
 }
 
 export interface CompiledRules {
-  readonly rules: readonly CompiledRule[];
+  readonly keyRules: readonly CompiledRule[];
+  readonly contentRules: readonly CompiledRule[];
   readonly budgets: LayerBudgets;
 }
 
@@ -154,18 +154,22 @@ export const checkRules = lazySchema(
 /** @throws RULES_INVALID for a pattern that cannot run in linear time, or is no pattern, or budgets above 100 percent */
 export async function compileRules({ patterns, budgets }: ClassificationRules): Promise<CompiledRules> {
   const { RE2JS: engine } = await import('re2js');
-  const rules = LAYERS.flatMap((layer) =>
-    (patterns[layer] ?? []).map((rule) => compileRule(engine, layer, rule)),
-  );
-  return { rules, budgets: checkedBudgets(budgets) };
+  const ofType = (type: ClassificationRule['type']) =>
+    LAYERS.flatMap((layer) =>
+      (patterns[layer] ?? [])
+        .filter((rule) => rule.type === type)
+        .map((rule) => compileRule(engine, layer, rule)),
+    );
+  const [keyRules, contentRules] = [ofType('key_regex'), ofType('content_heuristic')];
+  return { keyRules, contentRules, budgets: checkedBudgets(budgets) };
 }
 
 function compileRule(engine: typeof RE2JS, layer: ContextLayer, rule: ClassificationRule): CompiledRule {
-  const { type, pattern, priority } = rule;
+  const { pattern, priority } = rule;
   const compiled = tryCompile(engine, layer, pattern);
   const size = compiled.programSize();
   if (size > PROGRAM_MAX) throw invalid(layer, pattern, `it is too large: ${size} steps of ${PROGRAM_MAX}`);
-  return { layer, type, priority, test: (text) => compiled.test(text) };
+  return { layer, priority, test: (text) => compiled.test(text) };
 }
 
 function tryCompile(engine: typeof RE2JS, layer: ContextLayer, pattern: string): RE2JS {

@@ -67,41 +67,41 @@ export const DEFAULT_CONFIG: CheckpointConfig = {
 
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const whole = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
+/** What a timer can wait. */
+const timer = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
 const flag = Type.Optional(Type.Boolean());
 const pathOrNull = Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()]));
 const strict = { additionalProperties: false };
 
 const ConfigSchema = Type.Partial(
-  Type.Object(
-    {
-      storage: Type.Object(
-        {
-          maxCheckpoints: whole(1),
-          maxSessionSize: whole(1),
-          maxTotalSize: whole(1),
-          maxAgeDays: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-          orphanGraceMinutes: Type.Optional(Type.Number({ minimum: 0 })),
-        },
-        strict,
-      ),
-      compression: Type.Object(
-        {
-          enabled: flag,
-          algorithm: Type.Optional(oneOf(['gzip', 'zstd'])),
-          level: Type.Optional(oneOf(['basic', 'standard', 'aggressive'])),
-          minSizeForCompression: whole(0),
-        },
-        strict,
-      ),
-      encryption: Type.Object(
-        { enabled: flag, provider: Type.Optional(oneOf(KEY_PROVIDERS)), keyFile: pathOrNull },
-        strict,
-      ),
-      classification: Type.Object({ rulesPath: pathOrNull, enableHeuristics: flag }, strict),
-      timeouts: Type.Object({ queryMs: whole(1), fileMs: whole(1), lockMs: whole(1) }, strict),
-    },
-    strict,
-  ),
+  Type.Object({
+    storage: Type.Object(
+      {
+        maxCheckpoints: whole(1),
+        maxSessionSize: whole(1),
+        maxTotalSize: whole(1),
+        maxAgeDays: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+        orphanGraceMinutes: Type.Optional(Type.Number({ minimum: 0 })),
+      },
+      strict,
+    ),
+    compression: Type.Object(
+      {
+        enabled: flag,
+        algorithm: Type.Optional(oneOf(['gzip', 'zstd'])),
+        level: Type.Optional(oneOf(['basic', 'standard', 'aggressive'])),
+        minSizeForCompression: whole(0),
+      },
+      strict,
+    ),
+    encryption: Type.Object(
+      { enabled: flag, provider: Type.Optional(oneOf(KEY_PROVIDERS)), keyFile: pathOrNull },
+      strict,
+    ),
+    classification: Type.Object({ rulesPath: pathOrNull, enableHeuristics: flag }, strict),
+    timeouts: Type.Object({ queryMs: timer, fileMs: timer, lockMs: timer }, strict),
+  }),
+  strict,
 );
 
 export const checkConfig = lazySchema(ConfigSchema);
@@ -119,16 +119,22 @@ export function checkpointConfig(...parts: readonly CheckpointConfigInit[]): Che
 function merged(config: CheckpointConfig, part: CheckpointConfigInit): CheckpointConfig {
   const { storage, compression, encryption, classification, timeouts } = config;
   return {
-    storage: { ...storage, ...part.storage },
-    compression: { ...compression, ...part.compression },
-    encryption: { ...encryption, ...part.encryption },
-    classification: { ...classification, ...part.classification },
-    timeouts: { ...timeouts, ...part.timeouts },
+    storage: { ...storage, ...given(part.storage) },
+    compression: { ...compression, ...given(part.compression) },
+    encryption: { ...encryption, ...given(part.encryption) },
+    classification: { ...classification, ...given(part.classification) },
+    timeouts: { ...timeouts, ...given(part.timeouts) },
   };
+}
+
+/** What is `undefined` was not said. */
+function given<Section extends object>(section: Section | undefined): Partial<Section> {
+  const said = Object.entries(section ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as Partial<Section>;
 }
 
 function invalid(violations: JsonValue[]): RekindleError {
   return new RekindleError('INVALID_ARGUMENT', 'The configuration of checkpoints is not what it may be.', {
-    details: { argument: 'config', violations },
+    details: { field: 'config', violations },
   });
 }

@@ -10,10 +10,10 @@ export interface Chunk {
 }
 
 /** Small, because each change costs about one chunk beside itself; what is stored for a chunk that is known is nothing. */
-const CHUNK_MIN = 512;
-const CHUNK_MAX = 8 * 1024;
-/** One cut in 2,048 bytes, beyond the least. The top bits: they have seen the most bytes. */
-const MASK = 0xffe0_0000;
+const CHUNK_MIN = 256;
+const CHUNK_MAX = 4 * 1024;
+/** One cut in 1,024 bytes, beyond the least. The top bits: they have seen the most bytes. */
+const MASK = 0xffc0_0000;
 
 const GEAR = gearTable();
 

@@ -35,8 +35,10 @@ const zstd = zlib as unknown as {
 };
 const gzip = promisify(zlib.gzip) as Compress;
 const gunzip = promisify(zlib.gunzip) as Compress;
+/** Inflating less than this is faster done than handed to another thread. */
+const SYNC_BYTES_MAX = 64 * 1024;
 
-/** @throws DEPENDENCY_MISSING where the runtime lacks the algorithm */
+/** Asked when the service begins, not when the first context is saved. @throws DEPENDENCY_MISSING where the runtime lacks the algorithm */
 export function assertCompression({ enabled, algorithm }: CompressionOptions): void {
   if (enabled && algorithm === 'zstd') zstdOf('zstdCompress');
 }
@@ -68,8 +70,10 @@ export async function decompress({ type, bytes }: Compressed, rawBytes: number):
 async function inflated(type: CompressionType, bytes: Uint8Array, rawBytes: number): Promise<Buffer> {
   if (type === 'none') return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const inflate = type === 'gzip' ? gunzip : zstdOf('zstdDecompress');
+  const options = { maxOutputLength: Math.max(1, rawBytes) };
   try {
-    return await inflate(bytes, { maxOutputLength: Math.max(1, rawBytes) });
+    if (type === 'gzip' && rawBytes <= SYNC_BYTES_MAX) return zlib.gunzipSync(bytes, options);
+    return await inflate(bytes, options);
   } catch (cause) {
     throw damaged(`it cannot be inflated to ${rawBytes} bytes`, cause);
   }

@@ -10,21 +10,32 @@ export interface ContextContent {
   readonly content: Buffer;
   /** SHA-256 of the canonical JSON (RFC 8785), hex: equal contexts have equal ones, whatever the order of their keys. */
   readonly hash: string;
+  /** Bytes of JSON of each value, by its key. */
+  readonly sizes: ReadonlyMap<string, number>;
 }
 
 /** Of one context, as JSON text in bytes. */
-export const CONTEXT_BYTES_MAX = 256 * 1024 * 1024;
+export const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Properties that are `undefined` are not there, as JSON has it. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
+/** Properties that are `undefined` are not there, and -0 is 0, as JSON has it. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function contextContent(context: unknown): ContextContent {
-  if (!isJsonObject(context)) throw refused('', 'a context is a JSON object');
-  assertJson(context, '', 0);
-  const content = Buffer.from(JSON.stringify(context), 'utf8');
-  if (content.length <= CONTEXT_BYTES_MAX) return { content, hash: contextHash(context) };
-  const text = `The context is ${content.length} bytes of JSON; ${CONTEXT_BYTES_MAX} are allowed.`;
-  throw new RekindleError('LIMIT_EXCEEDED', text, {
-    details: { limit: 'contextBytes', allowed: CONTEXT_BYTES_MAX, actual: content.length },
-  });
+  if (!isJsonObject(context)) throw refused({ path: '', problem: 'a context is a JSON object' });
+  const found = problemIn(context, 0);
+  if (found) throw refused(found);
+  const sizes = new Map<string, number>();
+  const parts: Buffer[] = [];
+  let bytes = 2;
+  for (const [key, value] of Object.entries(context)) {
+    if (value === undefined) continue;
+    const json = Buffer.from(JSON.stringify(value), 'utf8');
+    const start = Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, 'utf8');
+    parts.push(start, json);
+    sizes.set(key, json.length);
+    bytes += start.length + json.length;
+    if (bytes > CONTEXT_BYTES_MAX) throw tooLarge(bytes);
+  }
+  const content = Buffer.concat([...parts, Buffer.from(parts.length === 0 ? '{}' : '}')]);
+  return { content, hash: contextHash(context), sizes };
 }
 
 export function contextHash(context: JsonValue): string {
@@ -32,44 +43,66 @@ export function contextHash(context: JsonValue): string {
 }
 
 /** The session of a workflow that begins with this context, at any depth of it. */
-export function derivedSessionId(workflowId: string | null, context: JsonObject): string {
-  return `session_${contextHash([workflowId, context]).slice(0, 32)}`;
+export function derivedSessionId(workflowId: string | null, contextHashHex: string): string {
+  return `session_${contextHash([workflowId, contextHashHex]).slice(0, 32)}`;
 }
 
-function assertJson(value: unknown, path: string, depth: number): void {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return;
-    throw refused(path, `${value} is no number in JSON`);
+interface Problem {
+  /** JSON Pointer. */
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** The path is made only on the way back from a problem: most contexts have none. */
+function problemIn(value: unknown, depth: number): Problem | null {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
+  if (typeof value === 'number') return Number.isFinite(value) ? null : here(`${value} is no number in JSON`);
+  if (typeof value !== 'object') return here(`a ${typeof value} cannot be saved`);
+  if (depth >= JSON_DEPTH_MAX) return here(`it is nested more than ${JSON_DEPTH_MAX} deep`);
+  if (Array.isArray(value)) return problemInArray(value, depth);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return here(notPlain(value));
+  for (const key of Object.keys(value)) {
+    const item = (value as { [key: string]: unknown })[key];
+    const problem = item === undefined ? null : problemIn(item, depth + 1);
+    if (problem) return below(key, problem);
   }
-  if (typeof value !== 'object') throw refused(path, `a ${typeof value} cannot be saved`);
-  if (depth >= JSON_DEPTH_MAX) throw refused(path, `it is nested more than ${JSON_DEPTH_MAX} deep`);
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1)
-      assertJson(value[index], `${path}/${index}`, depth + 1);
-    return;
+  return null;
+}
+
+function problemInArray(array: readonly unknown[], depth: number): Problem | null {
+  if ('toJSON' in array) return here('a list with a toJSON of its own cannot be saved');
+  for (let index = 0; index < array.length; index += 1) {
+    const problem = problemIn(array[index], depth + 1);
+    if (problem) return below(String(index), problem);
   }
-  assertPlain(value, path);
-  for (const [key, item] of Object.entries(value))
-    if (item !== undefined) assertJson(item, `${path}/${pointer(key)}`, depth + 1);
+  return null;
 }
 
 /** An object of a class would come back as another thing. */
-function assertPlain(value: object, path: string): void {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return;
+function notPlain(value: object): string {
   const name = (value.constructor as { name?: string } | undefined)?.name || 'an object of a class';
-  throw refused(path, `${name} cannot be saved; make plain JSON of it`);
+  return `${name} cannot be saved; make plain JSON of it`;
 }
 
-/** As a JSON Pointer has it. */
-function pointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+function here(problem: string): Problem {
+  return { path: '', problem };
 }
 
-function refused(path: string, problem: string): RekindleError {
+function below(key: string, { path, problem }: Problem): Problem {
+  return { path: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}${path}`, problem };
+}
+
+function refused({ path, problem }: Problem): RekindleError {
   const where = path === '' ? 'The context' : `The context at ${path.slice(0, 200)}`;
   return new RekindleError('INVALID_ARGUMENT', `${where} is refused: ${problem}.`, {
-    details: { argument: 'context', path: path.slice(0, 1_000), problem },
+    details: { field: 'context', path: path.slice(0, 1_000), problem },
+  });
+}
+
+function tooLarge(actual: number): RekindleError {
+  const text = `The context is more than ${CONTEXT_BYTES_MAX} bytes of JSON.`;
+  return new RekindleError('LIMIT_EXCEEDED', text, {
+    details: { limit: 'contextBytes', allowed: CONTEXT_BYTES_MAX, actual },
   });
 }

@@ -3,12 +3,13 @@
  * Laid out as `digest (32 bytes) | count of extents | extents | data`, numbers as unsigned LEB128. Of an extent there are the pack, as
  * so many before this one, the offset, as the distance from where the last extent of that pack ended, and the length.
  */
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
 import type { ContentPlan, Extent } from './content-plan.js';
 
 export interface Pack {
-  /** SHA-256 of the whole content. */
+  /** See `contentDigest`. */
   readonly digest: Buffer;
   readonly extents: readonly Extent[];
   readonly data: Buffer;
@@ -16,7 +17,15 @@ export interface Pack {
 
 const DIGEST_BYTES = 32;
 
-export function encodePack(number: number, content: Uint8Array, { extents, data }: ContentPlan): Buffer {
+/** Whose content it is belongs to it: SHA-256 of session and number as canonical JSON, and the whole content. */
+export function contentDigest(session: string, number: number, content: Uint8Array): Buffer {
+  return createHash('sha256')
+    .update(canonicalJson([session, number]))
+    .update(content)
+    .digest();
+}
+
+export function encodePack(number: number, digest: Buffer, { extents, data }: ContentPlan): Buffer {
   const out: number[] = [];
   writeNumber(out, extents.length);
   const ends = new Map<number, number>();
@@ -26,7 +35,7 @@ export function encodePack(number: number, content: Uint8Array, { extents, data 
     writeNumber(out, length);
     ends.set(pack, offset + length);
   }
-  return Buffer.concat([hash('sha256', content, 'buffer'), Buffer.from(out), data]);
+  return Buffer.concat([digest, Buffer.from(out), data]);
 }
 
 /** @throws CHECKPOINT_DAMAGED */

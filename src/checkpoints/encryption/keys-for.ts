@@ -41,7 +41,11 @@ export async function masterForNew(masters: MasterKeys, hasKeys: () => Promise<b
         reason: 'missing',
       },
     );
-  const made = await masters.renew();
+  const made = await Promise.resolve(masters.renew()).catch(async (thrown: unknown) => {
+    const others = await masters.current(); // somebody else was first
+    if (others) return others;
+    throw thrown;
+  });
   if (made) return made;
   throw keyUnavailable(`${masters.place} has no master key.`, { place: masters.place, reason: 'missing' });
 }

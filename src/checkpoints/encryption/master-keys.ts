@@ -38,5 +38,5 @@ export function parseKey(text: string): Buffer | null {
 
 /** Never has a key in it. */
 export function keyUnavailable(problem: string, details: JsonObject, cause?: unknown): RekindleError {
-  return new RekindleError('KEY_UNAVAILABLE', `${problem} Nothing was changed.`, { details, cause });
+  return new RekindleError('KEY_UNAVAILABLE', problem, { details, cause });
 }

@@ -26,6 +26,8 @@ interface WrappedKey {
   readonly id: string;
   /** The id of the master key. */
   readonly master: string;
+  /** The number of the first record that it can have sealed. From the first key's on, every record is sealed. */
+  readonly from: number;
   readonly wrapped: string;
 }
 
@@ -35,7 +37,23 @@ interface KeyDocument {
   readonly keys: readonly WrappedKey[];
 }
 
-const Wrapped = Type.Object({ id: Type.String(), master: Type.String(), wrapped: Type.String() });
+/** When a new key is made, and with what. */
+export interface KeyForWriting {
+  /** What to wrap a new key with. */
+  readonly master: () => Promise<MasterKey>;
+  readonly isWornOut: (key: DataKey) => boolean;
+  /** The number of the record that is written. */
+  readonly seq: number;
+  /** Keys that records name: none may be missing. */
+  readonly needed: ReadonlySet<string>;
+}
+
+const Wrapped = Type.Object({
+  id: Type.String(),
+  master: Type.String(),
+  from: Type.Integer({ minimum: 1 }),
+  wrapped: Type.String(),
+});
 const checkDocument = lazySchema(
   Type.Object({ format: Type.Literal(1), keys: Type.Array(Wrapped, { minItems: 1 }) }),
 );
@@ -49,6 +67,7 @@ export class SessionKeys {
   readonly #session: string;
   readonly #masters: MasterKeys;
   readonly #known = new Map<string, DataKey>();
+  #sealedFrom = Number.POSITIVE_INFINITY;
 
   constructor(documents: Documents, folder: Name, session: string, masters: MasterKeys) {
     this.#documents = documents;
@@ -62,82 +81,104 @@ export class SessionKeys {
     return this.#known.get(id);
   }
 
+  get isLoaded(): boolean {
+    return this.#known.size > 0;
+  }
+
+  /** Records from this number on are sealed. Infinite while no key is known. */
+  get sealedFrom(): number {
+    return this.#sealedFrom;
+  }
+
+  /** Unwraps every key that is stored, when some are not known yet. True when there are new ones. @throws KEY_UNAVAILABLE */
+  async load(needed: ReadonlySet<string> = new Set()): Promise<boolean> {
+    if (this.isLoaded && [...needed].every((id) => this.#known.has(id))) return false;
+    const before = this.#known.size;
+    for (const key of (await this.#read())?.keys ?? []) await this.#learn(key);
+    return this.#known.size > before;
+  }
+
   /** @throws KEY_UNAVAILABLE when it is lost, or its master key is, or is another one */
   async get(id: string): Promise<DataKey> {
-    const known = this.#known.get(id);
-    if (known) return known;
-    const wrapped = (await this.#read())?.keys.find((key) => key.id === id);
-    if (wrapped) return this.#learn(id, await this.#unwrap(wrapped));
-    throw keyUnavailable(`The data key ${id} of this session is not in its keys.json.`, {
-      session: this.#session,
-      key: id,
-      reason: 'missing',
-    });
+    if (!this.#known.has(id)) await this.load(new Set([id]));
+    const key = this.#known.get(id);
+    if (key) return key;
+    throw this.#missing(id);
+  }
+
+  /** The one in use. @throws KEY_UNAVAILABLE */
+  async newest(): Promise<DataKey> {
+    const last = (await this.#read())?.keys.at(-1);
+    if (last) return this.#learn(last);
+    throw this.#missing('');
   }
 
   /**
    * The key to write with: the last one, or a new one when there is none, or when it was used often enough. The caller holds the lease.
-   * @param master what to wrap a first key with
-   * @throws KEY_UNAVAILABLE
+   * @throws KEY_UNAVAILABLE, also when a key that records name is not there: it was lost, and no new one takes its place
    */
-  async forWriting(master: () => Promise<MasterKey>, isWornOut: (key: DataKey) => boolean): Promise<DataKey> {
+  async forWriting({ master, isWornOut, seq, needed }: KeyForWriting): Promise<DataKey> {
     const document = await this.#read();
+    const stored = new Set(document?.keys.map(({ id }) => id));
+    for (const id of needed) if (!stored.has(id)) throw this.#missing(id);
     const last = document?.keys.at(-1);
-    const key = last ? await this.get(last.id) : null;
+    const key = last ? await this.#learn(last) : null;
     if (key && !isWornOut(key)) return key;
     const id = randomBytes(8).toString('hex');
-    const bytes = randomBytes(KEY_BYTES);
-    const keys = [...(document?.keys ?? []), this.#wrap(id, bytes, await master())];
-    await this.#write({ format: 1, keys });
-    return this.#learn(id, bytes);
+    const made = this.#wrap({ id, from: seq }, randomBytes(KEY_BYTES), await master());
+    await this.#write({ format: 1, keys: [...(document?.keys ?? []), made] });
+    return this.#learn(made);
   }
 
-  /** True when any key is here. */
+  /** True when any key is here. @throws KEY_UNAVAILABLE when the document is damaged */
   async exists(): Promise<boolean> {
     return (await this.#read()) !== null;
   }
 
   /**
-   * Wraps every key with this master key. The caller holds the lease. How many were wrapped with another.
+   * Wraps every key with this master key. The caller holds the lease. How many were wrapped with another; null when there are none.
    * @throws KEY_UNAVAILABLE with everything as it was
    */
-  async rewrap(master: MasterKey): Promise<number> {
+  async rewrap(master: MasterKey): Promise<number | null> {
     const document = await this.#read();
-    if (!document) return 0;
+    if (!document) return null;
     const old = document.keys.filter((key) => key.master !== master.id);
     if (old.length === 0) return 0;
     const keys: WrappedKey[] = [];
     for (const key of document.keys)
-      keys.push(key.master === master.id ? key : this.#wrap(key.id, await this.#unwrap(key), master));
+      keys.push(key.master === master.id ? key : this.#wrap(key, await this.#unwrap(key), master));
     await this.#write({ format: 1, keys });
     return old.length;
   }
 
-  #wrap(id: string, bytes: Buffer, master: MasterKey): WrappedKey {
-    const wrapped = seal(master.bytes, bytes, this.#boundTo(id, master.id)).toString('base64');
-    return { id, master: master.id, wrapped };
+  #wrap({ id, from }: Pick<WrappedKey, 'id' | 'from'>, bytes: Buffer, master: MasterKey): WrappedKey {
+    const bound = this.#boundTo(id, from, master.id);
+    return { id, master: master.id, from, wrapped: seal(master.bytes, bytes, bound).toString('base64') };
   }
 
-  async #unwrap({ id, master: masterId, wrapped }: WrappedKey): Promise<Buffer> {
-    const details = { session: this.#session, key: id, master: masterId, place: this.#masters.place };
+  async #unwrap({ id, master: masterId, from, wrapped }: WrappedKey): Promise<Buffer> {
+    const details = { sessionId: this.#session, key: id, master: masterId, place: this.#masters.place };
     const master = await this.#masters.find(masterId);
     if (!master)
       throw keyUnavailable(`The master key ${masterId} is not in ${this.#masters.place}.`, {
         ...details,
         reason: 'wrong key',
       });
-    const bytes = open(master.bytes, Buffer.from(wrapped, 'base64'), this.#boundTo(id, masterId));
+    const bytes = open(master.bytes, Buffer.from(wrapped, 'base64'), this.#boundTo(id, from, masterId));
     if (bytes?.length === KEY_BYTES) return bytes;
     throw keyUnavailable('The data key of this session was changed.', { ...details, reason: 'damaged' });
   }
 
-  #boundTo(id: string, master: string): string {
-    return canonicalJson(['rekindle data key', 1, this.#session, id, master]);
+  #boundTo(id: string, from: number, master: string): string {
+    return canonicalJson(['rekindle data key', 1, this.#session, id, from, master]);
   }
 
-  #learn(id: string, bytes: Buffer): DataKey {
-    const key = dataKeyOf(id, bytes);
-    this.#known.set(id, key);
+  async #learn(wrapped: WrappedKey): Promise<DataKey> {
+    const known = this.#known.get(wrapped.id);
+    if (known) return known;
+    const key = dataKeyOf(wrapped.id, await this.#unwrap(wrapped));
+    this.#known.set(wrapped.id, key);
+    this.#sealedFrom = Math.min(this.#sealedFrom, wrapped.from);
     return key;
   }
 
@@ -147,13 +188,18 @@ export class SessionKeys {
     try {
       return (await parseChecked(this.#name, bytes, checkDocument())) as unknown as KeyDocument;
     } catch (cause) {
-      const details = { session: this.#session, reason: 'damaged' };
+      const details = { sessionId: this.#session, reason: 'damaged' };
       throw keyUnavailable('The keys.json of this session is damaged.', details, cause);
     }
   }
 
   async #write(document: KeyDocument): Promise<void> {
     await this.#documents.write(this.#name, document as unknown as JsonValue);
+  }
+
+  #missing(id: string) {
+    const details = { sessionId: this.#session, key: id, reason: 'missing' };
+    return keyUnavailable('A data key of this session is not in its keys.json.', details);
   }
 }
 

@@ -1,10 +1,11 @@
 /** Retention: what is too old or too much goes, and data that nothing refers to. What is marked as critical and the newest of a session stay. */
 import { messageOf } from '../../core/errors.js';
-import { checkpointId } from '../checkpoint-id.js';
+import { sessionNotFound } from '../checkpoint-id.js';
 import { type CheckpointMetadata, toMetadata } from '../checkpoint-metadata.js';
-import type { CheckpointConfig } from '../config/checkpoint-config.js';
+import { type CheckpointConfig, checkpointConfig } from '../config/checkpoint-config.js';
 import type { SaveRecord } from '../session/checkpoint-record.js';
-import type { SessionPool } from '../session/session-pool.js';
+import type { CheckpointSession } from '../session/checkpoint-session.js';
+import type { SessionPool, SessionProblem } from '../session/session-pool.js';
 import type { SessionState } from '../session/session-state.js';
 
 export interface PruneOptions {
@@ -34,7 +35,7 @@ export interface PruneReport {
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   /** Sessions that were left alone, or in part. */
-  readonly problems: readonly { readonly sessionId: string; readonly message: string }[];
+  readonly problems: readonly SessionProblem[];
 }
 
 type Limits = CheckpointConfig['storage'];
@@ -54,37 +55,41 @@ export async function prune(
   options: PruneOptions,
 ): Promise<PruneReport> {
   const { dryRun = false, sessionId } = options;
-  const limits = { ...configured, ...withoutUndefined(options) };
+  const limits = checkpointConfig({ storage: { ...configured, ...overrides(options) } }).storage;
+  const graceMs = limits.orphanGraceMinutes * 60_000;
   const plans: Plan[] = [];
-  for (const id of sessionId === undefined ? await pool.names() : [sessionId])
-    plans.push({ sessionId: id, ...(await planSession(pool, id, limits, nowMs)) });
-  if (sessionId === undefined) planTotal(plans, limits.maxTotalSize);
-  const bytesBefore = sum(plans.map(({ state }) => state.storedBytes()));
-  const bytesAfter = sum(plans.map(({ state, goes }) => state.storedBytes([...goes.keys()])));
-  const problems: { sessionId: string; message: string }[] = [];
-  const removed = plans.flatMap(describe);
-  let orphans = { blobs: 0, bytes: 0 };
-  for (const plan of plans) {
-    try {
-      const swept = await carryOut(pool, plan, limits.orphanGraceMinutes * 60_000, dryRun);
-      orphans = { blobs: orphans.blobs + swept.blobs, bytes: orphans.bytes + swept.bytes };
-    } catch (thrown) {
-      problems.push({ sessionId: plan.sessionId, message: messageOf(thrown) });
-    }
+  const plan = async (id: string) => void plans.push(await planSession(pool, id, limits, nowMs));
+  const problems = sessionId === undefined ? await pool.each(plan) : [];
+  if (sessionId !== undefined) {
+    if (!(await pool.names()).includes(sessionId)) throw sessionNotFound(sessionId);
+    await plan(sessionId);
+  } else planTotal(plans, limits.maxTotalSize);
+  const report = { removed: [] as PrunedCheckpoint[], blobs: 0, bytes: 0, before: 0, after: 0 };
+  for (const { sessionId: id, state, goes } of plans) {
+    report.before += state.storedBytes();
+    const tell = (thrown: unknown) => void problems.push({ sessionId: id, message: messageOf(thrown) });
+    await pool.use(id, async (session) => {
+      const removed = dryRun ? planned(state, goes) : await carryOut(session, goes).catch(tell);
+      for (const record of removed ?? [])
+        report.removed.push({ checkpoint: toMetadata(id, record, false), why: goes.get(record.number)! });
+      const gone = dryRun ? [...goes.keys()] : [];
+      report.after += session.log.state.storedBytes(gone);
+      const swept = await session.sweep(graceMs, !dryRun).catch(tell);
+      report.blobs += swept?.blobs ?? 0;
+      report.bytes += swept?.bytes ?? 0;
+    });
   }
-  const failed = new Set(problems.map((problem) => problem.sessionId));
-  return {
-    dryRun,
-    removed: removed.filter(({ checkpoint }) => !failed.has(checkpoint.sessionId)),
-    orphans,
-    bytesBefore,
-    bytesAfter,
-    problems,
-  };
+  const { removed, blobs, bytes, before, after } = report;
+  return { dryRun, removed, orphans: { blobs, bytes }, bytesBefore: before, bytesAfter: after, problems };
 }
 
-async function planSession(pool: SessionPool, id: string, limits: Limits, nowMs: number) {
-  const state = await pool.use(id, (session) => session.read());
+async function planSession(
+  pool: SessionPool,
+  sessionId: string,
+  limits: Limits,
+  nowMs: number,
+): Promise<Plan> {
+  const state = await pool.use(sessionId, (session) => session.read());
   const goes = new Map<number, PruneReason>();
   const free = removable(state);
   for (const { number, at } of free)
@@ -96,7 +101,7 @@ async function planSession(pool: SessionPool, id: string, limits: Limits, nowMs:
     if (state.storedBytes([...goes.keys()]) <= limits.maxSessionSize) break;
     goes.set(number, 'session bytes');
   }
-  return { state, goes };
+  return { sessionId, state, goes };
 }
 
 /** The oldest of all sessions go first. */
@@ -120,27 +125,22 @@ function removable(state: SessionState): SaveRecord[] {
   return state.checkpoints.slice(0, -1).filter(({ number }) => !state.isCritical(number));
 }
 
+function planned(state: SessionState, goes: ReadonlyMap<number, PruneReason>): readonly SaveRecord[] {
+  return [...goes.keys()].flatMap((number) => state.find(number) ?? []);
+}
+
 /** What was marked, or became the newest, meanwhile stays. */
-async function carryOut(pool: SessionPool, { sessionId, goes }: Plan, graceMs: number, dryRun: boolean) {
-  return pool.use(sessionId, async (session) => {
-    if (goes.size > 0 && !dryRun) {
-      const decide = (now: SessionState) =>
-        removable(now).flatMap(({ number }) => (goes.has(number) ? [number] : []));
-      await session.remove(decide, 'pruned');
-    }
-    return session.sweep(graceMs, !dryRun);
-  });
+async function carryOut(
+  session: CheckpointSession,
+  goes: ReadonlyMap<number, PruneReason>,
+): Promise<readonly SaveRecord[]> {
+  if (goes.size === 0) return [];
+  const decide = (now: SessionState) =>
+    removable(now).flatMap(({ number }) => (goes.has(number) ? [number] : []));
+  return session.remove(decide, 'pruned');
 }
 
-function describe({ sessionId, state, goes }: Plan): PrunedCheckpoint[] {
-  return [...goes].map(([number, why]) => {
-    const record = state.find(number);
-    if (!record) throw new RangeError(`${checkpointId({ sessionId, number })} is not there`);
-    return { checkpoint: toMetadata(sessionId, record, false), why };
-  });
-}
-
-function withoutUndefined({ maxAgeDays, maxCheckpoints, orphanGraceMinutes }: PruneOptions): Partial<Limits> {
+function overrides({ maxAgeDays, maxCheckpoints, orphanGraceMinutes }: PruneOptions): Partial<Limits> {
   return {
     ...(maxAgeDays === undefined ? {} : { maxAgeDays }),
     ...(maxCheckpoints === undefined ? {} : { maxCheckpoints }),

@@ -1,12 +1,20 @@
 /**
  * A new master key: every data key is wrapped with it, and no data is written anew. A crash in between leaves some wrapped with the old
- * one, which stays known until all are done; doing it again finishes it.
+ * one, which stays known; doing it again finishes it.
  */
 import { messageOf } from '../../core/errors.js';
 import type { Name } from '../../storage/ports.js';
 import { masterForNew } from '../encryption/keys-for.js';
 import type { MasterKeys } from '../encryption/master-keys.js';
 import type { SessionPool } from '../session/session-pool.js';
+
+export interface RotateOptions {
+  /**
+   * Afterwards the old master keys are forgotten, if no session failed. Default false: other stores, and copies of this one, may need
+   * them.
+   */
+  readonly forgetOld?: boolean;
+}
 
 export interface RotationReport {
   /** The id of the master key that is in force; null when there is none, and nothing that needs one. */
@@ -15,7 +23,7 @@ export interface RotationReport {
   readonly sessions: number;
   /** Data keys that were wrapped with another one. */
   readonly rewrapped: number;
-  /** Sessions whose keys are as they were; old master keys are kept then. */
+  /** Sessions whose keys are as they were. */
   readonly failed: readonly { readonly sessionId: string; readonly message: string }[];
 }
 
@@ -24,6 +32,7 @@ export async function rotateKeys(
   pool: SessionPool,
   masters: MasterKeys,
   leaseName: Name,
+  { forgetOld = false }: RotateOptions,
 ): Promise<RotationReport> {
   const lease = await pool.backend.leases.acquire(leaseName);
   try {
@@ -43,7 +52,7 @@ export async function rotateKeys(
         failed.push({ sessionId, message: messageOf(thrown) });
       }
     }
-    if (failed.length === 0) await masters.forgetOld();
+    if (forgetOld && failed.length === 0) await masters.forgetOld();
     return { master: master.id, sessions, rewrapped, failed };
   } finally {
     await lease.release();

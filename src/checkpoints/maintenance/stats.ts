@@ -1,6 +1,7 @@
 /** How much there is, and how much there may be. */
 import type { SessionInfo } from '../checkpoint-metadata.js';
 import type { CheckpointConfig } from '../config/checkpoint-config.js';
+import type { SessionProblem } from '../session/session-pool.js';
 
 export interface CheckpointStats {
   readonly sessions: number;
@@ -10,13 +11,19 @@ export interface CheckpointStats {
   readonly maxTotalSize: number;
   readonly maxSessionSize: number;
   readonly maxCheckpoints: number;
+  /** Sessions that cannot be read, and do not count. */
+  readonly problems: readonly SessionProblem[];
   /** The largest first. */
   readonly largest: readonly Pick<SessionInfo, 'id' | 'totalSizeBytes' | 'checkpoints'>[];
 }
 
 const LARGEST = 10;
 
-export function statsOf(infos: readonly SessionInfo[], limits: CheckpointConfig['storage']): CheckpointStats {
+export function statsOf(
+  infos: readonly SessionInfo[],
+  problems: readonly SessionProblem[],
+  limits: CheckpointConfig['storage'],
+): CheckpointStats {
   const { maxTotalSize, maxSessionSize, maxCheckpoints } = limits;
   const largest = infos.toSorted((a, b) => b.totalSizeBytes - a.totalSizeBytes).slice(0, LARGEST);
   return {
@@ -26,6 +33,7 @@ export function statsOf(infos: readonly SessionInfo[], limits: CheckpointConfig[
     maxTotalSize,
     maxSessionSize,
     maxCheckpoints,
+    problems,
     largest: largest.map(({ id, totalSizeBytes, checkpoints }) => ({ id, totalSizeBytes, checkpoints })),
   };
 }

@@ -4,9 +4,9 @@
  */
 import { isRekindleError, messageOf } from '../../core/errors.js';
 import { checkJournal, isHarmful } from '../../storage/journal-check.js';
-import { checkpointId } from '../checkpoint-id.js';
+import { checkpointId, sessionNotFound } from '../checkpoint-id.js';
 import type { CheckpointSession } from '../session/checkpoint-session.js';
-import type { PackCache } from '../session/content-reader.js';
+import { PackCache } from '../session/content-reader.js';
 import type { SessionHead } from '../session/session-log.js';
 import type { SessionPool } from '../session/session-pool.js';
 
@@ -47,9 +47,8 @@ export async function verifyCheckpoints(
   const found: SessionHead[] = [];
   let orphans = { blobs: 0, bytes: 0 };
   let checkpoints = 0;
-  const names = await pool.names();
-  for (const id of sessionId === undefined ? names : [sessionId])
-    await pool.use(id, async (session) => {
+  const look = (id: string) =>
+    pool.use(id, async (session) => {
       problems.push(...(await checkRecords(pool, session)));
       checkpoints += await checkContents(session, problems, () => onProgress?.(checkpoints));
       const head = await session.log.headOf();
@@ -57,6 +56,12 @@ export async function verifyCheckpoints(
       const swept = await session.sweep(graceMs, false).catch(() => ({ blobs: 0, bytes: 0 }));
       orphans = { blobs: orphans.blobs + swept.blobs, bytes: orphans.bytes + swept.bytes };
     });
+  if (sessionId !== undefined) {
+    if (!(await pool.names()).includes(sessionId)) throw sessionNotFound(sessionId);
+    await look(sessionId);
+  } else
+    for (const { sessionId: id, message } of await pool.each(look))
+      problems.push({ sessionId: id, checkpointId: null, code: 'STORAGE_FAILED', message });
   for (const head of heads)
     if (sessionId === undefined || head.sessionId === sessionId)
       problems.push(...(await checkHead(pool, head)));
@@ -80,6 +85,8 @@ async function checkRecords(pool: SessionPool, session: CheckpointSession): Prom
   } catch (thrown) {
     problems.push(problem(codeOf(thrown), messageOf(thrown)));
   }
+  for (const [first, last] of session.log.gaps)
+    problems.push(problem('JOURNAL_DAMAGED', `Records ${first} to ${last} are missing.`));
   for (const { seq, reason } of session.log.refused)
     problems.push(
       reason === 'forged'
@@ -97,7 +104,7 @@ async function checkContents(
   problems: VerifyProblem[],
   onChecked: () => void,
 ): Promise<number> {
-  const cache: PackCache = new Map();
+  const cache = new PackCache();
   const { checkpoints } = session.log.state;
   for (const record of checkpoints) {
     const id = checkpointId({ sessionId: session.id, number: record.number });

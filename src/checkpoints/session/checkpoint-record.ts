@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { JsonObject } from '../../core/json.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { CompressionType } from '../content/compression.js';
+import { CONTEXT_BYTES_MAX } from '../content/context-json.js';
 import type { NumberRange } from './number-ranges.js';
 
 /** The data that a checkpoint wrote, as it is stored. */
@@ -23,7 +24,7 @@ export type LayerSummary = Readonly<Record<string, { readonly keys: number; read
 
 export interface SaveRecord {
   readonly type: 'save';
-  /** 1 for the first of a session; never used again. */
+  /** That of its record in the journal: never used again. */
   readonly number: number;
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -69,69 +70,107 @@ export interface MarkRecord {
   readonly stored: number;
 }
 
+/** Records that are missing for good: somebody repaired the journal, and knows it. */
+export interface LostRecord {
+  readonly type: 'lost';
+  readonly at: string;
+  readonly ranges: readonly NumberRange[];
+  readonly stored: number;
+}
+
 /** Everything that counts up to here: what comes before it can go. */
 export interface BaseRecord {
   readonly type: 'base';
   readonly at: string;
   /** When the first checkpoint was saved. */
   readonly since: string;
-  readonly last: number;
   readonly saves: readonly (SaveRecord & { readonly removed?: true })[];
   readonly marks: readonly string[];
+  /** Data that no live checkpoint uses any more, and since when. */
+  readonly freed: { readonly [digest: string]: string };
   /** How many records each data key sealed until here. */
-  readonly keyUses?: Readonly<Record<string, number>>;
+  readonly keyUses: { readonly [key: string]: number };
+  /** What the records before it come to, for heads. */
+  readonly chain: string;
   readonly stored: number;
 }
 
-export type CheckpointRecord = SaveRecord | RemoveRecord | MarkRecord | BaseRecord;
+export type CheckpointRecord = SaveRecord | RemoveRecord | MarkRecord | LostRecord | BaseRecord;
 
-const count = Type.Integer({ minimum: 0 });
+/** Packs that one context may use. */
+export const PACKS_MAX = 256;
+/** Beside the data of a context: its digest, and where its parts are. */
+const PACK_BYTES_MAX = 2 * CONTEXT_BYTES_MAX;
+
+const number = Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 });
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const text = Type.String();
-const numbers = Type.Array(Type.Integer({ minimum: 1 }));
 const common = { at: text, stored: count };
-const Save = Type.Object({
+const range = Type.Array(number, { minItems: 2, maxItems: 2 });
+const saveFields = {
   ...common,
   type: Type.Literal('save'),
-  number: Type.Integer({ minimum: 1 }),
+  number,
   name: Type.Optional(text),
   agent: Type.Optional(text),
   workflow: Type.Optional(text),
   tags: Type.Optional(Type.Array(text)),
   critical: Type.Optional(Type.Literal(true)),
   kind: Type.Optional(text),
-  context: Type.Object({ bytes: count, hash: text }),
+  layers: Type.Optional(
+    Type.Object({}, { additionalProperties: Type.Object({ keys: count, bytes: count }) }),
+  ),
+  context: Type.Object({ bytes: Type.Integer({ minimum: 0, maximum: CONTEXT_BYTES_MAX }), hash: text }),
   pack: Type.Object({
     digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     bytes: count,
-    raw: count,
+    raw: Type.Integer({ minimum: 0, maximum: PACK_BYTES_MAX }),
     compression: Type.Union([Type.Literal('none'), Type.Literal('gzip'), Type.Literal('zstd')]),
     key: Type.Optional(text),
   }),
-  uses: Type.Array(Type.Array(Type.Integer({ minimum: 1 }), { minItems: 2, maxItems: 2 })),
-  removes: Type.Optional(numbers),
-});
+  uses: Type.Array(range, { maxItems: PACKS_MAX }),
+  removes: Type.Optional(Type.Array(number)),
+};
 const checkRecord = lazySchema(
   Type.Union([
-    Save,
-    Type.Object({ ...common, type: Type.Literal('remove'), numbers, why: text }),
+    Type.Object(saveFields),
+    Type.Object({ ...common, type: Type.Literal('remove'), numbers: Type.Array(number), why: text }),
     Type.Object({
       ...common,
       type: Type.Literal('mark'),
       contextKey: Type.Optional(text),
-      number: Type.Optional(Type.Integer({ minimum: 1 })),
+      number: Type.Optional(number),
     }),
+    Type.Object({ ...common, type: Type.Literal('lost'), ranges: Type.Array(range) }),
     Type.Object({
       ...common,
       type: Type.Literal('base'),
       since: text,
-      last: count,
-      saves: Type.Array(Save),
+      saves: Type.Array(Type.Object({ ...saveFields, removed: Type.Optional(Type.Literal(true)) })),
       marks: Type.Array(text),
+      freed: Type.Object({}, { additionalProperties: text }),
+      keyUses: Type.Object({}, { additionalProperties: count }),
+      chain: text,
     }),
   ]),
 );
 
-/** Null for a row of another shape: damaged, or of a newer release. */
+/** Null for a row of another shape, or that cannot be true: damaged, forged, or of a newer release. */
 export function decodeRecord(row: JsonObject): CheckpointRecord | null {
-  return checkRecord()(row) ? (row as unknown as CheckpointRecord) : null;
+  if (!checkRecord()(row)) return null;
+  const record = row as unknown as CheckpointRecord;
+  const saves = record.type === 'save' ? [record] : record.type === 'base' ? record.saves : [];
+  return saves.every(hasPossibleUses) ? record : null;
+}
+
+/** Ascending ranges of earlier checkpoints, and not too many. */
+function hasPossibleUses({ number: own, uses }: SaveRecord): boolean {
+  let before = 0;
+  let packs = 0;
+  for (const [first, last] of uses) {
+    if (first <= before || last < first || last >= own) return false;
+    before = last;
+    packs += last - first + 1;
+  }
+  return packs <= PACKS_MAX;
 }

@@ -3,19 +3,20 @@ import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Blobs, Name, StorageBackend } from '../../storage/ports.js';
 import type { CheckpointConfig } from '../config/checkpoint-config.js';
-import { ChunkIndex, type ContentPlan, type Extent, planContent } from '../content/content-plan.js';
 import { contextHash } from '../content/context-json.js';
-import { encodePack } from '../content/pack.js';
+import { contentDigest, encodePack } from '../content/pack.js';
 import type { MasterKey, MasterKeys } from '../encryption/master-keys.js';
 import { type DataKey, MESSAGES_PER_KEY, SessionKeys } from '../encryption/session-keys.js';
 import { withinTime } from '../within-time.js';
 import type { LayerSummary, SaveRecord } from './checkpoint-record.js';
+import { ContentPlanner, usedPacks } from './content-planner.js';
 import { ContentReader, type PackCache } from './content-reader.js';
 import { damaged } from './damaged.js';
-import { rangesOf } from './number-ranges.js';
+import { numbersIn, rangesOf } from './number-ranges.js';
 import { PackStore } from './pack-store.js';
 import { type CheckpointDecision, SessionLog } from './session-log.js';
 import type { SessionState } from './session-state.js';
+import { type Swept, sweepPacks } from './sweep-packs.js';
 
 export interface CheckpointSessionOptions {
   readonly backend: StorageBackend;
@@ -58,129 +59,120 @@ export interface SavedCheckpoint {
   readonly removed: readonly SaveRecord[];
 }
 
-/** What was found that nothing refers to. */
-export interface Swept {
-  readonly blobs: number;
-  readonly bytes: number;
+/** What a change of records comes to: with `isNew` false nothing is written. */
+interface PlainChange<T> {
+  readonly record: NonNullable<CheckpointDecision<T>['record']>;
+  readonly isNew: boolean;
+  readonly value: T;
 }
-
-/** A content that is spread over more packs than this is written whole, as is one that leaves most of what it uses unused. */
-const PACKS_MAX = 256;
-const UNUSED_FACTOR = 4;
-const UNUSED_BYTES_MIN = 64 * 1024;
 
 export class CheckpointSession {
   readonly id: string;
   readonly keys: SessionKeys;
+  readonly log: SessionLog;
   readonly #options: CheckpointSessionOptions;
-  readonly #log: SessionLog;
   readonly #packs: PackStore;
   readonly #blobs: Blobs;
   readonly #reader: ContentReader;
-  #index = new ChunkIndex();
+  readonly #planner: ContentPlanner;
 
   constructor(options: CheckpointSessionOptions) {
     const { backend, folder, session, config, masters, nowMs } = options;
+    const { timeouts, compression } = config;
     this.id = session;
     this.#options = options;
     this.keys = new SessionKeys(backend.documents, folder, session, masters);
-    this.#log = new SessionLog(backend, {
-      folder,
-      session,
-      keys: this.keys,
-      waitMs: config.timeouts.lockMs,
-      nowMs,
-    });
+    this.log = new SessionLog(backend, { folder, session, keys: this.keys, waitMs: timeouts.lockMs, nowMs });
     this.#blobs = backend.blobs([...folder, 'packs']);
-    const timeoutMs = config.timeouts.fileMs;
-    const { compression } = config;
-    this.#packs = new PackStore({ session, blobs: this.#blobs, keys: this.keys, compression, timeoutMs });
-    this.#reader = new ContentReader(session, this.#packs, () => this.#log.state);
+    const packs = { session, blobs: this.#blobs, keys: this.keys, compression, timeoutMs: timeouts.fileMs };
+    this.#packs = new PackStore(packs);
+    this.#reader = new ContentReader(session, this.#packs, () => this.log.state);
+    this.#planner = new ContentPlanner(this.log, this.#reader, this.#blobs);
   }
 
-  get log(): SessionLog {
-    return this.#log;
-  }
-
-  /** The newest state. A session without records has no `since`. @throws STORAGE_UNAVAILABLE */
+  /** The newest state, authentic where the keys are at hand. A session without records has no `since`. @throws STORAGE_UNAVAILABLE */
   async read(): Promise<SessionState> {
     const { queryMs } = this.#options.config.timeouts;
-    await withinTime(queryMs, 'read the list of checkpoints', this.#log.refresh());
-    return this.#log.state;
+    await withinTime(queryMs, 'read the list of checkpoints', this.log.refresh());
+    await this.log.authenticate().catch((thrown: unknown) => {
+      if (!isRekindleError(thrown, 'KEY_UNAVAILABLE')) throw thrown; // a list needs no key
+    });
+    return this.log.state;
   }
 
   /** Durable when it resolves, its data before its record. @throws STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, and what storage throws */
   async save(input: NewCheckpoint, limits: SaveLimits): Promise<SavedCheckpoint> {
-    let key: DataKey | null = null;
-    return this.#log.change(
-      async (): Promise<CheckpointDecision<SavedCheckpoint>> => {
-        key = await this.#keyForWriting();
-        const hash = key ? key.digestOf(input.hash) : input.hash;
-        const { newest } = this.#log.state;
-        if (!limits.force && newest && newest.context.hash === hash)
-          return {
-            secure: true,
-            done: () => ({ status: 'SKIPPED_UNCHANGED', record: newest, removed: [] }),
-          };
-        return this.#decide(input, hash, key, limits);
-      },
-      async () => key,
-    );
+    return this.log.change(async (seq): Promise<CheckpointDecision<SavedCheckpoint>> => {
+      const key = await this.#keyForWriting(seq);
+      const hash = key ? key.digestOf(input.hash) : input.hash;
+      const { newest } = this.log.state;
+      await this.#planner.prepare(input.agent);
+      const isSame = !limits.force && newest?.context.hash === hash && this.#planner.knows(newest);
+      return isSame ? this.#skip(newest, input, key) : this.#decide(seq, input, hash, key, limits);
+    });
+  }
+
+  /** Nothing but that it is critical now, if that was said. */
+  #skip(newest: SaveRecord, input: NewCheckpoint, key: DataKey | null): CheckpointDecision<SavedCheckpoint> {
+    const done = (): SavedCheckpoint => ({ status: 'SKIPPED_UNCHANGED', record: newest, removed: [] });
+    const { state } = this.log;
+    const { number } = newest;
+    if (!input.critical || state.isCritical(number)) return { done };
+    return { record: { type: 'mark', at: this.#now(), number, stored: state.storedBytes() }, key, done };
   }
 
   async #decide(
+    number: number,
     { content, hash: _, ...about }: NewCheckpoint,
     hash: string,
     key: DataKey | null,
     limits: SaveLimits,
   ): Promise<CheckpointDecision<SavedCheckpoint>> {
-    const { state } = this.#log;
-    const number = this.#log.nextNumber;
     const removed = this.#madeRoom();
     const removes = removed.map((record) => record.number);
-    const plan = await this.#plan(content, number, about.agent);
-    const uses = rangesOf(usedPacks(plan.extents, number));
-    const prepared = await this.#packs.prepare(number, encodePack(number, content, plan), key);
+    const plan = this.#planner.plan(content, number);
+    const pack = encodePack(number, contentDigest(this.id, number, content), plan);
+    const prepared = await this.#packs.prepare(number, pack, key);
     const draft: SaveRecord = {
       type: 'save',
       number,
-      at: new Date(this.#options.nowMs()).toISOString(),
+      at: this.#now(),
       ...about,
       context: { bytes: content.length, hash },
       pack: { digest: '', ...prepared.stored },
-      uses,
+      uses: rangesOf(usedPacks(plan.extents, number)),
       ...(removes.length > 0 ? { removes } : {}),
       stored: 0,
     };
-    const stored = state.storedBytes(removes, draft);
+    const stored = this.log.state.storedBytes(removes, draft);
     this.#assertRoom(stored, limits);
     const record = { ...draft, pack: await this.#packs.put(prepared), stored };
     const done = (): SavedCheckpoint => {
-      this.#index.add(number, content, plan.extents);
+      this.#planner.learn(number, content, plan.extents);
       return { status: 'SAVED', record, removed };
     };
-    return { record, done };
+    return { record, key, done };
   }
 
   /** Once a session is encrypted it stays so, whatever the configuration says now. */
-  async #keyForWriting(): Promise<DataKey | null> {
-    const { config, masterForNew, messagesPerKey = MESSAGES_PER_KEY } = this.#options;
-    const isEncrypted = this.#log.isEncrypted || (await this.keys.exists());
-    if (!config.encryption.enabled && !isEncrypted) return null;
-    if (this.#log.isEncrypted && !(await this.keys.exists())) await this.#log.authenticate(); // lost keys are not replaced by new ones
-    return this.keys.forWriting(masterForNew, ({ id }) => this.#log.state.usesOf(id) >= messagesPerKey);
+  async #keyForWriting(seq: number): Promise<DataKey | null> {
+    const { config, masterForNew: master, messagesPerKey = MESSAGES_PER_KEY } = this.#options;
+    const { isEncrypted, keyIds: needed } = this.log;
+    if (!config.encryption.enabled && !isEncrypted && !(await this.keys.exists())) return null;
+    const isWornOut = ({ id }: DataKey) => this.log.state.usesOf(id) >= messagesPerKey;
+    return this.keys.forWriting({ master, isWornOut, seq, needed });
   }
 
-  /** What has to go so that there are not too many. The newest stays: the new one may be the same as it. @throws STORAGE_QUOTA_EXCEEDED */
+  /** What has to go so that there are not too many. @throws STORAGE_QUOTA_EXCEEDED */
   #madeRoom(): SaveRecord[] {
     const { maxCheckpoints } = this.#options.config.storage;
-    const { state } = this.#log;
+    const { state } = this.log;
     const { checkpoints } = state;
     const excess = checkpoints.length + 1 - maxCheckpoints;
     if (excess <= 0) return [];
-    const free = checkpoints.slice(0, -1).filter(({ number }) => !state.isCritical(number));
+    const free = checkpoints.filter(({ number }) => !state.isCritical(number));
     if (free.length >= excess) return free.slice(0, excess);
-    throw quotaExceeded('checkpoints', checkpoints.length, maxCheckpoints, this.id);
+    throw quotaExceeded('checkpoints', checkpoints.length + 1, maxCheckpoints, this.id);
   }
 
   #assertRoom(stored: number, { otherBytes }: SaveLimits): void {
@@ -190,43 +182,30 @@ export class CheckpointSession {
     if (total > maxTotalSize) throw quotaExceeded('total bytes', total, maxTotalSize, this.id);
   }
 
-  async #plan(content: Buffer, number: number, agent: string | undefined): Promise<ContentPlan> {
-    const { state } = this.#log;
-    const isThere = (pack: number): boolean => state.isUsed(pack);
-    await this.#learn(state, agent);
-    this.#index.keepOnly(isThere);
-    const plan = planContent(content, number, this.#index, isThere);
-    const packs = usedPacks(plan.extents, number);
-    const used = packs.reduce((sum, pack) => sum + (state.writerOf(pack)?.record.pack.raw ?? 0), 0);
-    if (packs.length <= PACKS_MAX && used <= UNUSED_FACTOR * content.length + UNUSED_BYTES_MIN) return plan;
-    this.#index = new ChunkIndex();
-    return planContent(content, number, this.#index, isThere);
-  }
-
-  /** What was saved last, and what this agent saved last: a session may have several agents. One that cannot be read is not relied on. */
-  async #learn(state: SessionState, agent: string | undefined): Promise<void> {
-    const { checkpoints } = state;
-    const bases = new Set([checkpoints.at(-1), checkpoints.findLast((record) => record.agent === agent)]);
-    for (const record of bases) {
-      if (!record || this.#index.covers(record.number)) continue;
-      try {
-        const { content, extents } = await this.#reader.read(record);
-        this.#index.add(record.number, content, extents);
-      } catch (thrown) {
-        if (!isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) throw thrown;
-      }
+  /**
+   * The JSON text that was saved, and its record; null when there is no such checkpoint, or not any more.
+   * @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE
+   */
+  async load(number: number): Promise<{ readonly content: Buffer; readonly record: SaveRecord } | null> {
+    await this.log.authenticate();
+    const record = this.log.state.find(number);
+    if (!record) return this.#assertNotRefused(number);
+    try {
+      return { content: (await this.#reader.read(record)).content, record };
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) throw thrown;
+      await this.log.refresh(); // perhaps it was removed meanwhile, and its data with it
+      if (this.log.state.find(number) === null) return null;
+      throw thrown;
     }
   }
 
-  /** The JSON text that was saved. @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
-  async content(record: SaveRecord): Promise<Buffer> {
-    await this.#log.authenticate();
-    if (this.#log.state.find(record.number)?.pack.digest !== record.pack.digest)
-      throw damaged(this.id, record.number, 'its record was changed');
-    return (await this.#reader.read(record)).content;
+  #assertNotRefused(number: number): null {
+    if (!this.log.refused.some(({ seq }) => seq === number)) return null;
+    throw damaged(this.id, number, 'its record was changed');
   }
 
-  /** That it is what was saved, and fits its record. @throws as `content` */
+  /** That it is what was saved, and fits its record. @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
   async check(record: SaveRecord, cache: PackCache): Promise<void> {
     const { content } = await this.#reader.read(record, cache);
     const digest = contextHash(JSON.parse(content.toString('utf8')) as JsonObject);
@@ -236,103 +215,81 @@ export class CheckpointSession {
       throw damaged(this.id, record.number, 'its content does not match its hash');
   }
 
-  /** @throws as `SessionLog.change` */
+  /** Notes that records are missing for good, so that what is left counts as whole. How many are. @throws as `SessionLog.change` */
+  async acknowledgeLoss(): Promise<number> {
+    return this.log.change(async (seq): Promise<CheckpointDecision<number>> => {
+      const { gaps, state } = this.log;
+      if (gaps.length === 0) return { done: () => 0 };
+      const key = await this.#keyForWriting(seq);
+      const record = { type: 'lost', at: this.#now(), ranges: gaps, stored: state.storedBytes() } as const;
+      return { record, key, done: () => [...numbersIn(gaps)].length };
+    });
+  }
+
+  /** What was removed. @throws as `SessionLog.change` */
   async remove(
     decide: (state: SessionState) => readonly number[],
     why: string,
   ): Promise<readonly SaveRecord[]> {
     return this.#changePlain((state, at) => {
-      const numbers = decide(state).filter((number) => state.find(number) !== null);
-      const removed = numbers.map((number) => state.find(number)!);
+      const removed = decide(state).flatMap((number) => state.find(number) ?? []);
+      const numbers = removed.map(({ number }) => number);
       const stored = state.storedBytes(numbers);
       return {
         record: { type: 'remove', at, numbers, why, stored },
-        isNew: numbers.length > 0,
+        isNew: removed.length > 0,
         value: removed,
       };
     });
   }
 
-  /** A key of the context, or a checkpoint. Doing it again changes nothing. */
-  async mark(mark: { readonly contextKey: string } | { readonly number: number }): Promise<void> {
+  /** A key of the context, or a checkpoint. Doing it again changes nothing. False when there is no such checkpoint. */
+  async mark(mark: { readonly contextKey: string } | { readonly number: number }): Promise<boolean> {
     return this.#changePlain((state, at) => {
-      const isNew = 'number' in mark ? !state.isCritical(mark.number) : !state.marks.has(mark.contextKey);
-      return {
-        record: { type: 'mark', at, ...mark, stored: state.storedBytes() },
-        isNew,
-        value: undefined,
-      };
+      const isThere = !('number' in mark) || state.find(mark.number) !== null;
+      const isMarked = 'number' in mark ? state.isCritical(mark.number) : state.marks.has(mark.contextKey);
+      const record = { type: 'mark', at, ...mark, stored: state.storedBytes() } as const;
+      return { record, isNew: isThere && !isMarked, value: isThere };
     });
   }
 
-  async #changePlain<T>(
-    decide: (
-      state: SessionState,
-      at: string,
-    ) => {
-      readonly record: NonNullable<CheckpointDecision<T>['record']>;
-      readonly isNew: boolean;
-      readonly value: T;
-    },
-  ): Promise<T> {
-    let key: DataKey | null = null;
-    return this.#log.change(
-      async (): Promise<CheckpointDecision<T>> => {
-        key = await this.#keyForWriting();
-        const at = new Date(this.#options.nowMs()).toISOString();
-        const { record, isNew, value } = decide(this.#log.state, at);
-        return isNew ? { record, done: () => value } : { secure: true, done: () => value };
-      },
-      async () => key,
-    );
+  async #changePlain<T>(decide: (state: SessionState, at: string) => PlainChange<T>): Promise<T> {
+    return this.log.change(async (seq): Promise<CheckpointDecision<T>> => {
+      const key = await this.#keyForWriting(seq);
+      const { record, isNew, value } = decide(this.log.state, this.#now());
+      return isNew ? { record, key, done: () => value } : { done: () => value };
+    });
+  }
+
+  #now(): string {
+    return new Date(this.#options.nowMs()).toISOString();
   }
 
   /** Wraps the data keys with another master key. How many had another; null when there are none. @throws KEY_UNAVAILABLE, LEASE_HELD */
-  async rewrapKeys(master: MasterKey): Promise<number | null> {
-    if (!(await this.keys.exists())) return null;
-    return this.#log.locked(() => this.keys.rewrap(master));
+  rewrapKeys(master: MasterKey): Promise<number | null> {
+    return this.log.locked(() => this.keys.rewrap(master));
   }
 
   /**
-   * Data that no live checkpoint uses, and that is older than the grace time; under the lock, so that nothing is being saved. Where a
-   * record is damaged or missing, what it refers to is not known, and everything stays.
+   * Data that no live checkpoint uses, and has not for the grace time; under the lock, so that nothing is being saved.
    * @param remove false only looks
    * @throws KEY_UNAVAILABLE, LEASE_HELD
    */
   async sweep(graceMs: number, remove: boolean): Promise<Swept> {
-    if (remove) return this.#log.locked(() => this.#sweepNow(graceMs, true));
+    const options = { log: this.log, blobs: this.#blobs, graceMs, nowMs: this.#options.nowMs };
+    if (remove) return this.log.locked((lease) => sweepPacks({ ...options, lease }));
     await this.read();
-    return this.#sweepNow(graceMs, false);
-  }
-
-  async #sweepNow(graceMs: number, remove: boolean): Promise<Swept> {
-    await this.#log.authenticate();
-    const swept = { blobs: 0, bytes: 0 };
-    if (this.#log.state.since === null || this.#log.refused.length > 0) return swept;
-    if ((await this.#log.damagedBytes()) > 0) return swept;
-    const used = this.#log.state.digests;
-    const before = Date.now() - graceMs;
-    for await (const { digest, size, storedMs } of this.#blobs.list()) {
-      if (used.has(digest) || storedMs > before) continue;
-      if (remove) await this.#blobs.delete(digest);
-      swept.blobs += 1;
-      swept.bytes += size;
-    }
-    return swept;
+    return sweepPacks({ ...options, lease: null });
   }
 
   close(): Promise<void> {
-    return this.#log.close();
+    return this.log.close();
   }
 }
 
-function usedPacks(extents: readonly Extent[], own: number): number[] {
-  return [...new Set(extents.map(({ pack }) => pack))].filter((pack) => pack !== own).sort((a, b) => a - b);
-}
-
-function quotaExceeded(what: string, currentSize: number, maxSize: number, session: string): RekindleError {
+function quotaExceeded(what: string, currentSize: number, maxSize: number, sessionId: string): RekindleError {
   const text = `Saving would take ${currentSize} ${what}, and ${maxSize} are allowed.`;
   return new RekindleError('STORAGE_QUOTA_EXCEEDED', text, {
-    details: { what, currentSize, maxSize, session },
+    details: { what, currentSize, maxSize, sessionId },
   });
 }

@@ -1,8 +1,7 @@
 /** Puts the content of a checkpoint together from the packs that hold its parts. */
-import { hash } from 'node:crypto';
 import PQueue from 'p-queue';
 import type { Extent } from '../content/content-plan.js';
-import type { Pack } from '../content/pack.js';
+import { contentDigest, type Pack } from '../content/pack.js';
 import type { SaveRecord } from './checkpoint-record.js';
 import { damaged } from './damaged.js';
 import type { PackStore } from './pack-store.js';
@@ -14,8 +13,29 @@ export interface StoredContent {
   readonly extents: readonly Extent[];
 }
 
-/** Packs that were read, by number. */
-export type PackCache = Map<number, Promise<Pack>>;
+/** Packs that were read, as long as they are not too many. */
+export class PackCache {
+  readonly #packs = new Map<number, Promise<Pack>>();
+  #bytes = 0;
+
+  async get(number: number, read: () => Promise<Pack>): Promise<Pack> {
+    const known = this.#packs.get(number);
+    if (known) return known;
+    const reading = read();
+    this.#packs.set(number, reading);
+    const pack = await reading;
+    this.#bytes += pack.data.length;
+    if (this.#bytes > CACHE_BYTES) this.#clear();
+    return pack;
+  }
+
+  #clear(): void {
+    this.#packs.clear();
+    this.#bytes = 0;
+  }
+}
+
+const CACHE_BYTES = 64 * 1024 * 1024;
 
 /** Packs that are read at once. */
 const READS = 8;
@@ -32,14 +52,21 @@ export class ContentReader {
   }
 
   /** @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
-  async read(record: SaveRecord, cache: PackCache = new Map()): Promise<StoredContent> {
+  async read(record: SaveRecord, cache: PackCache = new PackCache()): Promise<StoredContent> {
     const packs = await this.#readPacks(record, cache);
     const { extents, digest } = packs.get(record.number)!;
-    const content = Buffer.allocUnsafe(record.context.bytes);
+    const bytes = extents.reduce((sum, { length }) => sum + length, 0);
+    if (bytes !== record.context.bytes)
+      throw damaged(
+        this.#session,
+        record.number,
+        `its parts are ${bytes} bytes, not ${record.context.bytes}`,
+      );
+    const content = Buffer.allocUnsafe(bytes);
     let at = 0;
     for (const { pack, offset, length } of extents) {
       const data = packs.get(pack)?.data;
-      if (!data || offset + length > data.length || at + length > content.length)
+      if (!data || offset + length > data.length)
         throw damaged(
           this.#session,
           record.number,
@@ -47,8 +74,7 @@ export class ContentReader {
         );
       at += data.copy(content, at, offset, offset + length);
     }
-    if (at === content.length && hash('sha256', content, 'buffer').equals(digest))
-      return { content, extents };
+    if (contentDigest(this.#session, record.number, content).equals(digest)) return { content, extents };
     throw damaged(this.#session, record.number, 'its content does not match its digest');
   }
 
@@ -56,9 +82,7 @@ export class ContentReader {
     const packs = new Map<number, Pack>();
     const reading = new PQueue({ concurrency: READS });
     const read = (number: number) => async () => {
-      const known = cache.get(number) ?? this.#pack(record.number, number);
-      cache.set(number, known);
-      packs.set(number, await known);
+      packs.set(number, await cache.get(number, () => this.#pack(record.number, number)));
     };
     await reading.addAll(packsOf(record).map(read));
     return packs;
@@ -66,7 +90,7 @@ export class ContentReader {
 
   async #pack(user: number, number: number): Promise<Pack> {
     const writer = this.#state().writerOf(number);
-    if (writer) return this.#packs.get(number, writer.record.pack);
+    if (writer) return this.#packs.get(number, writer.pack);
     const problem = `the record of ${this.#session}@${number} is missing, whose data it uses`;
     throw damaged(this.#session, user, problem);
   }

@@ -2,17 +2,25 @@
  * The journal of one session, and what it leads to. In an encrypted session every record carries a code that only the key can make, of
  * its place and its content: one that was changed, or put somewhere else, does not count.
  */
-import { hash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { isHarmful } from '../../storage/journal-check.js';
 import { followFrom, JOURNAL_START } from '../../storage/journal-position.js';
-import type { Journal, JournalHead, JournalRecord, Name, StorageBackend } from '../../storage/ports.js';
+import type {
+  Journal,
+  JournalHead,
+  JournalRecord,
+  Lease,
+  Name,
+  StorageBackend,
+} from '../../storage/ports.js';
 import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
 import type { DataKey, SessionKeys } from '../encryption/session-keys.js';
 import { type CheckpointRecord, decodeRecord } from './checkpoint-record.js';
-import { type PlacedRecord, SessionState } from './session-state.js';
+import type { NumberRange } from './number-ranges.js';
+import { SessionState } from './session-state.js';
 
 export interface SessionLogOptions {
   readonly folder: Name;
@@ -28,37 +36,41 @@ export interface RefusedRecord {
   readonly reason: 'forged' | 'unknown';
 }
 
-/** What tells that a session's records up to here are those that were: its last record. */
+/** What tells that a session's records up to here are those that were. */
 export interface SessionHead {
   readonly sessionId: string;
   readonly seq: number;
-  /** SHA-256 of that record's canonical JSON, hex. */
+  /** SHA-256 over the records up to this one, hex. */
   readonly digest: string;
 }
 
-export type CheckpointDecision<T> = Omit<Decision<CheckpointRecord, T>, 'record'> & {
+/** What a change comes to: a record and the key to seal it with, or none; and what follows. */
+export interface CheckpointDecision<T> {
   readonly record?: CheckpointRecord;
-};
+  readonly key?: DataKey | null;
+  done(): T;
+}
 
 /** Records that are no longer of use, before a new beginning is written. */
 const SPENT_MAX = 1_000;
 /** About how much of the journal is removed at once. */
 const SEGMENT_BYTES = 256 * 1024;
-/** The shortest record that a damaged range can have held. */
-const RECORD_BYTES_MIN = 200;
 
 export class SessionLog {
   readonly #journal: SharedJournal<JsonObject>;
   readonly #options: SessionLogOptions;
-  /** The records since the last beginning, as they were read. */
-  #rows: JournalRecord<JsonObject>[] = [];
   #state = new SessionState();
   #refused: RefusedRecord[] = [];
-  /** The number of the first record that carries a code; null in a session that is not encrypted. */
-  #sealedFrom: number | null = null;
-  /** Every row was checked with its key. */
-  #checked = true;
-  #endDamage = 0;
+  #isEncrypted = false;
+  /** Data keys that records name. */
+  #keyIds = new Set<string>();
+  /** Keys of records that count until they can be looked at with it; and keys that nobody has: their records do not count. */
+  readonly #wanted = new Set<string>();
+  readonly #strange = new Set<string>();
+  /** Numbers of records that are missing, since the last beginning. */
+  #gaps: NumberRange[] = [];
+  #lastSeq = 0;
+  #loads = 0;
 
   constructor(backend: StorageBackend, options: SessionLogOptions) {
     this.#options = options;
@@ -66,13 +78,7 @@ export class SessionLog {
       ...journalNames(options.folder),
       waitMs: options.waitMs,
       segmentBytes: SEGMENT_BYTES,
-      fold: {
-        load: (journal) => this.#load(journal),
-        apply: (row) => this.#apply(row),
-        endDamaged: (bytes) => {
-          this.#endDamage = bytes;
-        },
-      },
+      fold: { load: (journal) => this.#load(journal), apply: (row) => this.#take(row) },
     });
   }
 
@@ -80,182 +86,192 @@ export class SessionLog {
     return this.#state;
   }
 
-  get head(): JournalHead {
-    return this.#journal.head;
+  get isEncrypted(): boolean {
+    return this.#isEncrypted;
   }
 
-  get isEncrypted(): boolean {
-    return this.#sealedFrom !== null;
+  get keyIds(): ReadonlySet<string> {
+    return this.#keyIds;
   }
 
   get refused(): readonly RefusedRecord[] {
     return this.#refused;
   }
 
-  /** The number of the next checkpoint. What was damaged at the end may have had some: they are left out. */
-  get nextNumber(): number {
-    const lost = this.#endDamage === 0 ? 0 : Math.floor(this.#endDamage / RECORD_BYTES_MIN) + 1;
-    return this.#state.last + lost + 1;
+  /** Records that are missing, and nobody said that they are lost for good. */
+  get gaps(): readonly NumberRange[] {
+    return this.#gaps;
+  }
+
+  /** Grows each time the state is made anew: what was known of it by numbers may be about another journal. */
+  get loads(): number {
+    return this.#loads;
   }
 
   refresh(): Promise<void> {
     return this.#journal.refresh();
   }
 
-  reader(): Promise<Journal<JsonObject>> {
-    return this.#journal.reader();
-  }
-
-  /** Null for a session without records. */
-  async headOf(): Promise<SessionHead | null> {
-    for await (const entry of (await this.reader()).readBackward())
-      if (entry.kind === 'record') return this.#headAt(entry);
-    return null;
-  }
-
-  /** Whether the record of a head is there as it was. One before the last beginning may be gone. */
-  async holds(head: SessionHead): Promise<boolean> {
-    const last = await this.headOf();
-    if (!last || last.seq < head.seq) return false;
-    for await (const entry of (await this.reader()).read({ after: head.seq - 1 })) {
-      if (entry.kind !== 'record') continue;
-      if (entry.seq === head.seq) return this.#headAt(entry).digest === head.digest;
-      return entry.record['type'] === 'base' || this.#rows.some(({ record }) => record['type'] === 'base');
-    }
-    return false;
-  }
-
-  #headAt({ seq, record }: JournalRecord<JsonObject>): SessionHead {
-    return { sessionId: this.#options.session, seq, digest: hash('sha256', canonicalJson(record), 'hex') };
-  }
-
-  /** Harmful damage in the journal, in bytes. */
-  async damagedBytes(): Promise<number> {
-    let bytes = 0;
-    for await (const entry of (await this.reader()).read())
-      if (entry.kind === 'damage' && isHarmful(entry)) bytes += Math.max(1, entry.bytes);
-    return bytes;
-  }
-
-  /** Makes sure that every record was checked with its key. @throws KEY_UNAVAILABLE */
+  /**
+   * Makes sure that every record was looked at with its key. Where no key is stored, there is nothing to look with.
+   * @throws KEY_UNAVAILABLE
+   */
   async authenticate(): Promise<void> {
-    if (this.#checked) return;
-    for (const { record } of this.#rows)
-      if (typeof record['key'] === 'string') await this.#options.keys.get(record['key']);
-    this.#fold();
+    const { keys } = this.#options;
+    const isNews = await keys.load(this.#wanted);
+    if (!keys.isLoaded || (!isNews && this.#wanted.size === 0)) return;
+    for (const id of this.#wanted) if (!keys.known(id)) this.#strange.add(id);
+    await this.#journal.reload();
   }
 
   /**
-   * One change, on the newest state, which is authentic.
-   * @param key what to seal the record with; asked after the decision
+   * One change, on the newest state, which is authentic. `decide` is told the number of its record.
    * @throws KEY_UNAVAILABLE, UNSUPPORTED_VERSION, and as `SharedJournal.change`
    */
-  async change<T>(
-    decide: () => Promise<CheckpointDecision<T>>,
-    key: () => Promise<DataKey | null>,
-  ): Promise<T> {
-    const result = await this.#journal.change(async (): Promise<Decision<JsonObject, T>> => {
+  async change<T>(decide: (seq: number) => Promise<CheckpointDecision<T>>): Promise<T> {
+    const result = await this.#journal.change(async (_, seq): Promise<Decision<JsonObject, T>> => {
       await this.authenticate();
       this.#assertKnown();
-      const { record, ...decision } = await decide();
-      if (!record) return decision;
-      return { ...decision, record: this.#sealed(record, await key()) };
+      const { record, key, done } = await decide(seq);
+      return record ? { record: this.#sealed(record, key ?? null, seq), done } : { secure: true, done };
     });
-    await this.#beginAnew(key);
+    // What was asked for is durable: a beginning that cannot be written now is tried again after the next change.
+    if (this.#state.spent >= SPENT_MAX) await this.#beginAnew().catch(() => {});
     return result;
   }
 
-  /** Work under the session's lock that appends nothing. */
-  async locked<T>(work: () => Promise<T>): Promise<T> {
-    return this.#journal.maintain(async () => {
-      await this.#journal.refresh();
-      return work();
-    });
+  /** Work under the session's lock, on the newest state, that appends nothing. @throws LEASE_HELD */
+  locked<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.#journal.maintain((_, lease) => work(lease));
   }
 
-  /** A long history is replaced by one record. What comes before it goes when the next beginning is there: readers may be at it. */
-  async #beginAnew(key: () => Promise<DataKey | null>): Promise<void> {
-    if (this.#state.spent < SPENT_MAX) return;
-    const at = new Date(this.#options.nowMs()).toISOString();
-    await this.#journal.change(async (): Promise<Decision<JsonObject, void>> => {
-      if (this.#state.spent < SPENT_MAX) return { done: () => {} };
-      return { record: this.#sealed(this.#state.baseRecord(at), await key()), done: () => {} };
+  /**
+   * A long history is replaced by one record, and what comes before it goes. Not where a record is damaged: what it said, and what it
+   * refers to, would be forgotten with it.
+   */
+  async #beginAnew(): Promise<void> {
+    const begin = await this.#journal.change(async (_, seq): Promise<Decision<JsonObject, number>> => {
+      await this.authenticate();
+      this.#assertKnown();
+      if (this.#state.spent < SPENT_MAX || !(await this.isWhole())) return { done: () => 0 };
+      const at = new Date(this.#options.nowMs()).toISOString();
+      const chain = (await this.headOf())?.digest ?? '';
+      const { keys } = this.#options;
+      const key = this.#isEncrypted ? await keys.newest() : null;
+      return { record: this.#sealed(this.#state.baseRecord(at, chain), key, seq), done: () => seq };
     });
-    const begin = this.#rows.find(({ record }) => record['type'] === 'base')?.seq ?? 0;
-    await this.#journal.maintain((journal) => journal.removeBefore(begin));
+    if (begin > 0) await this.#journal.maintain((journal) => journal.removeBefore(begin));
   }
 
-  #sealed(record: CheckpointRecord, key: DataKey | null): JsonObject {
+  #sealed(record: CheckpointRecord, key: DataKey | null, seq: number): JsonObject {
     const row = record as unknown as JsonObject;
     if (!key) return row;
     const sealed = { ...row, key: key.id };
-    return { ...sealed, mac: key.macOf(this.#options.session, this.head.seq + 1, sealed) };
+    return { ...sealed, mac: key.macOf(this.#options.session, seq, sealed) };
   }
 
   /** What a newer release wrote is not to be lost by what this one writes. */
   #assertKnown(): void {
     const unknown = this.#refused.find(({ reason }) => reason === 'unknown');
     if (!unknown) return;
-    const text = `Record ${unknown.seq} of the session ${JSON.stringify(this.#options.session)} is of no kind that is known here.`;
-    throw new RekindleError('UNSUPPORTED_VERSION', text, {
-      details: { session: this.#options.session, seq: unknown.seq },
-    });
+    const { session: sessionId } = this.#options;
+    const text = `Record ${unknown.seq} of the session ${JSON.stringify(sessionId)} is of no kind that is known here.`;
+    throw new RekindleError('UNSUPPORTED_VERSION', text, { details: { sessionId, seq: unknown.seq } });
   }
 
   async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
-    this.#rows = [];
-    const head = await followFrom(journal, JOURNAL_START, (row) => this.#rows.push(row));
-    this.#fold();
+    const rows: JournalRecord<JsonObject>[] = [];
+    const head = await followFrom(journal, JOURNAL_START, (row) => rows.push(row));
+    this.#state = new SessionState();
+    this.#refused = [];
+    this.#isEncrypted = false;
+    this.#keyIds = new Set();
+    this.#wanted.clear();
+    this.#gaps = [];
+    this.#lastSeq = 0;
+    this.#loads += 1;
+    for (const row of rows) this.#take(row);
     return head ?? JOURNAL_START;
   }
 
-  #apply(row: JournalRecord<JsonObject>): void {
-    this.#rows.push(row);
-    this.#take(row);
-  }
-
-  #fold(): void {
-    const rows = this.#rows;
-    this.#rows = [...rows];
-    this.#state = new SessionState();
-    this.#refused = [];
-    this.#sealedFrom = null;
-    this.#checked = true;
-    for (const row of rows) this.#take(row);
-  }
-
-  #take(row: JournalRecord<JsonObject>): void {
-    const { seq } = row;
-    const { mac, ...content } = row.record;
+  #take({ seq, record: row }: JournalRecord<JsonObject>): void {
+    if (seq > this.#lastSeq + 1) this.#gaps.push([this.#lastSeq + 1, seq - 1]);
+    this.#lastSeq = seq;
+    const { mac, ...content } = row;
     if (this.#isForged(seq, content, mac)) {
       this.#refused.push({ seq, reason: 'forged' });
       return;
     }
     const record = decodeRecord(content);
-    if (!record) this.#refused.push({ seq, reason: 'unknown' });
-    else if (record.type === 'base') this.#begin(row, { seq, record });
-    else this.#state.apply({ seq, record }, keyOf(content));
-  }
-
-  #begin(row: JournalRecord<JsonObject>, placed: PlacedRecord): void {
-    this.#state = new SessionState();
-    this.#state.apply(placed, keyOf(row.record));
-    if (this.#checked) this.#rows = this.#rows.slice(this.#rows.indexOf(row)); // it will not be taken back
+    if (!record) {
+      this.#refused.push({ seq, reason: 'unknown' });
+      return;
+    }
+    if (record.type === 'base') {
+      this.#state = new SessionState();
+      this.#gaps = [];
+    }
+    if (record.type === 'lost') this.#gaps = this.#gaps.filter((gap) => !isIn(gap, record.ranges));
+    if (!this.#state.apply({ seq, record }, keyOf(content))) this.#refused.push({ seq, reason: 'forged' });
   }
 
   #isForged(seq: number, content: JsonObject, mac: unknown): boolean {
+    const { keys, session } = this.#options;
     const keyId = keyOf(content);
-    if (keyId === null || typeof mac !== 'string') return this.#sealedFrom !== null || hasSealedPack(content);
-    this.#sealedFrom ??= seq;
-    const key = this.#options.keys.known(keyId);
-    if (key) return key.macOf(this.#options.session, seq, content) !== mac;
-    this.#checked = false; // counts until the key is there
+    if (keyId === null || typeof mac !== 'string')
+      return this.#isEncrypted || hasSealedPack(content) || seq >= keys.sealedFrom;
+    const key = keys.known(keyId);
+    if (key && !isSame(key.macOf(session, seq, content), mac)) return true;
+    if (!key && this.#strange.has(keyId)) return true;
+    if (!key) this.#wanted.add(keyId);
+    this.#keyIds.add(keyId);
+    this.#isEncrypted = true;
     return false;
+  }
+
+  /** Over the records since the last beginning, which says what those before it came to. Null for a session without records. */
+  async headOf(): Promise<SessionHead | null> {
+    let head: SessionHead | null = null;
+    for await (const at of this.#heads()) head = at;
+    return head;
+  }
+
+  /** Whether the records up to a head are those that were. What was replaced by a beginning since then cannot be compared any more. */
+  async holds(head: SessionHead): Promise<boolean> {
+    let isOlder = false;
+    for await (const at of this.#heads()) {
+      if (at.seq === head.seq) return at.digest === head.digest;
+      if (at.seq > head.seq) isOlder = true;
+    }
+    return isOlder && this.#state.beganAt > head.seq;
+  }
+
+  async *#heads(): AsyncGenerator<SessionHead> {
+    let digest = '';
+    for await (const entry of (await this.#journal.reader()).read()) {
+      if (entry.kind !== 'record') continue;
+      const { seq, record } = entry;
+      if (seq === this.#state.beganAt && typeof record['chain'] === 'string') digest = record['chain'];
+      digest = hash('sha256', `${digest}\n${canonicalJson(record)}`, 'hex');
+      yield { sessionId: this.#options.session, seq, digest };
+    }
+  }
+
+  /** Whether every record is there and counts: then what they do not refer to is of no use. */
+  async isWhole(): Promise<boolean> {
+    if (this.#refused.length > 0 || this.#gaps.length > 0) return false;
+    for await (const entry of (await this.#journal.reader()).read())
+      if (entry.kind === 'damage' && isHarmful(entry)) return false;
+    return true;
   }
 
   close(): Promise<void> {
     return this.#journal.close();
   }
+}
+
+function isIn([first, last]: NumberRange, ranges: readonly NumberRange[]): boolean {
+  return ranges.some(([from, to]) => from <= first && last <= to);
 }
 
 function keyOf(content: JsonObject): string | null {
@@ -266,6 +282,11 @@ function keyOf(content: JsonObject): string | null {
 /** Data is sealed only together with the record that names it. */
 function hasSealedPack({ pack }: JsonObject): boolean {
   return isJsonObject(pack) && pack['key'] !== undefined;
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 export function journalNames(folder: Name): { readonly journal: Name; readonly lease: Name } {

@@ -2,102 +2,104 @@
 import type { BaseRecord, CheckpointRecord, SaveRecord } from './checkpoint-record.js';
 import { numbersIn } from './number-ranges.js';
 
-interface Saved {
-  readonly record: SaveRecord;
-  /** Of the record that said so. */
-  readonly seq: number;
-}
-
 /** A record at its place in the journal. */
 export interface PlacedRecord {
   readonly seq: number;
   readonly record: CheckpointRecord;
 }
 
+/** How long it is remembered when data was let go; no grace time is longer. */
+const FREED_DAYS = 30;
+const DAY_MS = 86_400_000;
+
 export class SessionState {
   /** Also of checkpoints that were removed: others may use their data. By number, ascending. */
-  readonly #saves = new Map<number, Saved>();
+  readonly #saves = new Map<number, SaveRecord>();
   readonly #removed = new Set<number>();
   readonly #critical = new Set<number>();
   readonly #marks = new Set<string>();
   /** How many live checkpoints use a pack. */
   readonly #users = new Map<number, number>();
+  /** Since when no live checkpoint uses some data, by its digest. */
+  readonly #freed = new Map<string, string>();
   /** How many records each data key sealed. */
   readonly #keyUses = new Map<string, number>();
   #since: string | null = null;
-  #last = 0;
+  #beganAt = 0;
   #spent = 0;
+  #removals = 0;
 
-  /** @param key the data key that it is sealed with, if it is */
-  apply({ seq, record }: PlacedRecord, key: string | null = null): void {
+  /** False for a record that cannot be at this place. @param key the data key that it is sealed with, if it is */
+  apply({ seq, record }: PlacedRecord, key: string | null = null): boolean {
+    if (record.type === 'save' && record.number !== seq) return false;
     if (key !== null) this.#keyUses.set(key, this.usesOf(key) + 1);
     switch (record.type) {
       case 'save':
         this.#since ??= record.at;
-        this.#add(record, seq);
-        for (const number of record.removes ?? []) this.#remove(number);
+        this.#add(record);
+        for (const number of record.removes ?? []) this.#remove(number, record.at);
         break;
       case 'remove':
-        for (const number of record.numbers) this.#remove(number);
+        for (const number of record.numbers) this.#remove(number, record.at);
         break;
       case 'mark':
         this.#spent += 1;
         if (record.contextKey !== undefined) this.#marks.add(record.contextKey);
         if (record.number !== undefined) this.#critical.add(record.number);
         break;
+      case 'lost':
+        break; // the log takes note of it
       case 'base':
         this.#begin(record, seq);
     }
+    return true;
   }
 
   #begin(record: BaseRecord, seq: number): void {
     this.#since = record.since;
-    this.#last = record.last;
-    for (const save of record.saves) {
-      this.#add(save, seq);
-      if (save.removed) this.#remove(save.number);
-    }
+    this.#beganAt = seq;
+    for (const save of record.saves) this.#add(save);
+    for (const save of record.saves) if (save.removed) this.#remove(save.number, record.at);
     for (const key of record.marks) this.#marks.add(key);
-    for (const [key, uses] of Object.entries(record.keyUses ?? {}))
-      this.#keyUses.set(key, this.usesOf(key) + uses);
+    for (const [digest, at] of Object.entries(record.freed)) this.#freed.set(digest, at);
+    for (const [key, uses] of Object.entries(record.keyUses)) this.#keyUses.set(key, this.usesOf(key) + uses);
     this.#spent = 0;
   }
 
-  #add(record: SaveRecord, seq: number): void {
+  #add(record: SaveRecord): void {
     const { number } = record;
-    if (this.#saves.has(number)) return; // numbers are never used twice: the first one stands
-    this.#saves.set(number, { record, seq });
-    this.#last = Math.max(this.#last, number);
+    this.#saves.set(number, record);
+    this.#freed.delete(record.pack.digest);
     if (record.critical) this.#critical.add(number);
     for (const pack of packsOf(record)) this.#users.set(pack, (this.#users.get(pack) ?? 0) + 1);
   }
 
-  #remove(number: number): void {
-    const saved = this.#saves.get(number);
-    if (!saved || this.#removed.has(number)) return;
+  #remove(number: number, at: string): void {
+    const record = this.#saves.get(number);
+    if (!record || this.#removed.has(number)) return;
     this.#removed.add(number);
     this.#critical.delete(number);
     this.#spent += 1;
-    for (const pack of packsOf(saved.record)) {
+    this.#removals += 1;
+    for (const pack of packsOf(record)) {
       const users = (this.#users.get(pack) ?? 1) - 1;
       if (users > 0) this.#users.set(pack, users);
       else this.#users.delete(pack);
     }
-    this.#forgetUnused(number);
-    for (const used of numbersIn(saved.record.uses)) this.#forgetUnused(used);
+    for (const pack of packsOf(record)) this.#forgetUnused(pack, at);
   }
 
-  #forgetUnused(number: number): void {
-    if (!this.#removed.has(number) || this.#users.has(number)) return;
+  #forgetUnused(number: number, at: string): void {
+    const record = this.#saves.get(number);
+    if (!record || !this.#removed.has(number) || this.#users.has(number)) return;
+    this.#freed.set(record.pack.digest, at);
     this.#saves.delete(number);
     this.#removed.delete(number);
   }
 
   /** Live ones, oldest first. */
   get checkpoints(): SaveRecord[] {
-    return [...this.#saves.values()]
-      .map(({ record }) => record)
-      .filter(({ number }) => !this.#removed.has(number));
+    return [...this.#saves.values()].filter(({ number }) => !this.#removed.has(number));
   }
 
   get newest(): SaveRecord | null {
@@ -106,11 +108,11 @@ export class SessionState {
 
   /** A live checkpoint. */
   find(number: number): SaveRecord | null {
-    return this.#removed.has(number) ? null : (this.#saves.get(number)?.record ?? null);
+    return this.#removed.has(number) ? null : (this.#saves.get(number) ?? null);
   }
 
-  /** Who wrote a pack, and where that is said, also when that checkpoint is gone. */
-  writerOf(pack: number): Saved | null {
+  /** Who wrote a pack, also when that checkpoint is gone. */
+  writerOf(pack: number): SaveRecord | null {
     return this.#saves.get(pack) ?? null;
   }
 
@@ -133,9 +135,19 @@ export class SessionState {
     return this.#since;
   }
 
-  /** The highest number that was given. */
-  get last(): number {
-    return this.#last;
+  /** The number of the beginning that replaced what came before it; 0 when nothing was replaced. */
+  get beganAt(): number {
+    return this.#beganAt;
+  }
+
+  /** Grows with each checkpoint that is removed. */
+  get removals(): number {
+    return this.#removals;
+  }
+
+  /** Since when no live checkpoint uses this data, ISO 8601; null when that is not known. */
+  freedAt(digest: string): string | null {
+    return this.#freed.get(digest) ?? null;
   }
 
   /** How many records this data key sealed; each stands for one message under it, or more. */
@@ -150,9 +162,7 @@ export class SessionState {
 
   /** Digests of the data that live checkpoints use. */
   get digests(): Set<string> {
-    return new Set(
-      [...this.#users.keys()].flatMap((pack) => this.#saves.get(pack)?.record.pack.digest ?? []),
-    );
+    return new Set([...this.#users.keys()].flatMap((pack) => this.#saves.get(pack)?.pack.digest ?? []));
   }
 
   /** Bytes that the data takes; without these checkpoints, and with this one. */
@@ -163,21 +173,29 @@ export class SessionState {
     );
     for (const pack of numbersIn(added?.uses ?? [])) packs.add(pack);
     let bytes = added?.pack.bytes ?? 0;
-    for (const pack of packs) bytes += this.#saves.get(pack)?.record.pack.bytes ?? 0;
+    for (const pack of packs) bytes += this.#saves.get(pack)?.pack.bytes ?? 0;
     return bytes;
   }
 
   /** A record that stands for all of them. */
-  baseRecord(at: string): BaseRecord {
-    const saves = [...this.#saves.values()].map(({ record: { removes: _, ...record } }) => ({
+  baseRecord(at: string, chain: string): BaseRecord {
+    const saves = [...this.#saves.values()].map(({ removes: _, ...record }) => ({
       ...record,
       ...(this.#removed.has(record.number) ? { removed: true as const } : {}),
       ...(this.#critical.has(record.number) ? { critical: true as const } : {}),
     }));
-    const { since, last, marks } = this;
-    const stored = this.storedBytes();
-    const keyUses = this.#keyUses.size === 0 ? {} : { keyUses: Object.fromEntries(this.#keyUses) };
-    return { type: 'base', at, since: since ?? at, last, saves, marks: [...marks], stored, ...keyUses };
+    const oldest = new Date(Date.parse(at) - FREED_DAYS * DAY_MS).toISOString();
+    return {
+      type: 'base',
+      at,
+      since: this.#since ?? at,
+      saves,
+      marks: [...this.#marks],
+      freed: Object.fromEntries([...this.#freed].filter(([, since]) => since > oldest)),
+      keyUses: Object.fromEntries(this.#keyUses),
+      chain,
+      stored: this.storedBytes(),
+    };
   }
 }
 

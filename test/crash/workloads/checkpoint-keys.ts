@@ -34,7 +34,7 @@ async function rotateAgain(service: CheckpointService): Promise<void> {
 
 export const checkpointKeys: Workload = {
   name: 'checkpoint-keys',
-  alphabet: ['save', 'burst', 'rotate', 'mark', 'delete', 'prune'],
+  alphabet: ['save', 'burst', 'rotate', 'mark', 'delete newest', 'prune'],
   start: async (process) => new CheckpointWork(process, SEALED),
   check: (process) => checkCheckpoints(process, SEALED, rotateAgain),
 };

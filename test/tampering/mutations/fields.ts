@@ -28,6 +28,23 @@ export const FIELDS: readonly Mutation[] = [
     return typeof valueAt(record, field) === 'number' ? withValue(record, field, random.pick(HUGE)) : null;
   }),
   {
+    kind: 'numbers exchanged',
+    crafted: true,
+    apply(session, _, random) {
+      const all = linesOf(session.files);
+      const saves = all.flatMap(({ record }, index) => (record?.['type'] === 'save' ? [index] : []));
+      const [a, b] = [random.pick(saves), random.pick(saves)];
+      const numbers = [all[a]!.record!['number']!, all[b]!.record!['number']!] as const;
+      const given = (at: number, number: JsonValue) =>
+        lineWith(all[at]!.file, { ...all[at]!.record!, number }, all[at]!.seq!);
+      const lines = all.with(a, given(a, numbers[1])).with(b, given(b, numbers[0]));
+      return {
+        files: withLines(session.files, lines),
+        what: `${String(numbers[0])} and ${String(numbers[1])}`,
+      };
+    },
+  },
+  {
     kind: 'record that is put first',
     crafted: true,
     apply(session, _, random) {
@@ -92,7 +109,7 @@ function difference(before: JsonObject, after: JsonObject): string {
   return changed.map((name) => `${name} is ${JSON.stringify(after[name])?.slice(0, 60)}`).join(', ');
 }
 
-/** A field, at most one level down. Ranges of numbers are left alone: see `absurd-records.test.ts`. */
+/** A field, at most one level down. Ranges of numbers are left alone: see `forged-records.test.ts`. */
 function pickField(record: JsonObject, random: SeededRandom): string[] {
   const name = random.pick(Object.keys(record).filter((key) => key !== 'uses'));
   const value = record[name];

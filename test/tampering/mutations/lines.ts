@@ -1,7 +1,7 @@
 /** Lines of a journal that are moved about, by somebody who may know how to number and to checksum them. */
 import { encodeHeader, LOST_MARK } from '../../../src/storage/file/journal-line.js';
 import type { SeededRandom } from '../../../src/storage/simulated/seeded-random.js';
-import { LIVE, type Line, linesOf, lineWith, withLines } from '../journal-files.js';
+import { type Line, linesOf, lineWith, withLines } from '../journal-files.js';
 import type { StoredSession } from '../stores.js';
 import { isPack, type Mutation } from './mutation.js';
 
@@ -108,9 +108,4 @@ function inPlace(session: StoredSession, other: StoredSession, random: SeededRan
   const packs = [...other.files].filter(([name]) => isPack(name));
   const files = new Map([...withLines(session.files, list), ...packs]);
   return { files, what: `record ${chosen + 1} of ${other.id} as record ${seq}` };
-}
-
-/** A journal of one file, which most are. */
-export function hasOneFile({ files }: StoredSession): boolean {
-  return linesOf(files).every(({ file }) => file === LIVE);
 }

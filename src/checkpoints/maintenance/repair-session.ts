@@ -1,0 +1,20 @@
+/** Mends the journal of one session. */
+import { repairSharedJournal } from '../../storage/journal-check.js';
+import type { SegmentRepair } from '../../storage/ports.js';
+import { sessionNotFound } from '../checkpoint-id.js';
+import { journalNames } from '../session/session-log.js';
+import type { SessionPool } from '../session/session-pool.js';
+
+export interface SessionRepair {
+  readonly segments: readonly SegmentRepair[];
+  /** Records that are lost. */
+  readonly lost: number;
+}
+
+/** @throws SESSION_NOT_FOUND, LEASE_HELD, KEY_UNAVAILABLE with the journal repaired, and what is lost not noted */
+export async function repairSession(pool: SessionPool, sessionId: string): Promise<SessionRepair> {
+  if (!(await pool.names()).includes(sessionId)) throw sessionNotFound(sessionId);
+  const segments = await repairSharedJournal(pool.backend, journalNames(pool.folderOf(sessionId)));
+  const lost = await pool.use(sessionId, (session) => session.acknowledgeLoss());
+  return { segments, lost };
+}

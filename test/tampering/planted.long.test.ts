@@ -1,0 +1,77 @@
+/** A harness that misses a bug is no evidence: it is shown libraries with one, and must find it; without that one it finds nothing. */
+import { describe, expect, it } from 'vitest';
+import { runParameters } from '../property/seed.js';
+import {
+  CONTENT_NOT_CHECKED,
+  NO_MAC_CHECK,
+  NUMBER_NOT_BOUND,
+  type Patch,
+  runPlanted,
+  SEQUENCE_NOT_IN_MAC,
+  TAG_NOT_CHECKED,
+} from './planted-library.js';
+
+const { seed, numRuns } = runParameters('planted in the encryption', 2_000);
+
+interface Plant {
+  readonly bug: string;
+  /** Layers that cover for the one with the bug. */
+  readonly without: readonly Patch[];
+  readonly patch: Patch;
+  readonly options: readonly string[];
+}
+
+const sealedOnly = '--sealed-only';
+const contentsOnly = '--contents-only';
+const FITTED = 'data changed, its name and record made to fit';
+
+const PLANTS: readonly Plant[] = [
+  {
+    bug: 'that does not check the codes of records',
+    without: [],
+    patch: NO_MAC_CHECK,
+    options: [sealedOnly, '--kind', 'field changed'],
+  },
+  {
+    bug: 'whose codes do not tell where a record stands',
+    without: [],
+    patch: SEQUENCE_NOT_IN_MAC,
+    options: [sealedOnly, '--kind', 'lines swapped, renumbered'],
+  },
+  {
+    bug: 'whose data may stand for another number',
+    without: [NO_MAC_CHECK],
+    patch: NUMBER_NOT_BOUND,
+    options: [sealedOnly, contentsOnly, '--kind', 'numbers exchanged'],
+  },
+  {
+    bug: 'that does not check what it opened',
+    without: [NO_MAC_CHECK, CONTENT_NOT_CHECKED],
+    patch: TAG_NOT_CHECKED,
+    options: [sealedOnly, contentsOnly, '--kind', FITTED],
+  },
+  {
+    bug: 'that does not check contents against their digest',
+    without: [],
+    patch: CONTENT_NOT_CHECKED,
+    options: ['--kind', FITTED],
+  },
+];
+
+describe('the harness finds a library', () => {
+  const run = (patches: readonly Patch[], count: number, options: readonly string[]) =>
+    runPlanted(patches, ['--seed', String(seed), '--count', String(count), '--stop-early', ...options]);
+
+  it.each(PLANTS)('$bug', { timeout: 120_000 }, async ({ without, patch, options }) => {
+    const sound = await run(without, 200, options);
+    expect(sound.output).toContain('tampering: ok');
+    const planted = await run([...without, patch], numRuns, options);
+    expect(planted.output).toContain('VIOLATION --seed');
+    expect(planted.exitCode).toBe(1);
+  });
+
+  it('without codes of records only by what is said of contents', { timeout: 120_000 }, async () => {
+    const { output } = await run([NO_MAC_CHECK], 600, [sealedOnly, contentsOnly]);
+    expect(output).toContain('tampering: ok');
+  });
+});
