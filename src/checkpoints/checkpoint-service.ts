@@ -19,12 +19,7 @@ import {
   sessionNotFound,
 } from './checkpoint-id.js';
 import { infoOf, listCheckpoints, listSessions } from './checkpoint-list.js';
-import {
-  type CheckpointMetadata,
-  type SessionInfo,
-  toMetadata,
-  toSessionInfo,
-} from './checkpoint-metadata.js';
+import { type CheckpointMetadata, type SessionInfo, toMetadata } from './checkpoint-metadata.js';
 import { assertQuery, type ListQuery, type Page } from './checkpoint-query.js';
 import { Classifier } from './classify/classifier.js';
 import type { ContextView } from './classify/context-view.js';

@@ -46,7 +46,7 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
         ['save', 'a.json', '--json'],
       );
       expect(first).toMatchObject({ code: 0, stderr: '' });
-      expect(first.stdout).toMatch(/^Saved billing@1: 25 bytes, .*\d+ bytes/);
+      expect(first.stdout).toMatch(/^Saved billing@1: 23 bytes, .*\d+ bytes/);
       expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing changed') });
       expect(again.stdout).toContain('billing@1');
       expect(jsonOf(forced)).toMatchObject({

@@ -7,7 +7,7 @@ import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { batchOf, jsonOf, linesOf, rowsOf } from './cli-batch.js';
 import { CLI_TIMEOUT_MS, entriesBelow, inFolder, runCli } from './cli-fixture.js';
 
-/** Sessions with as many checkpoints of incompressible data as are said. */
+/** Sessions with as many checkpoints as are said. */
 async function fill(dir: string, sessions: Readonly<Record<string, number>>): Promise<void> {
   const storage = new FileStorage(dir, { durability: 'relaxed' });
   const service = new CheckpointService({ backend: storage });
@@ -177,67 +177,81 @@ describe('checkpoint verify', { timeout: CLI_TIMEOUT_MS }, () => {
 });
 
 describe('an encrypted store', { timeout: CLI_TIMEOUT_MS }, () => {
-  /** As a person switches it on: in the file beside the checkpoints, with the key elsewhere. */
+  const OTHER = `${JSON.stringify({ encryption: { enabled: true, keyFile: 'other.json' } })}\n`;
+
+  /** As a person switches it on: in the file beside the checkpoints. The key is in `master.json`, in the current folder. */
   async function encrypted(dir: string) {
-    const store = path.join(dir, 'store');
-    await fs.mkdir(path.join(store, 'checkpoints', 'config'), { recursive: true });
-    const config = path.join(store, 'checkpoints', 'config', 'checkpoints.json');
-    await fs.writeFile(config, '{ "encryption": { "enabled": true } }\n');
-    const run = (keys: string, args: readonly string[], input = '') =>
-      runCli(['checkpoint', ...args, '-d', store], {
-        input,
-        env: { REKINDLE_KEY_FILE: path.join(dir, 'keys', keys) },
-      });
-    const saved = await run('master.json', ['save', '--session', 's'], '{"word": "xylophone"}');
+    const config = path.join(dir, 'checkpoints', 'config', 'checkpoints.json');
+    await fs.mkdir(path.dirname(config), { recursive: true });
+    await fs.writeFile(config, OTHER.replace('other', 'master'));
+    await fs.writeFile(path.join(dir, 'a.json'), '{"word": "xylophone"}');
+    const checkpoint = batchOf('checkpoint', dir);
+    const [saved] = await checkpoint(['save', 'a.json', '--session', 's']);
     expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('Saved s@1') });
-    return { store, run, keyFile: path.join(dir, 'keys', 'master.json') };
+    await fs.rm(path.join(dir, 'a.json'));
+    return { checkpoint, config };
   }
 
-  it('has the key in REKINDLE_KEY_FILE with mode 0600, and no word of the context on disk', () =>
+  it('has no word of the context on disk, and the list says that it is encrypted', () =>
     inFolder(async (dir) => {
-      const { store, run, keyFile } = await encrypted(dir);
-      expect((await fs.stat(keyFile)).mode & 0o777).toBe(0o600);
-      for (const [name, bytes] of await entriesBelow(store))
+      const { checkpoint } = await encrypted(dir);
+      expect((await fs.stat(path.join(dir, 'master.json'))).mode & 0o777).toBe(0o600);
+      for (const [name, bytes] of await entriesBelow(dir))
         expect(bytes.includes('xylophone'), name).toBe(false);
-      const loaded = await run('master.json', ['load', 's']);
+      const [loaded, listed] = await checkpoint(['load', 's'], ['list']);
       expect(jsonOf(loaded)).toEqual({ word: 'xylophone' });
-      const listed = await run('other.json', ['list']);
       expect(rowsOf(listed)[1]?.[6]).toBe('encrypted');
     }));
 
-  it('rotate-key wraps the keys anew; the old master key reads nothing any more', () =>
+  it('rotate-key wraps the keys of REKINDLE_KEY_FILE anew; the old master key reads nothing any more', () =>
     inFolder(async (dir) => {
-      const { run, keyFile } = await encrypted(dir);
-      await fs.copyFile(keyFile, path.join(dir, 'keys', 'old.json'));
-      const rotated = await run('master.json', ['rotate-key']);
+      const { checkpoint, config } = await encrypted(dir);
+      await fs.copyFile(path.join(dir, 'master.json'), path.join(dir, 'other.json'));
+      await fs.writeFile(config, '{ "encryption": { "enabled": true } }\n');
+      const env = { REKINDLE_KEY_FILE: path.join(dir, 'master.json') };
+      const rotated = await runCli(['checkpoint', 'rotate-key', '-d', dir], { env });
       expect(rotated).toMatchObject({ code: 0, stderr: '' });
       expect(rotated.stdout).toMatch(/^Master key [0-9a-f]+: 1 key of 1 session wrapped anew\.\n$/);
-      expect(await run('old.json', ['load', 's'])).toMatchObject({ code: 6, stdout: '' });
-      expect(jsonOf(await run('master.json', ['load', 's']))).toEqual({ word: 'xylophone' });
+      await fs.writeFile(config, OTHER);
+      expect(await checkpoint(['load', 's'])).toMatchObject([{ code: 6, stdout: '' }]);
+      await fs.writeFile(config, OTHER.replace('other', 'master'));
+      const [loaded] = await checkpoint(['load', 's']);
+      expect(jsonOf(loaded)).toEqual({ word: 'xylophone' });
     }));
 
   it('with a key that is not the right one is KEY_UNAVAILABLE (6), and nothing changes', () =>
     inFolder(async (dir) => {
-      const { store, run } = await encrypted(dir);
-      const before = await entriesBelow(store);
-      const refused = [
-        await run('other.json', ['load', 's']),
-        await run('other.json', ['save', '--session', 's'], '{"n": 2}'),
-        await run('other.json', ['save', '--session', 'new'], '{"n": 2}'),
-      ];
+      const { checkpoint, config } = await encrypted(dir);
+      await fs.writeFile(config, OTHER);
+      await fs.writeFile(path.join(dir, 'b.json'), '{"n": 2}');
+      const before = await entriesBelow(dir);
+      const [verified, ...refused] = await checkpoint(
+        ['verify', '--json'],
+        ['load', 's'],
+        ['save', 'b.json', '--session', 's'],
+        ['save', 'b.json', '--session', 'new'],
+      );
       for (const result of refused) {
         expect(result).toMatchObject({ code: 6, stdout: '' });
         expect(result.stderr).toContain('(KEY_UNAVAILABLE)');
       }
-      const verified = await run('other.json', ['verify', '--json']);
       expect(verified.code).toBe(1);
       expect(jsonOf(verified)).toMatchObject({ ok: false, problems: [{ code: 'KEY_UNAVAILABLE' }, {}] });
-      const withoutLeases = (entries: Map<string, string>) =>
-        [...entries].filter(([name]) => !name.includes('lease') && !name.includes('sessions/new'));
-      expect(withoutLeases(await entriesBelow(store))).toEqual(withoutLeases(before));
+      const lasting = (entries: Map<string, string>) =>
+        [...entries].filter(([name, bytes]) => !name.includes('lease') && bytes !== '(folder)');
+      expect(lasting(await entriesBelow(dir))).toEqual(lasting(before));
     }));
 
-  it('rotate-key without any key says so, and does nothing', () =>
+  it('whose configuration is wrong is refused with 6, with its line and column', () =>
+    inFolder(async (dir) => {
+      const { checkpoint, config } = await encrypted(dir);
+      await fs.writeFile(config, '{\n  "encryption": { "enabld": true }\n}\n');
+      const [loaded] = await checkpoint(['load', 's']);
+      expect(loaded).toMatchObject({ code: 6, stdout: '' });
+      expect(loaded.stderr).toContain('(line 2, column 17): must not have the key "enabld"');
+    }));
+
+  it('is not there without a key: rotate-key says so, and does nothing', () =>
     inFolder(async (dir) => {
       await fill(dir, { plain: 1 });
       const env = { REKINDLE_KEY_FILE: path.join(dir, 'keys.json') };
@@ -247,15 +261,5 @@ describe('an encrypted store', { timeout: CLI_TIMEOUT_MS }, () => {
         stdout: 'No session is encrypted, and there is no master key: nothing was done.\n',
       });
       expect(await fs.readdir(dir)).toEqual(['checkpoints']);
-    }));
-
-  it('whose configuration is wrong is refused with 6, with its line and column', () =>
-    inFolder(async (dir) => {
-      const { store, run } = await encrypted(dir);
-      const config = path.join(store, 'checkpoints', 'config', 'checkpoints.json');
-      await fs.writeFile(config, '{\n  "encryption": { "enabld": true }\n}\n');
-      const loaded = await run('master.json', ['load', 's']);
-      expect(loaded).toMatchObject({ code: 6, stdout: '' });
-      expect(loaded.stderr).toContain('(line 2, column 17): must not have the key "enabld"');
     }));
 });

@@ -16,7 +16,7 @@ export interface Place {
 export const places: readonly Place[] = [
   ...allRoutes.map(({ method, path, needsToken, body }) => ({
     method,
-    target: path.replace('{id}', 'root').replace('{key}', 'k'),
+    target: path.replace('{id}', 'root').replace('{key}', 'k').replace('{to}', 'root@1'),
     needsToken: needsToken !== false,
     mediaType: body?.mediaType ?? null,
   })),

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonValue } from '../../core/json.js';
 import { JSON_DEPTH_MAX } from '../../core/limits.js';
 
 export interface ContextContent {

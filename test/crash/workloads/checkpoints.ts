@@ -12,7 +12,6 @@ import { canonicalJson } from '../../../src/core/canonical-json.js';
 import { isRekindleError } from '../../../src/core/errors.js';
 import type { JsonObject } from '../../../src/core/json.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
-import type { Fact } from '../history.js';
 import {
   demand,
   type Process,
@@ -22,6 +21,7 @@ import {
   type Workload,
   withStorage,
 } from '../workload.js';
+import { ExpectedCheckpoints } from './expected-checkpoints.js';
 
 const SESSION = 'session';
 const MARKED_KEY = 'goal';
@@ -226,79 +226,13 @@ function numbersOf({ removed }: Awaited<ReturnType<CheckpointService['prune']>>)
   return removed.map(({ checkpoint }) => checkpoint.number);
 }
 
-/** What must be there, and what may. */
-class Expected {
-  /** Steps by number. */
-  live = new Map<number, number>();
-  /** Their removal was begun. */
-  readonly going = new Set<number>();
-  /** Steps whose saving was begun. */
-  readonly coming = new Set<number>();
-  readonly critical = new Set<number>();
-  isKeyMarked = false;
-  /** The highest number that was acknowledged. */
-  last = 0;
-
-  constructor(facts: readonly Fact[]) {
-    for (const { fact, acked } of facts) this.#take(fact, acked);
-  }
-
-  #take(fact: JsonObject, acked: JsonObject | null): void {
-    if (acked === null) {
-      this.#takeBegun(fact);
-      return;
-    }
-    if (fact['op'] === 'mark') {
-      if ('number' in fact) this.critical.add(Number(fact['number']));
-      else this.isKeyMarked = true;
-    }
-    if (fact['op'] === 'seen') this.#see(fact['live'] as [number, number][]);
-    if (fact['op'] === 'save') {
-      const number = Number(acked['number']);
-      this.live.set(number, Number(fact['step']));
-      this.last = Math.max(this.last, number);
-    }
-    for (const number of (acked['removed'] ?? []) as number[]) this.live.delete(number);
-  }
-
-  #takeBegun(fact: JsonObject): void {
-    if (fact['op'] === 'save') {
-      this.coming.add(Number(fact['step']));
-      // The oldest that is not critical makes room; who it is, is not known where an earlier mark or saving is in doubt.
-      for (const number of this.live.keys()) if (!this.critical.has(number)) this.going.add(number);
-    }
-    if (fact['op'] === 'remove') for (const number of fact['numbers'] as number[]) this.going.add(number);
-  }
-
-  #see(live: readonly [number, number][]): void {
-    this.live = new Map(live);
-    this.going.clear();
-    this.coming.clear();
-    this.last = Math.max(this.last, ...this.live.keys());
-  }
-
-  check(found: ReadonlyMap<number, number>): void {
-    const list = [...found.keys()];
-    for (const [number, step] of this.live)
-      demand(
-        found.get(number) === step || (!found.has(number) && this.going.has(number)),
-        () => `acknowledged checkpoint ${number} is lost; found ${list.join(' ') || 'none'}`,
-      );
-    for (const [number, step] of found) {
-      if (this.live.has(number)) continue;
-      demand(number > this.last, () => `removed checkpoint ${number} is back, or its number is used again`);
-      demand(this.coming.has(step), () => `checkpoint ${number} was never saved`);
-    }
-  }
-}
-
 /** @param again more that is done and checked in the process after the crash */
 export async function checkCheckpoints(
   process: RebootedProcess,
   setting: CheckpointSetting,
   again: (service: CheckpointService) => Promise<void> = async () => {},
 ): Promise<void> {
-  const expected = new Expected(process.facts);
+  const expected = new ExpectedCheckpoints(process.facts);
   const step = 100 * process.identity.owner().pid;
   const after = await withCheckpoints(process, setting, async (service) => {
     const before = await loadAll(service);
@@ -344,7 +278,7 @@ async function checkOldestGoes(
 
 async function checkMarks(
   service: CheckpointService,
-  { isKeyMarked, critical }: Expected,
+  { isKeyMarked, critical }: ExpectedCheckpoints,
   found: ReadonlyMap<number, number>,
 ): Promise<void> {
   if (isKeyMarked) {

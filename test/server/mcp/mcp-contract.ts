@@ -3,6 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject } from '../../../src/core/json.js';
 import { entriesBelow } from '../../cli/cli-fixture.js';
+import { CHECKPOINT_TOOLS, checkpointContract } from './checkpoint-contract.js';
 import {
   AGENT_ID,
   type Caller,
@@ -26,8 +27,15 @@ const WORKSPACE_TOOLS = [
   'read_from_workspace',
   'write_to_workspace',
 ];
+/** For every caller: these tools belong to no session and to no agent. */
+const TOOLS_OF_ALL = [...WORKSPACE_TOOLS, ...CHECKPOINT_TOOLS];
 /** Whose memory and state it is, is never said by the model. */
 const FORBIDDEN = /^(root|session|agent)(_?(session|id))*$|^(by|caller|author|written_?by)$/i;
+/**
+ * The `sessionId` of these tools is another thing: the name of a workflow, under which its checkpoints are kept. Callers choose it, and
+ * it opens the memory and the state of nobody.
+ */
+const NAMES_A_WORKFLOW: ReadonlySet<string> = new Set(CHECKPOINT_TOOLS);
 
 export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
   let world: McpWorld;
@@ -47,16 +55,16 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
     (await (await client(caller)).listTools()).tools.map(({ name }) => name).sort();
 
   describe('the list of tools', () => {
-    it('has those of the state, the workspace and the memory for the session of an agent', async () => {
+    it('has those of the state, the workspace, checkpoints and the memory for the session of an agent', async () => {
       expect(await namesFor({ session: SESSION_A })).toEqual(
-        [...STATE_TOOLS, ...WORKSPACE_TOOLS, ...MEMORY_TOOLS].sort(),
+        [...STATE_TOOLS, ...TOOLS_OF_ALL, ...MEMORY_TOOLS].sort(),
       );
     });
 
     it('has no state without a session, and no memory without an agent', async () => {
-      expect(await namesFor({})).toEqual(WORKSPACE_TOOLS);
-      expect(await namesFor({ session: SESSION_B })).toEqual([...STATE_TOOLS, ...WORKSPACE_TOOLS].sort());
-      expect(await namesFor({ agent: AGENT_ID })).toEqual([...WORKSPACE_TOOLS, ...MEMORY_TOOLS].sort());
+      expect(await namesFor({})).toEqual(TOOLS_OF_ALL.toSorted());
+      expect(await namesFor({ session: SESSION_B })).toEqual([...STATE_TOOLS, ...TOOLS_OF_ALL].sort());
+      expect(await namesFor({ agent: AGENT_ID })).toEqual([...TOOLS_OF_ALL, ...MEMORY_TOOLS].sort());
     });
 
     it('has strict schemas, and no parameter that names a root, a session or an agent', async () => {
@@ -75,7 +83,8 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
         expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false });
         expect(description, name).toMatch(/\.$/);
         const schema = structuredClone(inputSchema) as Parameters<typeof propertyNames>[0];
-        expect(propertyNames(schema).filter((property) => FORBIDDEN.test(property))).toEqual([]);
+        const named = propertyNames(schema).filter((property) => FORBIDDEN.test(property));
+        expect(named, name).toEqual(NAMES_A_WORKFLOW.has(name) ? ['sessionId'] : []);
       }
     });
 
@@ -87,6 +96,8 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
         'state_delete',
         'state_increment',
         'state_set',
+        'workflow_checkpoint_save',
+        'workflow_mark_critical',
         'write_to_workspace',
       ]);
     });
@@ -239,6 +250,8 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
       expect(error['message']).toContain('there');
     });
   });
+
+  checkpointContract(client);
 
   describe('the tools of the memory', () => {
     it.each([

@@ -40,6 +40,7 @@ export class McpWorld {
   static async make(): Promise<McpWorld> {
     const world = new McpWorld(await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-mcp-')));
     await rememberingAgent(world.dir);
+    await limitCheckpoints(world.dir);
     await world.shared.tree.create({ id: 'root' });
     await world.shared.tree.create({ id: SESSION_A, parent: 'root', agent: AGENT_ID });
     await world.shared.tree.create({ id: SESSION_B, parent: 'root' });
@@ -109,6 +110,14 @@ export function propertyNames(schema: JsonValue | undefined): string[] {
   const { properties } = schema;
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
   return [...names, ...Object.values(schema).flatMap(propertyNames)];
+}
+
+/** A session of checkpoints is full long before a request is too large. */
+async function limitCheckpoints(dir: string): Promise<void> {
+  const folder = path.join(dir, 'checkpoints', 'config');
+  await fs.mkdir(folder, { recursive: true });
+  const config = { storage: { maxSessionSize: 500_000 } };
+  await fs.writeFile(path.join(folder, 'checkpoints.json'), JSON.stringify(config));
 }
 
 /** It was told of an order, looked it up with a tool, and answered. */
