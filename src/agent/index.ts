@@ -6,7 +6,7 @@ export { ToolsStep } from './bootstrap-steps/tools-step.js';
 export { WorkingContextSnapshotRestoreStep } from './bootstrap-steps/working-context-snapshot-restore-step.js';
 export { WorkspaceStep } from './bootstrap-steps/workspace-step.js';
 export { type AgentImage, captureAgent } from './checkpoints/agent-image.js';
-export type { FromCheckpoint } from './checkpoints/begin-from-checkpoint.js';
+export type { FromCheckpoint, FromCheckpointInit } from './checkpoints/begin-from-checkpoint.js';
 export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/checkpoint-agent.js';
 export type { AgentConfig } from './context/agent-config.js';
 export { AgentContext, AgentRuntimeState } from './context/agent-context.js';

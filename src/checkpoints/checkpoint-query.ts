@@ -26,6 +26,7 @@ export interface Page<T> {
   readonly problems: readonly SessionProblem[];
 }
 
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const LIMIT = 20;
 const LIMIT_MAX = 1_000;
 
@@ -62,7 +63,7 @@ export function pageOf<T>(found: readonly T[], query: ListQuery): Omit<Page<T>, 
 
 function timeOf(field: string, given: string | undefined, otherwise: number): number {
   if (given === undefined) return otherwise;
-  const time = Date.parse(given);
+  const time = ISO_TIME.test(given) ? Date.parse(given) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw refusedParam(field, 'it is a time as ISO 8601 has it, such as 2026-01-31T12:00:00Z');
 }

@@ -1,6 +1,7 @@
 /** `--from-checkpoint`: a new agent begins from a checkpoint of another, or of its own past. */
 import { restoreAgent } from '../agent/factory/agent-factory.js';
 import { OfflineModel } from '../agent/model/offline-model.js';
+import type { RestoreReport } from '../memory/restore/restore-report.js';
 import { checkpointsFor } from './checkpoint-place.js';
 import type { CommandContext, CommonOptions } from './command-context.js';
 
@@ -10,14 +11,15 @@ export async function branchAgent(
   options: CommonOptions,
   agentId: string,
   checkpointId: string,
-): Promise<void> {
+): Promise<RestoreReport> {
   const service = checkpointsFor(context, options);
   try {
     const config = { model: new OfflineModel(), storage: context.storage };
     const agent = restoreAgent(agentId, config, null, { fromCheckpoint: { checkpointId, service } });
     await agent.start();
+    const report = agent.restoreReport!;
     await agent.stop();
-    context.note(`${agentId} begins from ${checkpointId}.`);
+    return report;
   } finally {
     await service.close();
   }

@@ -7,14 +7,14 @@ import type { CheckpointService, LoadParams, SaveResult } from '../checkpoints/c
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { quoteLargeIntegers } from '../core/json-digits.js';
-import { readLocalFile } from '../storage/file/local-file.js';
 import { CHECKPOINT_DIR_TEXT, checkpointPlace, checkpointsFor } from './checkpoint-place.js';
 import { addCheckpointUpkeep } from './checkpoint-upkeep.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
+import { readGiven } from './given-file.js';
 import { writeNewFile } from './new-file.js';
 import { count } from './report-text.js';
 import { excerpt } from './safe-text.js';
-import { addSubcommand } from './subcommand.js';
+import { addSubcommand, type SubcommandOption } from './subcommand.js';
 import { changeLine, readStdin, wholeNumber } from './value-text.js';
 
 interface CheckpointOptions extends CommonOptions {
@@ -25,6 +25,8 @@ interface CheckpointOptions extends CommonOptions {
   readonly tag?: string | readonly string[];
   readonly force?: boolean;
   readonly critical?: boolean;
+  /** False with `--no-state`. */
+  readonly state?: boolean;
   readonly out?: string;
   readonly budget?: string;
   readonly after?: string;
@@ -44,12 +46,7 @@ export function addCheckpointCommand(program: Command): void {
   const parent = program
     .command('checkpoint')
     .description('contexts and whole agents as they were: save, load, list, compare, keep in order');
-  const add = (
-    usage: string,
-    text: string,
-    options: readonly (readonly [string, string])[],
-    run: CheckpointRun,
-  ) =>
+  const add = (usage: string, text: string, options: readonly SubcommandOption[], run: CheckpointRun) =>
     addSubcommand<CheckpointOptions>(
       parent,
       usage,
@@ -75,7 +72,8 @@ export function addCheckpointCommand(program: Command): void {
       ['--session <id>', 'the session (default: the agent, else derived from the workflow and the context)'],
       ['--workflow <id>', 'the workflow'],
       ['--name <text>', 'what to find it by'],
-      ['--tag <tag...>', 'tags'],
+      ['--tag <tag>', 'a tag; may be given several times', 'repeated'],
+      ['--no-state', 'with --agent: without its durable state'],
       ['--critical', 'retention leaves it alone'],
       ['--force', 'also when nothing changed'],
     ],
@@ -129,7 +127,10 @@ const save: CheckpointRun = async (service, context, [file], options) => {
   const saved =
     options.agent === undefined
       ? await service.save({ ...params, context: await contextFrom(file) })
-      : await checkpointAgent(service, context.storage, options.agent, params);
+      : await checkpointAgent(service, context.storage, options.agent, {
+          ...params,
+          ...(options.state === false ? { stateFolder: null } : {}),
+        });
   context.print(describeSaved(saved, checkpointPlace(context, options)), saved);
 };
 
@@ -137,7 +138,7 @@ function describeSaved({ status, metadata, removed, warnings }: SaveResult, plac
   const { id, contextSizeBytes, storedBytes } = metadata;
   const line =
     status === 'SAVED'
-      ? `Saved ${id}: ${count(contextSizeBytes, 'byte')}, of which ${count(storedBytes, 'byte')} were stored in ${place}.`
+      ? `Saved ${id}: ${count(contextSizeBytes, 'byte')} of JSON, which took ${count(storedBytes, 'byte')} more of the store (${place}).`
       : `Nothing changed since ${id}; nothing was saved.`;
   const gone = removed.length === 0 ? [] : [`Made room: ${removed.map((old) => old.id).join(', ')} went.`];
   return [line, ...gone, ...warnings];
@@ -149,9 +150,10 @@ const load: CheckpointRun = async (service, { print, note }, [what = ''], { out,
     budget === undefined ? null : await service.view({ ...params, budget: wholeNumber(budget, '--budget') });
   const context = view?.context ?? (await service.load(params)).context;
   const text = JSON.stringify(context, null, 2);
+  for (const { key, shown } of view?.keys ?? []) if (shown !== 'whole') note(`${key} is ${shown}.`);
   if (out === undefined) return print([text], view ?? context);
   await writeNewFile(out, [`${text}\n`]);
-  note(`Written to ${out}.`);
+  print([`Written to ${out}.`], { written: out });
 };
 
 const list: CheckpointRun = async (service, context, [session], options) => {
@@ -167,10 +169,12 @@ const list: CheckpointRun = async (service, context, [session], options) => {
     offset: wholeNumber(offset, '--offset', 0),
   });
   const { checkpoints, total } = page;
-  const none = `There are no such checkpoints in ${checkpointPlace(context, options)}.`;
+  const isAll = [session, agent, tag, after, before].every((filter) => filter === undefined);
+  const none = `There are no ${isAll ? '' : 'such '}checkpoints in ${checkpointPlace(context, options)}.`;
+  const bad = page.problems.map(({ sessionId, message }) => `Left out: ${sessionId}: ${message}`);
   const more =
     total > checkpoints.length ? [`${checkpoints.length} of ${total}; see --limit and --offset.`] : [];
-  context.print(checkpoints.length === 0 ? [none] : [tableOf(checkpoints), ...more], page);
+  context.print([...(checkpoints.length === 0 ? [none] : [tableOf(checkpoints), ...more]), ...bad], page);
 };
 
 function tableOf(checkpoints: readonly CheckpointMetadata[]): string {
@@ -212,6 +216,8 @@ const diff: CheckpointRun = async (service, { print }, [from = '', to = '']) => 
 };
 
 const mark: CheckpointRun = async (service, { print }, [what = '', key]) => {
+  if (key === undefined && !/@\d+$/.test(what))
+    throw usage('Give a session and a key of its context, or a checkpoint such as session@3.');
   if (key === undefined) {
     await service.markCritical({ checkpointId: what });
     return print([`Retention leaves ${what} alone.`], { checkpointId: what, critical: true });
@@ -238,8 +244,7 @@ function tagsOf({ tag }: CheckpointOptions): readonly string[] {
 async function contextFrom(file: string | undefined): Promise<JsonObject> {
   if (file === undefined && process.stdin.isTTY)
     throw usage('Give a file with a JSON object, pipe one in, or use --agent.');
-  const text =
-    file === undefined ? await readStdin() : Buffer.from(await readLocalFile(file)).toString('utf8');
+  const text = file === undefined ? await readStdin() : Buffer.from(await readGiven(file)).toString('utf8');
   const where = file ?? 'standard input';
   try {
     const value = JSON.parse(text.replace(/^\ufeff/, '')) as JsonObject;

@@ -7,10 +7,10 @@ import type { VerifyReport } from '../checkpoints/maintenance/verify.js';
 import type { SessionHead } from '../checkpoints/session/session-log.js';
 import { RekindleError } from '../core/errors.js';
 import { tryParseJson } from '../core/json.js';
-import { readLocalFile } from '../storage/file/local-file.js';
 import { CHECKPOINT_DIR_TEXT, checkpointPlace, checkpointsFor } from './checkpoint-place.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { EXIT } from './exit-codes.js';
+import { readGiven } from './given-file.js';
 import { writeNewFile } from './new-file.js';
 import { startProgress } from './progress.js';
 import { count } from './report-text.js';
@@ -109,7 +109,7 @@ const prune: UpkeepRun = async (service, { print }, options) => {
   const report = await service.prune({
     dryRun,
     ...(session === undefined ? {} : { sessionId: session }),
-    ...(maxAgeDays === undefined ? {} : { maxAgeDays: wholeNumber(maxAgeDays, '--max-age-days') }),
+    ...(maxAgeDays === undefined ? {} : { maxAgeDays: positive(maxAgeDays, '--max-age-days') }),
     ...(maxCheckpoints === undefined
       ? {}
       : { maxCheckpoints: wholeNumber(maxCheckpoints, '--max-checkpoints') }),
@@ -156,16 +156,20 @@ const verify: UpkeepRun = async (service, { print, json }, { session, heads, wri
   } finally {
     progress.end();
   }
-  if (writeHeads !== undefined)
-    await writeNewFile(writeHeads, [`${JSON.stringify(report.heads, null, 2)}\n`]);
   print(describeVerified(report), report);
+  // Heads of what is wrong would make it look right.
+  if (writeHeads !== undefined && report.ok)
+    await writeNewFile(writeHeads, [
+      `${JSON.stringify(report.heads, null, 2)}
+`,
+    ]);
   return report.ok ? EXIT.ok : EXIT.problem;
 };
 
 function describeVerified({ ok, checkpoints, sessions: number, problems, orphans }: VerifyReport): string[] {
   const unused = `${count(orphans.blobs, 'piece')} of data (${count(orphans.bytes, 'byte')}) that nothing refers to`;
   return [
-    `${ok ? 'ok     ' : 'DAMAGED'} ${count(checkpoints, 'checkpoint')} in ${count(number, 'session')}; ${unused}`,
+    `${ok ? 'ok    ' : 'NOT OK'} ${count(checkpoints, 'checkpoint')} in ${count(number, 'session')}; ${unused}`,
     ...problems.map(
       ({ sessionId, checkpointId, code, message }) =>
         `        ${checkpointId ?? sessionId}: ${message} (${code})`,
@@ -174,7 +178,7 @@ function describeVerified({ ok, checkpoints, sessions: number, problems, orphans
 }
 
 async function readHeads(file: string): Promise<SessionHead[]> {
-  const value = tryParseJson(Buffer.from(await readLocalFile(file)).toString('utf8'));
+  const value = tryParseJson(Buffer.from(await readGiven(file)).toString('utf8'));
   if (Array.isArray(value) && value.every(isHead)) return value as unknown as SessionHead[];
   throw new RekindleError('INVALID_ARGUMENT', `${file} has no heads: a file of --write-heads has.`, {
     details: { argument: '--heads', file },
@@ -199,3 +203,16 @@ const rotate: UpkeepRun = async (service, { print }, { forgetOld = false }) => {
   print(lines, report);
   return failed.length > 0 ? EXIT.problem : undefined;
 };
+
+/** @throws INVALID_ARGUMENT */
+function positive(text: string, name: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `${name} has to be a number above 0, not ${JSON.stringify(text)}.`,
+    {
+      details: { argument: name, given: text },
+    },
+  );
+}

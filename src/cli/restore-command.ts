@@ -24,7 +24,9 @@ export function addRestoreCommand(program: Command): void {
   withCommonOptions(
     program
       .command('restore <agent>')
-      .description('show what a restore would give: the report and the context (changes nothing)')
+      .description(
+        'show what a restore would give: the report and the context (changes nothing, but with --from-checkpoint)',
+      )
       .option('--full', 'show messages whole')
       .option('--for <target>', `show the request that would be sent: ${TARGETS.join(', ')}`)
       .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along')
@@ -35,18 +37,19 @@ export function addRestoreCommand(program: Command): void {
   ).action((agentId: string, options: ContextOptions) =>
     runCommand(options, async (context) => {
       const { storage, print } = context;
-      if (options.fromCheckpoint !== undefined)
-        await (await import('./branch-agent.js')).branchAgent(
-          context,
-          options,
-          agentId,
-          options.fromCheckpoint,
-        );
       if (options.model !== undefined && options.for === undefined) {
         throw new RekindleError('INVALID_ARGUMENT', '--model is about a request: it needs --for.', {
           details: { argument: '--model' },
         });
       }
+      if (options.for !== undefined && options.fromCheckpoint !== undefined)
+        throw new RekindleError(
+          'INVALID_ARGUMENT',
+          '--from-checkpoint begins an agent; ask --for a request afterwards.',
+          {
+            details: { argument: '--for' },
+          },
+        );
       if (options.for !== undefined)
         return (await import('./restore-request.js')).showRequest(
           storage,
@@ -55,11 +58,21 @@ export function addRestoreCommand(program: Command): void {
           options.model,
           print,
         );
+      const begun =
+        options.fromCheckpoint === undefined
+          ? null
+          : await (await import('./branch-agent.js')).branchAgent(
+              context,
+              options,
+              agentId,
+              options.fromCheckpoint,
+            );
       const { report, messages } = await restoreDry(storage, agentId, (_, list, report) => ({
-        report,
+        report: begun ?? report,
         messages: list,
       }));
       const lines = [
+        ...(begun ? [`${agentId} begins from ${options.fromCheckpoint}.`] : []),
         ...describeReport(report),
         '',
         ...messages.map((message, index) => messageLine(message, index, options.full ?? false)),

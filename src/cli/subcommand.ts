@@ -5,16 +5,22 @@ import { type CommonOptions, withCommonOptions } from './command-context.js';
 /** The arguments of the usage, as commander gives them; then the options. */
 export type SubcommandRun<Options> = (args: readonly string[], options: Options) => Promise<void>;
 
+/** With `repeated` it may be given several times, and is a list. */
+export type SubcommandOption = readonly [flags: string, description: string, repeated?: 'repeated'];
+
 export function addSubcommand<Options extends CommonOptions>(
   parent: Command,
   usage: string,
   description: string,
-  options: readonly (readonly [flags: string, description: string])[],
+  options: readonly SubcommandOption[],
   run: SubcommandRun<Options>,
   dirText?: string,
 ): void {
   const command = parent.command(usage).description(description);
-  for (const [flags, text] of options) command.option(flags, text);
+  for (const [flags, text, repeated] of options)
+    if (repeated)
+      command.option(flags, text, (value: string, before: readonly string[] = []) => [...before, value]);
+    else command.option(flags, text);
   withCommonOptions(command, dirText).action(async (...given: unknown[]) => {
     const args = given.slice(0, -2).filter((arg) => typeof arg === 'string');
     await run(args, given.at(-2) as Options);

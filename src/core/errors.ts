@@ -55,7 +55,7 @@ export const ERROR_ADVICE = {
   MIGRATION_FAILED: 'Mend the migration named in `details`, then run it again; the document was not changed.',
   ENTRY_INVALID: 'Correct every violation in `details.violations`; the entry is as it was.',
   ENTRY_NOT_FOUND: 'See which entries and versions there are with `list` and `history`.',
-  SESSION_NOT_FOUND: 'Check the id; see which sessions there are with `list`.',
+  SESSION_NOT_FOUND: 'Check the id; list the sessions to see which there are.',
   SESSION_EXISTS: 'Choose another id, or go on with the session that exists; nothing was changed.',
   SESSION_STATE: 'The session is not in a state that allows this; see `details.status`. Nothing was changed.',
   REQUEST_REFUSED: 'See `details.reason`: what the server asks of every request is in `docs/server.md`.',
@@ -67,7 +67,7 @@ export const ERROR_ADVICE = {
     'Make room with `rekindle checkpoint prune`, or raise the limit; see `details`. Nothing was saved.',
   STORAGE_UNAVAILABLE: 'Try again later; what was asked for may still take place.',
   KEY_UNAVAILABLE:
-    'Bring back the master key that `details` names. Without it nobody can read this data; it was not changed.',
+    'Bring back the master key, or make its file readable to its owner alone; see `details`. Nobody can read the data without it; it was not changed.',
   RULES_INVALID: 'Correct the rule that `details` names.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',

@@ -20,6 +20,8 @@ export interface ToolDefinition<Args = JsonObject> {
   readonly idempotent?: boolean;
   /** Ask the host before it runs. Default false. */
   readonly needsApproval?: boolean | ((args: Args) => boolean);
+  /** What it returns is JSON already, and is handed on as it is. Default false: it is converted, and what JSON cannot hold is replaced. */
+  readonly returnsJson?: boolean;
   /** Default: none. */
   readonly timeoutMs?: number;
   /** Anything it returns becomes JSON; what it throws becomes the call's error. */

@@ -1,6 +1,7 @@
 /** Opens the memory of one agent for writing (under a lease) or for reading, and closes it again. */
 import type { Clock } from '../core/clock.js';
 import { RekindleError } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
 import type { Lease, StorageBackend } from '../storage/ports.js';
 import { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
 import { Compactor } from './compaction/compactor.js';
@@ -9,7 +10,7 @@ import type { Summarizer } from './compaction/summarizer.js';
 import { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
 import { MemoryManager } from './memory-manager.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
-import { MEMORY_JOURNALS, MemoryStore } from './store/memory-store.js';
+import { MEMORY_JOURNALS, type MemoryJournalName, MemoryStore } from './store/memory-store.js';
 import { SNAPSHOT_FILE } from './store/working-context-snapshot-store.js';
 
 export interface MemoryOptions {
@@ -71,10 +72,42 @@ function compactorFor(options: MemoryOptions, retriever: MemoryRetriever): Compa
   });
 }
 
-/** True when anything of this agent is stored. Writes nothing. */
+/** What an agent begins from that is not finished: there while its first trace is not. */
+const BEGINNING_FILE = 'beginning.json';
+
+/** From now on the agent is being written, and does not exist before its first trace. Durable when it resolves. */
+export async function noteBeginning(backend: StorageBackend, agentId: string, from: string): Promise<void> {
+  await backend.documents.write(['agents', agentId, BEGINNING_FILE], { from });
+}
+
+export async function endBeginning(backend: StorageBackend, agentId: string): Promise<void> {
+  await backend.documents.delete(['agents', agentId, BEGINNING_FILE]);
+}
+
+/** What an agent was to begin from, when a crash kept it from its first trace; null otherwise. */
+export async function unfinishedBeginning(backend: StorageBackend, agentId: string): Promise<string | null> {
+  const document = await backend.documents.read(['agents', agentId, BEGINNING_FILE]);
+  if (!document || (await hasTraces(backend, agentId))) return null;
+  return String((document.value as JsonObject)['from'] ?? '');
+}
+
+function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {
+  return hasRecords(backend, agentId, ['raw_traces']);
+}
+
+/** True when anything of this agent is stored, but one that was begun and not finished. Writes nothing. */
 export async function agentExists(backend: StorageBackend, agentId: string): Promise<boolean> {
   if ((await backend.documents.readBytes(['agents', agentId, SNAPSHOT_FILE])) !== null) return true;
-  for (const name of MEMORY_JOURNALS) {
+  if (!(await hasRecords(backend, agentId, MEMORY_JOURNALS))) return false;
+  return (await unfinishedBeginning(backend, agentId)) === null;
+}
+
+async function hasRecords(
+  backend: StorageBackend,
+  agentId: string,
+  journals: readonly MemoryJournalName[],
+): Promise<boolean> {
+  for (const name of journals) {
     const journal = await backend.openJournal(['agents', agentId, name], { readOnly: true });
     const { seq } = await journal.head();
     const damaged = journal.openingDamage().length > 0;
@@ -92,6 +125,13 @@ export async function assertAgentExists(backend: StorageBackend, agentId: string
 }
 
 export async function assertAgentIsNew(backend: StorageBackend, agentId: string): Promise<void> {
+  const from = await unfinishedBeginning(backend, agentId);
+  if (from !== null)
+    throw new RekindleError(
+      'AGENT_EXISTS',
+      `The agent ${JSON.stringify(agentId)} was to begin from ${from}, and that was not finished. Begin it from there again.`,
+      { details: { agentId, from } },
+    );
   if (!(await agentExists(backend, agentId))) return;
   throw new RekindleError('AGENT_EXISTS', `The agent ${JSON.stringify(agentId)} exists already.`, {
     details: { agentId },

@@ -4,6 +4,7 @@ import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
@@ -16,6 +17,7 @@ import { isRekindleError, type RekindleError } from '../../src/core/errors.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
 import { encodeNameSegment } from '../../src/storage/name-encoding.js';
+import type { Blobs, Lease, StorageBackend } from '../../src/storage/ports.js';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
 
 const made: string[] = [];
@@ -154,6 +156,60 @@ export function anyContext(): fc.Arbitrary<JsonObject> {
     object: fc.array(fc.tuple(key, tie('value')), { maxLength: 6 }),
   }));
   return object.map((entries) => JSON.parse(JSON.stringify(Object.fromEntries(entries))) as JsonObject);
+}
+
+export interface BlobHooks {
+  /** In its place. */
+  readonly put?: Blobs['put'];
+  readonly beforeGet?: () => Promise<void>;
+}
+
+/** A storage whose data is kept in another way. */
+export function withBlobs(storage: StorageBackend, { put, beforeGet }: BlobHooks): StorageBackend {
+  const blobs = (inner: Blobs): Blobs => ({
+    put: put ?? ((bytes) => inner.put(bytes)),
+    get: async (digest) => {
+      await beforeGet?.();
+      return inner.get(digest);
+    },
+    has: (digest) => inner.has(digest),
+    delete: (digest) => inner.delete(digest),
+    list: () => inner.list(),
+  });
+  return {
+    capabilities: storage.capabilities,
+    documents: storage.documents,
+    leases: storage.leases,
+    openJournal: (name, options) => storage.openJournal(name, options),
+    removeJournal: (name, lease) => storage.removeJournal(name, lease),
+    blobs: (scope) => blobs(storage.blobs(scope)),
+    listNames: (prefix) => storage.listNames(prefix),
+    sweep: (scope) => storage.sweep(scope),
+    watch: (prefix, onChange) => storage.watch(prefix, onChange),
+    close: () => storage.close(),
+  };
+}
+
+/** As another program would do it, under the session's lease. */
+export async function appendRecords(
+  place: Place,
+  session: string,
+  records: readonly JsonObject[],
+): Promise<void> {
+  const storage = place.storage();
+  const folder = ['checkpoints', 'sessions', session];
+  const acquire = (): Promise<Lease | null> =>
+    storage.leases.acquire([...folder, 'session.lease']).catch(() => null);
+  let lease = await acquire();
+  for (; !lease; lease = await acquire()) await sleep(10); // whoever saved last keeps it for a moment
+  const journal = await storage.openJournal<JsonObject>([...folder, 'checkpoints'], {
+    lease,
+    segmentBytes: 256 * 1024,
+  });
+  for (let at = 0; at < records.length; at += 100) await journal.append(records.slice(at, at + 100));
+  await journal.close();
+  await lease.release();
+  await storage.close();
 }
 
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;

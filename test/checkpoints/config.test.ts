@@ -68,6 +68,18 @@ describe('the configuration', () => {
     expect(violations.find((violation) => violation.path === '')!.message).toContain('"extra"');
   });
 
+  it('has times that a timer can wait for, and no longer ones', async () => {
+    const longest = { queryMs: 2 ** 31 - 1, fileMs: 2 ** 31 - 1, lockMs: 2 ** 31 - 1 };
+    expect(checkpointConfig({ timeouts: longest }).timeouts).toEqual(longest);
+    for (const name of ['queryMs', 'fileMs', 'lockMs']) {
+      const error = await thrownBy(() => checkpointConfig({ timeouts: { [name]: 2 ** 31 } }));
+      expect(error).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        details: { violations: [{ path: `/timeouts/${name}` }] },
+      });
+    }
+  });
+
   it('is refused before anything is read or written', async () => {
     const place = await Place.make();
     const service = place.service({ config: { storage: { maxCheckpoints: 0 } } });

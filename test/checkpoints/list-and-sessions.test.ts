@@ -1,8 +1,6 @@
 import fs from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ListQuery } from '../../src/checkpoints/checkpoint-query.js';
-import type { JsonObject } from '../../src/core/json.js';
 import { errorOf, Place } from './checkpoint-kit.js';
 
 const DAY_MS = 86_400_000;
@@ -166,73 +164,3 @@ describe('what changed', () => {
     expect((await errorOf(service.diff('s@1', 's@9'))).code).toBe('CHECKPOINT_NOT_FOUND');
   });
 });
-
-describe('a history with more than 1,000 removals', () => {
-  it('is replaced by one record: everything loads, numbers go on, and others read the same', async () => {
-    const place = await Place.make();
-    const config = { storage: { maxCheckpoints: 2_000, orphanGraceMinutes: 0 } };
-    const [service, watching] = [place.service({ config }), place.service({ config })];
-    const context = { goal: 'the same in all of them' };
-    await service.save({ sessionId: 's', context, critical: true });
-    await repeatSave(place, 's', 1_010);
-    expect((await watching.load({ sessionId: 's' })).metadata.id).toBe('s@1010');
-    await service.markCritical({ sessionId: 's', contextKey: 'goal' });
-    const before = await journalBytes(place, 's');
-    expect((await service.prune({ sessionId: 's', maxCheckpoints: 3 })).removed).toHaveLength(1_007);
-    const saved = await service.save({ sessionId: 's', context: { ...context, more: true } });
-    expect(saved.metadata.number).toBeGreaterThan(1_010);
-    expect(await place.journal('s')).toContain('"type":"base"');
-    expect(await journalBytes(place, 's')).toBeLessThan(before);
-    for (const each of [service, watching, place.service({ config })]) {
-      const { checkpoints } = await each.list({ sessionId: 's' });
-      expect(checkpoints.map(({ number }) => number)).toEqual([saved.metadata.number, 1_010, 1_009, 1]);
-      for (const { id } of checkpoints)
-        expect((await each.load({ checkpointId: id })).context).toMatchObject(context);
-      expect((await each.session('s')).criticalKeys).toEqual(['goal']);
-      expect((await each.metadata({ checkpointId: 's@1' })).critical).toBe(true);
-      expect((await each.verify()).problems).toEqual([]);
-    }
-    const next = await watching.save({ sessionId: 's', context: { n: 'next' } });
-    expect(next.metadata.number).toBeGreaterThan(saved.metadata.number);
-    expect((await place.service().load({ checkpointId: 's@1009' })).context).toEqual(context);
-  });
-});
-
-/** As if the first checkpoint had been saved so often: its record again, with the next numbers. A thousand saves take seconds. */
-async function repeatSave(place: Place, session: string, upTo: number): Promise<void> {
-  const storage = place.storage();
-  const folder = ['checkpoints', 'sessions', session];
-  const acquire = () => storage.leases.acquire([...folder, 'session.lease']).catch(() => null);
-  let lease = await acquire();
-  for (; !lease; lease = await acquire()) await sleep(10); // whoever saved last keeps it for a moment
-  const journal = await storage.openJournal<JsonObject>([...folder, 'checkpoints'], {
-    lease,
-    segmentBytes: 256 * 1024,
-  });
-  for await (const entry of journal.read()) {
-    if (entry.kind !== 'record') continue;
-    const { critical: _, ...record } = entry.record;
-    for (let number = 2; number <= upTo; number += 101)
-      await journal.append(
-        Array.from({ length: Math.min(101, upTo - number + 1) }, (_, n) => ({
-          ...record,
-          number: number + n,
-        })),
-      );
-    break;
-  }
-  await journal.close();
-  await lease.release();
-  await storage.close();
-}
-
-/** Of all files of the journal. */
-async function journalBytes(place: Place, session: string): Promise<number> {
-  let bytes = 0;
-  for (const name of await fs.readdir(place.ofSession(session)))
-    if (name.startsWith('checkpoints')) {
-      const stat = await fs.stat(place.ofSession(session, name));
-      if (stat.isFile()) bytes += stat.size;
-    }
-  return bytes;
-}

@@ -154,6 +154,18 @@ describe('bytes', () => {
     expect((await place.service().sessions()).map(({ id }) => id)).toEqual(['s']);
   });
 
+  it('that another process took away make room at once', async () => {
+    const place = await Place.make();
+    const other = place.service();
+    await saveSome(other, 's', 3);
+    const service = place.service(limits({ maxTotalSize: (await place.packBytes('s')) + 100 }));
+    const save = () => service.save({ sessionId: 'another', context: { text: noise(99, 1_000) } });
+    expect((await errorOf(save())).code).toBe('STORAGE_QUOTA_EXCEEDED');
+    await other.delete('s@1');
+    await other.delete('s@2');
+    expect((await save()).status).toBe('SAVED');
+  });
+
   it('that were taken away make room at once, as the advice says', async () => {
     const place = await Place.make();
     await saveSome(place.service(), 's', 3);
@@ -164,6 +176,15 @@ describe('bytes', () => {
     expect((await save()).status).toBe('SAVED');
     await service.delete('another@1');
     expect((await save()).status).toBe('SAVED');
+  });
+});
+
+describe('pruning', () => {
+  it('knows no session that has none', async () => {
+    const service = (await Place.make()).service();
+    await saveSome(service, 's', 1);
+    expect((await errorOf(service.prune({ sessionId: 'none' }))).code).toBe('SESSION_NOT_FOUND');
+    expect((await service.prune({ sessionId: 's' })).problems).toEqual([]);
   });
 });
 

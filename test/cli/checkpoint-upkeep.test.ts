@@ -1,18 +1,23 @@
-/** `checkpoint`: what keeps checkpoints in order: sizes, retention, checks, keys. */
+/** `checkpoint`: what keeps checkpoints in order: marks, sizes, retention, checks, keys. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
+import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { batchOf, jsonOf, linesOf, rowsOf } from './cli-batch.js';
 import { CLI_TIMEOUT_MS, entriesBelow, inFolder, runCli } from './cli-fixture.js';
 
 /** Sessions with as many checkpoints as are said. */
-async function fill(dir: string, sessions: Readonly<Record<string, number>>): Promise<void> {
+async function fill(
+  dir: string,
+  sessions: Readonly<Record<string, number>>,
+  context: JsonObject = {},
+): Promise<void> {
   const storage = new FileStorage(dir, { durability: 'relaxed' });
   const service = new CheckpointService({ backend: storage });
   for (const [sessionId, count] of Object.entries(sessions))
-    for (let n = 1; n <= count; n += 1) await service.save({ sessionId, context: { n } });
+    for (let n = 1; n <= count; n += 1) await service.save({ sessionId, context: { ...context, n } });
   await service.close();
   await storage.close();
 }
@@ -46,6 +51,29 @@ describe('checkpoint sessions', { timeout: CLI_TIMEOUT_MS }, () => {
         sessions: [{ id: 'two' }, { id: 'one' }],
         stats: { sessions: 2, checkpoints: 3 },
       });
+    }));
+});
+
+describe('checkpoint mark and delete', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('keep a key in views, keep a checkpoint from retention, and take one away', () =>
+    inFolder(async (dir) => {
+      await fill(dir, { s: 2 }, { debug: 'x'.repeat(900) });
+      const [key, one, json, gone, again, list, view] = await batchOf('checkpoint', dir)(
+        ['mark', 's', 'debug'],
+        ['mark', 's@1'],
+        ['mark', 's@1', '--json'],
+        ['delete', 's@2', '--json'],
+        ['delete', 's@2'],
+        ['list', 's', '--json'],
+        ['load', 's', '--budget', '20', '--json'],
+      );
+      expect(key).toEqual({ code: 0, stdout: 'No view of s drops debug.\n', stderr: '' });
+      expect(one).toEqual({ code: 0, stdout: 'Retention leaves s@1 alone.\n', stderr: '' });
+      expect(jsonOf(json)).toEqual({ checkpointId: 's@1', critical: true });
+      expect(jsonOf(gone)).toEqual({ id: 's@2' });
+      expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('(CHECKPOINT_NOT_FOUND)') });
+      expect(jsonOf(list)).toMatchObject({ total: 1, checkpoints: [{ id: 's@1', critical: true }] });
+      expect(jsonOf(view)).toMatchObject({ context: { debug: 'x'.repeat(900) } });
     }));
 });
 
@@ -101,7 +129,7 @@ describe('checkpoint prune', { timeout: CLI_TIMEOUT_MS }, () => {
         ['prune', '--grace-minutes', '-1'],
       );
       expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(results.map(() => [2, '']));
-      expect(results[0].stderr).toContain('--max-age-days has to be a whole number from 1, not "x".');
+      expect(results[0].stderr).toContain('--max-age-days has to be a number above 0, not "x".');
     }));
 });
 
@@ -112,7 +140,7 @@ describe('checkpoint verify', { timeout: CLI_TIMEOUT_MS }, () => {
       const checkpoint = batchOf('checkpoint', dir);
       const [well] = await checkpoint(['verify']);
       expect(well).toMatchObject({ code: 0, stderr: '' });
-      expect(well.stdout).toMatch(/^ok {6}2 checkpoints in 2 sessions; /);
+      expect(well.stdout).toMatch(/^ok {5}2 checkpoints in 2 sessions; /);
       const [pack] = await packsOf(dir, 'two');
       const bytes = await fs.readFile(pack!);
       await fs.writeFile(pack!, bytes.fill(0x78, 0, 1));
@@ -124,7 +152,7 @@ describe('checkpoint verify', { timeout: CLI_TIMEOUT_MS }, () => {
       );
       expect(bad).toMatchObject({ code: 1, stderr: '' });
       expect(bad.stdout).toMatch(
-        /^DAMAGED 2 checkpoints in 2 sessions; .*\n {8}two@1: .*\(CHECKPOINT_DAMAGED\)\n$/,
+        /^NOT OK 2 checkpoints in 2 sessions; .*\n {8}two@1: .*\(CHECKPOINT_DAMAGED\)\n$/,
       );
       expect(json.code).toBe(1);
       expect(jsonOf(json)).toMatchObject({
@@ -236,7 +264,7 @@ describe('an encrypted store', { timeout: CLI_TIMEOUT_MS }, () => {
         expect(result.stderr).toContain('(KEY_UNAVAILABLE)');
       }
       expect(verified.code).toBe(1);
-      expect(jsonOf(verified)).toMatchObject({ ok: false, problems: [{ code: 'KEY_UNAVAILABLE' }, {}] });
+      expect(jsonOf(verified)).toMatchObject({ ok: false, problems: [{ code: 'KEY_UNAVAILABLE' }] });
       const lasting = (entries: Map<string, string>) =>
         [...entries].filter(([name, bytes]) => !name.includes('lease') && bytes !== '(folder)');
       expect(lasting(await entriesBelow(dir))).toEqual(lasting(before));

@@ -1,5 +1,6 @@
 /** The OpenAPI document: what it says is what is served. */
 import { describe, expect, it } from 'vitest';
+import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
 import { compileSchema } from '../../src/core/schema-check.js';
 import { createAgent, ScriptedModel } from '../../src/index.js';
@@ -34,6 +35,10 @@ interface Document {
 
 async function documentOf(kit: ServerKit): Promise<Document> {
   return (await kit.get('/openapi.json')).json as unknown as Document;
+}
+
+function targetOf(path: string, { id = 'root', key = 'k', to = 'root@1' }: Tour = {}): string {
+  return path.replace('{id}', id).replace('{key}', key).replace('{to}', to);
 }
 
 function operationsOf({ paths }: Document): { path: string; method: string; operation: Operation }[] {
@@ -175,7 +180,7 @@ describe('the document', () => {
     await kit.put('k', 1);
     const document = await documentOf(kit);
     for (const [path, methods] of Object.entries(document.paths)) {
-      const target = path.replace('{id}', 'root').replace('{key}', 'k');
+      const target = targetOf(path);
       for (const method of ['get', 'put', 'post', 'patch', 'delete']) {
         const { status, json } = await kit.call(method.toUpperCase(), target);
         const reason = (json['details'] as JsonObject | undefined)?.['reason'];
@@ -188,7 +193,7 @@ describe('the document', () => {
   it('says which routes need no token', async () => {
     const kit = await serverKit();
     for (const { path, method, operation } of operationsOf(await documentOf(kit))) {
-      const target = path.replace('{id}', 'root').replace('{key}', 'k');
+      const target = targetOf(path);
       const { status } = await ask(kit.port, method.toUpperCase(), target, {
         headers: { Authorization: null },
       });
@@ -203,7 +208,7 @@ describe('a reply', () => {
     const document = await documentOf(kit);
     const seen = new Set<string>();
     const step = async (method: string, path: string, tour: Tour = {}) => {
-      const target = path.replace('{id}', tour.id ?? 'root').replace('{key}', tour.key ?? 'k');
+      const target = targetOf(path, tour);
       const asked = {
         headers: tour.headers ?? {},
         ...(tour.body === undefined ? {} : { body: tour.body }),
@@ -221,6 +226,7 @@ describe('a reply', () => {
 interface Tour {
   readonly id?: string;
   readonly key?: string;
+  readonly to?: string;
   readonly query?: string;
   readonly body?: JsonValue;
   readonly headers?: Record<string, string>;
@@ -242,6 +248,7 @@ function wrongIn(document: Document, method: string, path: string, answer: Answe
 
 const STATE = '/sessions/{id}/state';
 const KEY = `${STATE}/keys/{key}`;
+const CHECKPOINT = '/checkpoints/{id}';
 
 async function tourOf(
   kit: ServerKit,
@@ -255,6 +262,7 @@ async function tourOf(
   await agent.start();
   await agent.send('hello');
   await agent.stop();
+  await twoCheckpoints(kit);
   const big = 'x'.repeat(120_000);
   const merge = { 'Content-Type': MERGE_TYPE };
   const statuses = [
@@ -276,6 +284,14 @@ async function tourOf(
     await step('GET', `${KEY}/history`, { key: 'n' }),
     await step('GET', `${STATE}/events`),
     ...['', '/{id}', '/{id}/restore-report', '/{id}/context', '/{id}/traces'].map(() => 200),
+    await step('GET', '/checkpoints/sessions'),
+    await step('GET', '/checkpoints'),
+    await step('GET', '/checkpoints', { query: '?session=flow&tag=t&after=2026-01-01&limit=1&offset=0' }),
+    await step('GET', CHECKPOINT, { id: 'flow@1' }),
+    await step('GET', CHECKPOINT, { id: 'flow@2' }),
+    await step('GET', `${CHECKPOINT}/context`, { id: 'flow@2' }),
+    await step('GET', `${CHECKPOINT}/context`, { id: 'flow@2', query: '?budget=40' }),
+    await step('GET', `${CHECKPOINT}/diff/{to}`, { id: 'flow@1', to: 'flow@2' }),
   ];
   for (const part of ['', '/{id}', '/{id}/restore-report', '/{id}/context', '/{id}/traces'])
     statuses.push(await step('GET', `/agents${part}`, { id: 'ada' }));
@@ -305,6 +321,12 @@ async function tourOf(
     [404, await step('DELETE', KEY)],
     [404, await step('GET', '/agents/{id}', { id: 'none' })],
     [400, await step('GET', '/agents/{id}/traces', { id: 'ada', query: '?limit=x' })],
+    [404, await step('GET', '/checkpoints', { query: '?session=none' })],
+    [400, await step('GET', '/checkpoints', { query: '?after=yesterday' })],
+    [404, await step('GET', CHECKPOINT, { id: 'none' })],
+    [404, await step('GET', `${CHECKPOINT}/context`, { id: 'none@1' })],
+    [400, await step('GET', `${CHECKPOINT}/context`, { id: 'flow@1', query: '?budget=0' })],
+    [404, await step('GET', `${CHECKPOINT}/diff/{to}`, { id: 'flow@1', to: 'flow@9' })],
   ];
   for (let index = 0; index < 30; index += 1) await kit.put('big', `${big}${index}`);
   refused.push(
@@ -312,4 +334,14 @@ async function tourOf(
     [410, await step('GET', STATE, { query: '?at=0' })],
   );
   expect(refused.map(([, status]) => status)).toEqual(refused.map(([wanted]) => wanted));
+}
+
+/** One with everything that can be said of it, and one with nothing. */
+async function twoCheckpoints({ backend }: ServerKit): Promise<void> {
+  const checkpoints = new CheckpointService({ backend });
+  const session = { sessionId: 'flow', workflowId: 'w' };
+  const about = { agentId: 'ada', kind: 'agent', critical: true, metadata: { name: 'n', tags: ['t'] } };
+  await checkpoints.save({ ...session, ...about, context: { goal: 'ship', gone: 1, n: 1 } });
+  await checkpoints.save({ sessionId: 'flow', context: { goal: 'ship', n: 2, more: ['x'.repeat(2_000)] } });
+  await checkpoints.close();
 }

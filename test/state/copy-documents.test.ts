@@ -3,7 +3,11 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.js';
-import { beginDocuments, readDocuments } from '../../src/state/durable/copy-documents.js';
+import {
+  beginDocuments,
+  type CopiedDocuments,
+  readDocuments,
+} from '../../src/state/durable/copy-documents.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { counter } from './durable/counter.js';
 import { errorOf, Place } from './durable/state-kit.js';
@@ -30,6 +34,11 @@ async function filesOf(place: Place): Promise<Map<string, string>> {
   return new Map((await Promise.all(found)) as [string, string][]);
 }
 
+/** Without attachments. */
+function copied(values: { readonly [name: string]: JsonObject }): CopiedDocuments {
+  return { values, attachments: new Map() };
+}
+
 describe('reading the documents of a folder', () => {
   it('gives the newest version of each, by name, and writes nothing', async () => {
     const place = await Place.make();
@@ -37,7 +46,7 @@ describe('reading the documents of a folder', () => {
     const state = await place.agentState();
     const { value } = await state.update((draft) => void (draft.next_action = 'Look.'));
     const before = await filesOf(place);
-    expect(await readDocuments(place.storage, FROM)).toEqual({
+    expect((await readDocuments(place.storage, FROM)).values).toEqual({
       agent_state: value,
       counter: { schema_version: 1, count: 3 },
     });
@@ -46,7 +55,7 @@ describe('reading the documents of a folder', () => {
 
   it('gives none for a folder that is not there, and does not make it', async () => {
     const place = await Place.make();
-    expect(await readDocuments(place.storage, FROM)).toEqual({});
+    expect((await readDocuments(place.storage, FROM)).values).toEqual({});
     expect(await fs.readdir(place.root)).toEqual([]);
   });
 
@@ -55,7 +64,9 @@ describe('reading the documents of a folder', () => {
     await count(place, FROM, 3);
     await place.put('{ "schema_version": 1, "count": 4 }\n', 'counter.json');
     await place.put('{ "schema_version": 1 }\n', 'notes.json');
-    expect(await readDocuments(place.storage, FROM)).toEqual({ counter: { schema_version: 1, count: 3 } });
+    expect((await readDocuments(place.storage, FROM)).values).toEqual({
+      counter: { schema_version: 1, count: 3 },
+    });
   });
 
   it('rejects with JOURNAL_DAMAGED where the newest version cannot be told', async () => {
@@ -93,16 +104,16 @@ describe('beginning documents', () => {
   it('keeps the value exactly, with what the smallest schema does not name', async () => {
     const place = await Place.make();
     const odd: JsonObject = { schema_version: 7, deep: { list: [1.5, null, '\u2028', []] }, '': false };
-    await beginDocuments(place.storage, TO, { odd, 'odd.alone': odd });
-    expect(await readDocuments(place.storage, TO)).toEqual({ odd, 'odd.alone': odd });
+    await beginDocuments(place.storage, TO, copied({ odd, 'odd.alone': odd }));
+    expect((await readDocuments(place.storage, TO)).values).toEqual({ odd, 'odd.alone': odd });
   });
 
   it('changes nothing when they are there with the same values', async () => {
     const place = await Place.make();
     const values = { counter: { schema_version: 1, count: 3 } };
-    await beginDocuments(place.storage, TO, values);
+    await beginDocuments(place.storage, TO, copied(values));
     const before = await filesOf(place);
-    await beginDocuments(place.storage, TO, values);
+    await beginDocuments(place.storage, TO, copied(values));
     expect(await filesOf(place)).toEqual(before);
   });
 
@@ -111,7 +122,7 @@ describe('beginning documents', () => {
     await count(place, TO, 1);
     const before = await filesOf(place);
     const error = await errorOf(
-      beginDocuments(place.storage, TO, { counter: { schema_version: 1, count: 3 } }),
+      beginDocuments(place.storage, TO, copied({ counter: { schema_version: 1, count: 3 } })),
     );
     expect(error).toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -123,7 +134,7 @@ describe('beginning documents', () => {
   it('refuses a value that is no document, before anything is written', async () => {
     const place = await Place.make();
     const values = { counter: { schema_version: 1, count: 3 }, notes: { text: 'none' } };
-    const error = await errorOf(beginDocuments(place.storage, TO, values));
+    const error = await errorOf(beginDocuments(place.storage, TO, copied(values)));
     expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', details: { name: 'notes' } });
     expect(await fs.readdir(place.root)).toEqual([]);
   });

@@ -46,14 +46,20 @@ export class Campaign {
   /** Some at a time: much of it is waiting. In no order. */
   async *attempts(indices: Iterable<number>): AsyncGenerator<Attempt> {
     const running = new Map<number, Promise<{ index: number; attempt: Attempt }>>();
-    for (const index of indices) {
-      running.set(
-        index,
-        this.attempt(index).then((attempt) => ({ index, attempt })),
-      );
-      if (running.size >= AT_ONCE) yield await next(running);
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // nearly all that is thrown is caught, and stacks are dear
+    try {
+      for (const index of indices) {
+        running.set(
+          index,
+          this.attempt(index).then((attempt) => ({ index, attempt })),
+        );
+        if (running.size >= AT_ONCE) yield await next(running);
+      }
+      while (running.size > 0) yield await next(running);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
     }
-    while (running.size > 0) yield await next(running);
   }
 
   async attempt(index: number): Promise<Attempt> {

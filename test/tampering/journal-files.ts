@@ -24,10 +24,19 @@ export function isJournal(name: string): boolean {
 export function linesOf(files: SessionFiles): Line[] {
   const names = [...files.keys()].filter(isJournal);
   const ordered = [...names.filter((name) => name !== LIVE).sort(), ...names.filter((name) => name === LIVE)];
-  return ordered.flatMap((file) => {
-    const lines = files.get(file)!.toString('latin1').split('\n');
-    return lines.filter((text) => text !== '').map((text) => lineOf(file, text));
-  });
+  return ordered.flatMap((file) => linesIn(file, files.get(file)!));
+}
+
+/** Most files are those of the session as it was, and were looked at for the mutation before. */
+const KNOWN = new WeakMap<Buffer, readonly Line[]>();
+
+function linesIn(file: string, bytes: Buffer): readonly Line[] {
+  const known = KNOWN.get(bytes);
+  if (known?.[0]?.file === file) return known;
+  const texts = bytes.toString('latin1').split('\n');
+  const lines = texts.filter((text) => text !== '').map((text) => lineOf(file, text));
+  KNOWN.set(bytes, lines);
+  return lines;
 }
 
 function lineOf(file: string, text: string): Line {

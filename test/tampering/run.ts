@@ -41,7 +41,10 @@ const start = performance.now();
 
 async function share(first: number, step: number, children: ChildProcess[]): Promise<void> {
   const job: Share = { ...options, first, step, count: Number(values.count) };
-  const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [JSON.stringify(job)]);
+  const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
+  // What a mutation makes lives no longer than it: room for the young saves a tenth of the time.
+  const execArgv = [...process.execArgv, '--max-semi-space-size=64'];
+  const child = fork(worker, [JSON.stringify(job)], { execArgv });
   children.push(child);
   child.on('message', (batch) => {
     for (const attempt of batch as Attempt[]) tally.add(attempt);

@@ -116,7 +116,10 @@ type Step = (service: CheckpointService, sessionId: string) => Promise<unknown>;
 const save =
   (n: number, metadata: { name?: string; tags?: string[] } = {}, critical = false): Step =>
   (service, sessionId) =>
-    service.save({ sessionId, context: contextOf(n), metadata, agentId: 'agent', critical });
+    service.save({ sessionId, context: contextOf(sessionId, n), metadata, agentId: 'agent', critical });
+
+/** The number of the checkpoint that is removed: that of its record. */
+export const REMOVED = 4;
 
 /** Parts shared with earlier ones, marks, removals: what a record can say is said. */
 const STEPS: readonly Step[] = [
@@ -126,19 +129,23 @@ const STEPS: readonly Step[] = [
   save(3, { name: 'third', tags: ['a', 'b'] }),
   (service, sessionId) => service.markCritical({ sessionId, contextKey: 'notes' }),
   save(4),
-  (service, sessionId) => service.delete(`${sessionId}@3`),
+  (service, sessionId) => service.delete(`${sessionId}@${REMOVED}`),
   save(5, { tags: ['kept'] }, true),
-  save(6),
 ];
 
-/** Some KB, most of them as in the one before. */
-function contextOf(n: number): JsonObject {
+/** Some KB, most of them as in the one before; in another session another one. */
+function contextOf(sessionId: string, n: number): JsonObject {
   const notes = Array.from(
     { length: 120 },
     (_, index) => `note ${index} of ${Math.imul(index + 7, 2_654_435_761) ^ (index << 9)} `,
   );
   notes[n * 17] = `changed by ${n} ${'x'.repeat(n)}`;
-  return { step: n, notes, goal: 'to be what it was', more: Array.from({ length: n }, (_, at) => at * n) };
+  return {
+    step: n,
+    notes,
+    goal: `to be what it was in ${sessionId}`,
+    more: Array.from({ length: n }, (_, at) => at * n),
+  };
 }
 
 /** Files that were there before keep their order. */

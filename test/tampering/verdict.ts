@@ -5,7 +5,7 @@ import { isRekindleError } from '../../src/core/errors.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { MapFileSystem } from '../faults/map-file-system.js';
 import { isCut } from './journal-files.js';
-import { MASTER_KEYS, type SessionFiles, type StoredSession, withoutAccess } from './stores.js';
+import { MASTER_KEYS, REMOVED, type SessionFiles, type StoredSession, withoutAccess } from './stores.js';
 
 export type Outcome = 'detected' | 'harmless' | 'only with heads' | 'metadata of a plain session';
 
@@ -61,32 +61,35 @@ class Judge {
   }
 
   async verdict(): Promise<Verdict> {
-    const { session, files, crafted, contentsOnly } = this.#judged;
-    const wasCut = isCut(session.files, files);
+    const { session, crafted, contentsOnly, first } = this.#judged;
     const mayLie = contentsOnly || (crafted && !session.sealed);
     const ids = [...session.checkpoints.keys()];
-    const { first } = this.#judged;
     for (let index = 0; index < ids.length; index += 1)
-      await this.#load(ids[(index + first) % ids.length]!, wasCut || mayLie);
+      await this.#load(ids[(index + first) % ids.length]!, mayLie);
     await this.#look();
     if (!(await this.#verified(false))) return this.#as('detected');
     if (this.#same) return this.#as('harmless');
-    if (wasCut) {
-      if (await this.#verified(true)) this.#violations.push('not even heads tell that the end is gone');
+    const headsTell = contentsOnly || !(await this.#verified(true));
+    if (this.#wasCut()) {
+      if (!headsTell) this.#violations.push('not even heads tell that the end is gone');
       return this.#as('only with heads');
     }
+    if (!headsTell) this.#violations.push('nothing tells that it is not what it was');
     if (mayLie) return this.#as('metadata of a plain session');
-    const withHeads = !(await this.#verified(true));
-    const found = withHeads ? 'only heads tell' : 'nothing tells';
-    this.#violations.push(`${found} that it is not what it was, and it is no cut at the end`);
+    if (headsTell)
+      this.#violations.push('only heads tell that it is not what it was, and it is no cut at the end');
     return this.#as('only with heads');
+  }
+
+  #wasCut(): boolean {
+    return isCut(this.#judged.session.files, this.#judged.files);
   }
 
   #as(outcome: Outcome): Verdict {
     return { outcome, violations: this.#violations };
   }
 
-  async #load(id: string, mayDiffer: boolean): Promise<void> {
+  async #load(id: string, mayLie: boolean): Promise<void> {
     const expected = this.#judged.session.checkpoints.get(id)!;
     const loaded = await this.#typed(`load ${id}`, () => this.#service.load({ checkpointId: id }));
     if (!loaded) return;
@@ -100,7 +103,7 @@ class Judge {
     this.#same = false;
     // A mark that is damaged or refused does not count: `verify` tells.
     const unmarked = JSON.stringify({ ...loaded.metadata, critical: true }) === expected.metadata;
-    if (!mayDiffer && !unmarked)
+    if (!mayLie && !unmarked && !this.#wasCut())
       this.#violations.push(`load of ${id} tells ${metadata} in place of ${expected.metadata}`);
   }
 
@@ -142,6 +145,3 @@ class Judge {
     }
   }
 }
-
-/** See the steps in `stores.ts`. */
-const REMOVED = 3;

@@ -30,8 +30,9 @@ export interface AgentImage {
   readonly semantic: readonly JsonObject[];
   /** Base64 by `sha256:` reference. */
   readonly artifacts: { readonly [ref: string]: string };
-  /** Documents of its durable state, by name. */
+  /** Documents of its durable state, by name; and what they refer to, as `artifacts`. */
   readonly state: { readonly [name: string]: JsonObject };
+  readonly state_artifacts: { readonly [ref: string]: string };
 }
 
 const objects = Type.Array(Type.Object({}));
@@ -48,6 +49,7 @@ const checkImage = lazySchema(
     semantic: objects,
     artifacts: Type.Object({}, { additionalProperties: Type.String() }),
     state: Type.Object({}, { additionalProperties: Type.Object({}) }),
+    state_artifacts: Type.Object({}, { additionalProperties: Type.String() }),
   }),
 );
 
@@ -80,21 +82,23 @@ export async function captureAgent(
       messages: messages.map(messageToJson),
       episodic: (await memory.store.listEpisodic()).map(episodicToJson),
       semantic: (await memory.store.listSemantic()).map(semanticToJson),
-      artifacts: Object.fromEntries([...artifacts].map(([ref, bytes]) => [ref, base64Of(bytes)])),
-      state,
+      artifacts: base64Of(artifacts),
+      state: state.values,
+      state_artifacts: base64Of(state.attachments),
     };
   });
 }
 
 async function readState(backend: StorageBackend, agentId: string, folder?: Name | null) {
-  if (folder === null) return {};
+  if (folder === null) return { values: {}, attachments: new Map<string, Uint8Array>() };
   if (folder !== undefined) return readDocuments(backend, folder);
   const own = await readDocuments(backend, ownStateFolder(agentId));
-  return Object.keys(own).length > 0 ? own : readDocuments(backend, ['state']);
+  return Object.keys(own.values).length > 0 ? own : readDocuments(backend, ['state']);
 }
 
-function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+function base64Of(artifacts: ReadonlyMap<string, Uint8Array>): { [ref: string]: string } {
+  const entries = [...artifacts].map(([ref, bytes]) => [ref, Buffer.from(bytes).toString('base64')]);
+  return Object.fromEntries(entries) as { [ref: string]: string };
 }
 
 /** @throws INVALID_ARGUMENT for a context that is no agent, UNSUPPORTED_VERSION */

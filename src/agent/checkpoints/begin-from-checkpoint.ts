@@ -1,6 +1,5 @@
 /** Begins a new agent from a checkpoint of another, or of its own past: a branch. The agent that was saved is not touched. */
 import { CheckpointService } from '../../checkpoints/checkpoint-service.js';
-import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import {
@@ -9,11 +8,24 @@ import {
   type SemanticItem,
   semanticFromJson,
 } from '../../memory/models/memory-items.js';
-import { SNAPSHOT_FILE } from '../../memory/store/working-context-snapshot-store.js';
+import {
+  assertAgentIsNew,
+  endBeginning,
+  noteBeginning,
+  type OpenMemory,
+  unfinishedBeginning,
+} from '../../memory/open-memory.js';
 import { messageFromJson } from '../../messages/message-serializer.js';
-import { beginDocuments } from '../../state/durable/copy-documents.js';
+import { assertDocuments, beginDocuments } from '../../state/durable/copy-documents.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { type AgentImage, asAgentImage, ownStateFolder } from './agent-image.js';
+
+/** The id of a checkpoint that holds an agent, in the storage of the agent; or with the service that has it. */
+export type FromCheckpointInit = string | FromCheckpoint;
+
+export function fromCheckpointOf(given: FromCheckpointInit): FromCheckpoint {
+  return typeof given === 'string' ? { checkpointId: given } : given;
+}
 
 export interface FromCheckpoint {
   readonly checkpointId: string;
@@ -22,7 +34,7 @@ export interface FromCheckpoint {
 }
 
 /** The agent in a checkpoint. @throws CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for one that holds no agent, and as `CheckpointService.load` */
-export async function loadAgentImage(
+async function loadAgentImage(
   storage: StorageBackend,
   { checkpointId, service }: FromCheckpoint,
 ): Promise<AgentImage> {
@@ -35,37 +47,54 @@ export async function loadAgentImage(
   }
 }
 
-/** True when a branch into this agent was begun and not finished: a crash left artifacts, state or memory items, but no conversation. */
-export async function isUnfinishedBranch(storage: StorageBackend, agentId: string): Promise<boolean> {
-  if ((await storage.documents.readBytes(['agents', agentId, SNAPSHOT_FILE])) !== null) return false;
-  for (const name of ['raw_traces', 'pending_calls']) {
-    const journal = await storage.openJournal(['agents', agentId, name], { readOnly: true });
-    const { seq } = await journal.head();
-    const isDamaged = journal.openingDamage().length > 0;
-    await journal.close();
-    if (seq > 0 || isDamaged) return false;
+/**
+ * Opens an agent that begins from a checkpoint, and writes it: a restore comes next. What a crash left of doing the same is used.
+ * @param open the memory of the new agent, for writing
+ * @throws AGENT_EXISTS, and as `loadAgentImage`, with nothing written
+ */
+export async function openBranch(
+  storage: StorageBackend,
+  agentId: string,
+  from: FromCheckpoint,
+  open: () => Promise<OpenMemory>,
+): Promise<OpenMemory> {
+  await assertIsFree(storage, agentId, from.checkpointId); // before the lease: a wrong id must leave nothing behind
+  const image = await loadAgentImage(storage, from);
+  const opened = await open();
+  try {
+    await assertIsFree(storage, agentId, from.checkpointId); // another process may have been first
+    await beginFromImage(opened.memory, image, from.checkpointId);
+    return opened;
+  } catch (thrown) {
+    await opened.close().catch(() => {}); // the first error is the one to tell
+    throw thrown;
   }
-  return true;
+}
+
+async function assertIsFree(storage: StorageBackend, agentId: string, checkpointId: string): Promise<void> {
+  if ((await unfinishedBeginning(storage, agentId)) !== checkpointId)
+    await assertAgentIsNew(storage, agentId);
 }
 
 /**
  * Writes the agent. Its first trace, which makes it exist, comes last; what a crash left before that is used, not written twice.
  * @param memory of the new agent, opened for writing
- * @throws AGENT_EXISTS when something else is there
  */
-export async function beginFromImage(
-  memory: MemoryManager,
-  image: AgentImage,
-  checkpointId: string,
-): Promise<void> {
-  const { backend } = memory.store;
+async function beginFromImage(memory: MemoryManager, image: AgentImage, checkpointId: string): Promise<void> {
+  const { store, agentId } = memory;
+  const { backend } = store;
+  // All that can be wrong with it, before anything is written.
   const messages = image.messages.map((message) => messageFromJson(message as JsonValue));
-  const blobs = backend.blobs(['agents', memory.agentId, 'artifacts']);
-  for (const base64 of Object.values(image.artifacts)) await blobs.put(Buffer.from(base64, 'base64'));
-  await beginDocuments(backend, ownStateFolder(memory.agentId), image.state);
-  const { store } = memory;
-  await store.addEpisodic(missing(memory, await store.listEpisodic(), image.episodic.map(episodicFromJson)));
-  await store.addSemantic(missing(memory, await store.listSemantic(), image.semantic.map(semanticFromJson)));
+  const episodic = image.episodic.map(episodicFromJson);
+  const semantic = image.semantic.map(semanticFromJson);
+  assertDocuments(image.state);
+  await noteBeginning(backend, agentId, checkpointId);
+  const blobs = backend.blobs(['agents', agentId, 'artifacts']);
+  for (const bytes of bytesOf(image.artifacts).values()) await blobs.put(bytes);
+  const documents = { values: image.state, attachments: bytesOf(image.state_artifacts) };
+  await beginDocuments(backend, ownStateFolder(agentId), documents);
+  await store.addEpisodic(missing(await store.listEpisodic(), episodic));
+  await store.addSemantic(missing(await store.listSemantic(), semantic));
   await memory.beginWith({
     reason: `checkpoint ${checkpointId}`,
     messages,
@@ -73,16 +102,17 @@ export async function beginFromImage(
     lastCompactionTs: image.last_compaction_ts,
     lastTurn: image.last_turn,
   });
+  await endBeginning(backend, agentId);
 }
 
+function bytesOf(artifacts: AgentImage['artifacts']): Map<string, Uint8Array> {
+  return new Map(Object.entries(artifacts).map(([ref, base64]) => [ref, Buffer.from(base64, 'base64')]));
+}
+
+/** Of what is written in order, a crash leaves the beginning. */
 function missing<Item extends EpisodicItem | SemanticItem>(
-  { agentId }: MemoryManager,
   found: readonly Item[],
   wanted: readonly Item[],
 ): Item[] {
-  const isSame = found.every((item, index) => item.id === wanted[index]?.id);
-  if (isSame) return wanted.slice(found.length);
-  throw new RekindleError('AGENT_EXISTS', `The agent ${JSON.stringify(agentId)} has memories already.`, {
-    details: { agentId },
-  });
+  return wanted.slice(found.length);
 }

@@ -26,6 +26,11 @@ import type { Projection, ProjectionTarget } from '../../messages/projections/pr
 import type { TargetName } from '../../messages/projections/targets.js';
 import { FileStorage } from '../../storage/file/file-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import {
+  type FromCheckpointInit,
+  fromCheckpointOf,
+  openBranch,
+} from '../checkpoints/begin-from-checkpoint.js';
 import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
@@ -41,6 +46,8 @@ export interface WorkingContextOptions {
   readonly dir?: string;
   readonly memory?: MemoryOptions;
   readonly restore?: WorkingContextSnapshotBootstrapOptionsInit;
+  /** Begin from this checkpoint, which holds an agent: under an id that is new (AGENT_EXISTS when it is not). */
+  readonly fromCheckpoint?: FromCheckpointInit;
   /** Who answers; noted on answers, and gets its own signed reasoning back. */
   readonly origin?: Origin;
 }
@@ -48,14 +55,21 @@ export interface WorkingContextOptions {
 /** Opens an agent's context: restores it when it exists, begins it when it does not. @throws LEASE_HELD, CONTEXT_BLANK, ... */
 export async function openWorkingContext(options: WorkingContextOptions): Promise<WorkingContext> {
   const storage = options.storage ?? new FileStorage(resolveMemoryBaseDir(options.dir));
-  const opened = await openMemory(storage, options.agentId, options.memory);
+  const { agentId, fromCheckpoint, memory } = options;
+  const open = () => openMemory(storage, agentId, memory);
+  const opened =
+    fromCheckpoint === undefined
+      ? await open()
+      : await openBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
   try {
-    const existed = await agentExists(storage, options.agentId);
-    const report = await new WorkingContextSnapshotBootstrapper().bootstrap(
+    const existed = await agentExists(storage, agentId);
+    const restored = await new WorkingContextSnapshotBootstrapper().bootstrap(
       opened.memory,
       options.system?.toWellFormed() ?? null,
       new WorkingContextSnapshotBootstrapOptions(options.restore),
     );
+    const report: RestoreReport =
+      fromCheckpoint === undefined ? restored : { ...restored, source: 'checkpoint' };
     const context = new WorkingContext(opened, report, !existed, options.origin ?? { provider: 'ai-sdk' });
     await context.loadArtifacts();
     return context;

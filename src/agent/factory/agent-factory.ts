@@ -16,14 +16,14 @@ import { SystemPromptStep } from '../bootstrap-steps/system-prompt-step.js';
 import { ToolsStep } from '../bootstrap-steps/tools-step.js';
 import { WorkingContextSnapshotRestoreStep } from '../bootstrap-steps/working-context-snapshot-restore-step.js';
 import { WorkspaceStep } from '../bootstrap-steps/workspace-step.js';
-import type { FromCheckpoint } from '../checkpoints/begin-from-checkpoint.js';
+import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/begin-from-checkpoint.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { AgentContext } from '../context/agent-context.js';
 import { resolveMemoryBaseDir } from '../context/memory-base-dir.js';
 
 export interface RestoreAgentOptions extends WorkingContextSnapshotBootstrapOptionsInit {
-  /** The id of a checkpoint that holds an agent, in the storage of the agent; or with the service that has it. */
-  readonly fromCheckpoint?: string | FromCheckpoint;
+  /** Begin from this checkpoint, which holds an agent, under an id that is new. */
+  readonly fromCheckpoint?: FromCheckpointInit;
 }
 
 export class AgentFactory {
@@ -58,8 +58,7 @@ export class AgentFactory {
   ): Agent {
     const context = this.#contextFor(agentId, config, memoryDir);
     context.state.restoreOptions = new WorkingContextSnapshotBootstrapOptions(options);
-    context.state.fromCheckpoint =
-      typeof fromCheckpoint === 'string' ? { checkpointId: fromCheckpoint } : (fromCheckpoint ?? null);
+    if (fromCheckpoint !== undefined) context.state.fromCheckpoint = fromCheckpointOf(fromCheckpoint);
     return new Agent(context, this.#steps);
   }
 

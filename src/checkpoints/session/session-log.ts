@@ -142,7 +142,10 @@ export class SessionLog {
 
   /** Work under the session's lock, on the newest state, that appends nothing. @throws LEASE_HELD */
   locked<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
-    return this.#journal.maintain((_, lease) => work(lease));
+    return this.#journal.maintain(async (journal, lease) => {
+      await journal.secure(); // what a killed process wrote may not last: nothing may go because of it
+      return work(lease);
+    });
   }
 
   /**

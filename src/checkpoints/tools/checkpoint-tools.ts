@@ -15,7 +15,8 @@ interface SaveArgs {
 
 /** Tool definitions as the agent loop and MCP mount them. @param agentId noted on what is saved */
 export function checkpointTools(service: CheckpointService, agentId: string | null = null): ToolDefinition[] {
-  return [saveTool(service, agentId), loadTool(service), listTool(service), markTool(service)];
+  const tools = [saveTool(service, agentId), loadTool(service), listTool(service), markTool(service)];
+  return tools.map((tool) => ({ ...tool, returnsJson: true })); // a context comes back exactly as it was saved
 }
 
 function saveTool(service: CheckpointService, agentId: string | null): ToolDefinition {

@@ -148,11 +148,15 @@ function applyPrompt(
 /** A crash between a compaction's record and its items left the items out: they are in the record. */
 async function redoMemoryItems(memory: MemoryManager, loaded: LoadedState): Promise<void> {
   const compaction = loaded.replay.lastCompaction;
-  if (!compaction || memory.store.readOnly) return;
-  const known = new Set((await memory.store.listEpisodic(8)).map((item) => item.id));
-  await memory.store.addEpisodic(compaction.episodic.filter((item) => !known.has(item.id)));
-  const facts = new Set((await memory.store.listSemantic(64)).map((item) => item.id));
-  await memory.store.addSemantic(compaction.semantic.filter((item) => !facts.has(item.id)));
+  if (!compaction) return;
+  const { store } = memory;
+  const known = new Set((await store.listEpisodic(8)).map((item) => item.id));
+  const facts = new Set((await store.listSemantic(64)).map((item) => item.id));
+  const episodic = compaction.episodic.filter((item) => !known.has(item.id));
+  const semantic = compaction.semantic.filter((item) => !facts.has(item.id));
+  if (store.readOnly) return store.hold(episodic, semantic);
+  await store.addEpisodic(episodic);
+  await store.addSemantic(semantic);
 }
 
 function difference(

@@ -28,6 +28,8 @@ export class MemoryStore {
   /** Null for a store that only reads. */
   readonly lease: Lease | null;
   readonly #journals = new Map<MemoryJournalName, Promise<Journal<JsonObject>>>();
+  /** What would have been written, in a store that only reads. */
+  readonly #held = { episodic: [] as EpisodicItem[], semantic: [] as SemanticItem[] };
 
   /** @param lease the right to write; null opens everything for reading and changes nothing */
   constructor(backend: StorageBackend, agentId: string, lease: Lease | null) {
@@ -65,18 +67,30 @@ export class MemoryStore {
     if (items.length > 0) await (await this.journal('semantic')).append(items.map(semanticToJson));
   }
 
+  /** Items that a restore would write, for a store that only reads: in memory alone, after those that are stored. */
+  hold(episodic: readonly EpisodicItem[], semantic: readonly SemanticItem[]): void {
+    this.#held.episodic.push(...episodic);
+    this.#held.semantic.push(...semantic);
+  }
+
   /** The last `limit` items, oldest first. Damage and rows of another shape are skipped here; `verify` reports them. */
   async listEpisodic(limit: number = Number.POSITIVE_INFINITY): Promise<EpisodicItem[]> {
-    return this.#last('episodic', limit, episodicFromJson);
+    return this.#last('episodic', limit, episodicFromJson, this.#held.episodic);
   }
 
   async listSemantic(limit: number = Number.POSITIVE_INFINITY): Promise<SemanticItem[]> {
-    return this.#last('semantic', limit, semanticFromJson);
+    return this.#last('semantic', limit, semanticFromJson, this.#held.semantic);
   }
 
-  async #last<T>(name: MemoryJournalName, limit: number, parse: (row: JsonObject) => T): Promise<T[]> {
-    const items: T[] = [];
-    if (limit <= 0) return items;
+  async #last<T>(
+    name: MemoryJournalName,
+    limit: number,
+    parse: (row: JsonObject) => T,
+    held: readonly T[],
+  ): Promise<T[]> {
+    if (limit <= 0) return [];
+    const items = held.toReversed().slice(0, limit);
+    if (items.length >= limit) return items.reverse();
     const journal = await this.journal(name);
     for await (const entry of journal.readBackward()) {
       const item = entry.kind === 'record' ? tryParse(entry.record, parse) : null;

@@ -112,7 +112,7 @@ function notFound(context: Context, routes: readonly Route[]): Reply {
   if (isDashboardPath(pathname)) methods.push('GET');
   if (methods.length === 0)
     return refusalReply({ status: 404, reason: 'route', detail: 'There is nothing at this address.' });
-  const allow = methods.join(', ');
+  const allow = [...new Set(methods)].join(', ');
   const detail = `This address takes ${allow}.`;
   return refusalReply({ status: 405, reason: 'method', detail, headers: { Allow: allow } });
 }

@@ -205,9 +205,14 @@ export const checkpoint = Type.Object({
   classification_summary: anyJson,
 });
 
+const sessionProblems = Type.Array(Type.Object({ session_id: Type.String(), message: Type.String() }), {
+  description: 'Sessions that cannot be read, and are left out.',
+});
+
 export const checkpointList = Type.Object({
   total: Type.Integer({ description: 'Of all that were asked for, on every page.' }),
   checkpoints: Type.Array(checkpoint),
+  problems: sessionProblems,
 });
 
 export const checkpointSessions = Type.Object({
@@ -226,6 +231,7 @@ export const checkpointSessions = Type.Object({
   ),
   total_size_bytes: size,
   max_total_size: size,
+  problems: sessionProblems,
 });
 
 export const checkpointContext = Type.Object({

@@ -1,11 +1,11 @@
 /** MCP over standard input and output: for clients that start it as their child. */
-import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import { sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import { ExactLines } from './exact-lines.js';
 import { McpTools } from './mcp-server.js';
 
 /** For calls that run when the client is gone; for a message to be taken up, or an answer to be written. */
@@ -33,7 +33,8 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   try {
     const caller = await tools.known({ session, agent: options.agent });
     // The transport would drop answers once its input ends: it gets one that does not.
-    const input = process.stdin.pipe(new PassThrough(), { end: false });
+    const exact = new ExactLines((line) => void process.stdout.write(line));
+    const input = process.stdin.pipe(exact, { end: false });
     const transport = new StdioServerTransport(input, process.stdout);
     const handle = serveStdio(() => tools.serverFor(caller), { transport, onerror: options.onUnexpected });
     await ended;

@@ -71,7 +71,8 @@ async function run(
   try {
     if (!check(args)) throw refusedInput(tool.name, check.violations());
     const callId = newId('call', Date.now());
-    return resultOf(await tool.execute(args, { callId, turnId: 'mcp', idempotencyKey: callId, signal }));
+    const returned = await tool.execute(args, { callId, turnId: 'mcp', idempotencyKey: callId, signal });
+    return resultOf(tool.returnsJson ? (returned as JsonValue) : toJsonValue(returned).value);
   } catch (thrown) {
     return errorOf(thrown);
   }
@@ -87,8 +88,7 @@ function refusedInput(tool: string, violations: readonly { path: string; message
 }
 
 /** The text is the same JSON, for clients that know no structured results. */
-function resultOf(returned: unknown): CallToolResult {
-  const { value } = toJsonValue(returned);
+function resultOf(value: JsonValue): CallToolResult {
   const structuredContent: JsonObject = isJsonObject(value) ? value : { result: value };
   return { content: [{ type: 'text', text: textOf(value) }], structuredContent };
 }

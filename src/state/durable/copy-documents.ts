@@ -1,58 +1,89 @@
 /** Documents as values, out of one folder and into another one, without their schemas. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
-import type { JsonObject } from '../../core/json.js';
+import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { documentNames } from './migrate-documents.js';
 import { versionOfDocument } from './state-definition.js';
 import { StateLog } from './state-log.js';
 import { StateManager } from './state-manager.js';
 
-/** The newest version of each document that has a journal, by name. Writes nothing. @throws JOURNAL_DAMAGED */
-export async function readDocuments(
-  backend: StorageBackend,
-  folder: Name,
-): Promise<{ [name: string]: JsonObject }> {
+/** Documents, and what they refer to with `attach`. */
+export interface CopiedDocuments {
+  readonly values: { readonly [name: string]: JsonObject };
+  /** Bytes by their `sha256:` reference. One that is not there is left out. */
+  readonly attachments: ReadonlyMap<string, Uint8Array>;
+}
+
+const REFERENCE = /^sha256:([0-9a-f]{64})$/;
+
+/** The newest version of each document that has a journal. Writes nothing. @throws JOURNAL_DAMAGED when it cannot be known, BLOB_DAMAGED */
+export async function readDocuments(backend: StorageBackend, folder: Name): Promise<CopiedDocuments> {
   const values: { [name: string]: JsonObject } = {};
   for (const name of await documentNames(backend, folder)) {
-    const log = new StateLog(backend, { folder, name, onVersion: () => {}, rescue: async () => null });
-    try {
-      await log.refresh();
-      if (log.current) values[name] = log.current.value;
-    } finally {
-      await log.close();
-    }
+    const value = await readNewest(backend, folder, name);
+    if (value) values[name] = value;
   }
-  return values;
+  const blobs = backend.blobs([...folder, 'artifacts']);
+  const attachments = new Map<string, Uint8Array>();
+  for (const reference of referencesIn(values)) {
+    const bytes = await blobs.get(REFERENCE.exec(reference)![1]!);
+    if (bytes) attachments.set(reference, bytes);
+  }
+  return { values, attachments };
+}
+
+async function readNewest(backend: StorageBackend, folder: Name, name: string): Promise<JsonObject | null> {
+  const log = new StateLog(backend, { folder, name, onVersion: () => {}, rescue: async () => null });
+  try {
+    await log.refresh();
+    if (log.lostAtEnd === 0) return log.current?.value ?? null;
+    const place = [...folder, name].join('/');
+    throw new RekindleError('JOURNAL_DAMAGED', `The newest version of ${place} is damaged.`, {
+      details: { name: place },
+    });
+  } finally {
+    await log.close();
+  }
+}
+
+function referencesIn(value: JsonValue, found: Set<string> = new Set()): Set<string> {
+  if (typeof value === 'string') {
+    if (REFERENCE.test(value)) found.add(value);
+  } else if (typeof value === 'object' && value !== null)
+    for (const item of Object.values(value)) referencesIn(item, found);
+  return found;
 }
 
 /**
  * Begins documents with these values. One that is there already with the same value is left as it is: this can be done again.
- * @throws INVALID_ARGUMENT for a value that is no document, or one that is there with another value
+ * @throws INVALID_ARGUMENT for a value that is no document, with nothing written, or one that is there with another value
  */
 export async function beginDocuments(
   backend: StorageBackend,
   folder: Name,
-  values: { readonly [name: string]: JsonObject },
+  { values, attachments }: CopiedDocuments,
 ): Promise<void> {
-  for (const [name, value] of Object.entries(values)) {
-    const state = await StateManager.open({
-      backend,
-      folder,
-      name,
-      schema: anySchemaOf(name, value),
-      initial: value,
-    });
+  const schemas = assertDocuments(values);
+  const blobs = backend.blobs([...folder, 'artifacts']);
+  for (const bytes of attachments.values()) await blobs.put(bytes);
+  for (const [name, schema] of schemas) {
+    const initial = values[name]!;
+    const state = await StateManager.open({ backend, folder, name, schema, initial });
     try {
-      const loaded = await state.load();
-      if (canonicalJson(loaded.value as JsonObject) !== canonicalJson(value)) throw isThere(folder, name);
+      const { value } = await state.load();
+      if (canonicalJson(value as JsonObject) !== canonicalJson(initial)) throw isThere(folder, name);
     } finally {
       await state.close();
     }
   }
 }
 
-/** What a document of this version has to have at least: its own schema is checked where it is opened. */
+/** What each has to have at least: its own schema is checked where it is opened. @throws INVALID_ARGUMENT */
+export function assertDocuments(values: CopiedDocuments['values']) {
+  return Object.entries(values).map(([name, value]) => [name, anySchemaOf(name, value)] as const);
+}
+
 function anySchemaOf(name: string, value: JsonObject) {
   const version = versionOfDocument(value);
   if (version === null)

@@ -81,6 +81,7 @@ export class WorkspaceConfig {
       description: tool.description,
       inputSchema: tool.inputSchema,
       ...(tool.idempotent === undefined ? {} : { idempotent: tool.idempotent }),
+      ...(tool.returnsJson === undefined ? {} : { returnsJson: tool.returnsJson }),
       ...(tool.timeoutMs === undefined ? {} : { timeoutMs: tool.timeoutMs }),
       ...(asks === undefined ? {} : { needsApproval: typeof asks === 'function' ? asks.bind(tool) : asks }),
       execute: async (args, context) => {

@@ -33,7 +33,7 @@ describe('compression', () => {
         const compressed = await compress(raw, options);
         expect((await decompress(compressed, raw.length)).equals(Buffer.from(raw))).toBe(true);
       }),
-      runParameters('compression', 60),
+      runParameters('compression', 30),
     );
   });
 

@@ -36,9 +36,9 @@ export function environmentKeys(current?: string, previous?: string): Environmen
 
 export const encrypted: CheckpointConfigInit = { encryption: { enabled: true } };
 
-/** As another process has it: it knows no key yet. */
+/** As another process has it: it knows no key yet. Nothing is synced: what is tested here is not power loss. */
 export function serviceIn(root: string, options: CheckpointServiceOptions): CheckpointService {
-  const backend = options.backend ?? new FileStorage(root);
+  const backend = options.backend ?? new FileStorage(root, { durability: 'relaxed' });
   const service = new CheckpointService({ config: encrypted, ...options, backend });
   opened.push(service);
   return service;

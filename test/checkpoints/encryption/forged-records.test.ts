@@ -83,13 +83,80 @@ describe('in an encrypted session', () => {
 
   it('a forged mark says nothing of a checkpoint that is loaded', async () => {
     const { open, edit } = await store();
-    const mark = { type: 'mark', at, number: 3, stored: 0 };
+    const mark = { type: 'mark', at, number: 4, stored: 0 };
     await edit((lines) => {
       const { key } = recordOf(lines[3]!);
       return [...lines, line({ ...mark, key: key!, mac: 'forged' }, 5)];
     });
-    const { metadata } = await open().load({ checkpointId: 's@3' });
+    const { metadata } = await open().load({ checkpointId: 's@4' });
     expect(metadata.critical).toBe(false);
+  });
+});
+
+describe('a checkpoint whose record is refused', () => {
+  it('because it was changed is told to be damaged, not to be missing; the others load', async () => {
+    const { open, edit } = await store();
+    await edit((lines) => lines.with(3, line({ ...recordOf(lines[3]!), name: 'forged' }, 4)));
+    expect((await errorOf(open().load({ checkpointId: 's@4' }))).code).toBe('CHECKPOINT_DAMAGED');
+    expect((await open().load({ checkpointId: 's@2' })).context).toEqual(contextOf(2));
+    expect((await open().verify()).problems.map(({ code }) => code)).toEqual(['CHECKPOINT_DAMAGED']);
+  });
+
+  it('because it was put at another place is told to be damaged', async () => {
+    const { open, edit } = await store();
+    await edit((lines) => [...lines, line(recordOf(lines[3]!), 5)]);
+    expect((await errorOf(open().load({ checkpointId: 's@5' }))).code).toBe('CHECKPOINT_DAMAGED');
+    expect((await open().load({ checkpointId: 's@4' })).context).toEqual(contextOf(3));
+    expect((await open().verify()).ok).toBe(false);
+  });
+
+  it('because its number is not that of its place is told to be damaged, also in a plain session', async () => {
+    const { open, edit } = await store(false);
+    await edit((lines) => [...lines, line({ ...recordOf(lines[3]!), number: 9 }, 5)]);
+    expect((await errorOf(open().load({ checkpointId: 's@5' }))).code).toBe('CHECKPOINT_DAMAGED');
+    expect((await errorOf(open().load({ checkpointId: 's@9' }))).code).toBe('CHECKPOINT_NOT_FOUND');
+    expect((await open().verify()).ok).toBe(false);
+  });
+
+  it('because it is of no known kind is told to be damaged, also in a plain session', async () => {
+    const { open, edit } = await store(false);
+    await edit((lines) => [...lines, line({ type: 'of a newer kind', at, stored: 0 }, 5)]);
+    expect((await errorOf(open().load({ checkpointId: 's@5' }))).code).toBe('CHECKPOINT_DAMAGED');
+    expect((await open().load({ checkpointId: 's@4' })).context).toEqual(contextOf(3));
+  });
+
+  it('because nobody has its key is told to be damaged; the others load', async () => {
+    const { open, edit } = await store();
+    const forged = (text: string) => ({ ...recordOf(text), number: 5, key: 'nobody', mac: 'x' });
+    await edit((lines) => [...lines, line(forged(lines[3]!), 5)]);
+    expect((await errorOf(open().load({ checkpointId: 's@5' }))).code).toBe('CHECKPOINT_DAMAGED');
+    expect((await open().load({ checkpointId: 's@4' })).context).toEqual(contextOf(3));
+    expect((await open().verify()).problems.map(({ code }) => code)).toEqual(['CHECKPOINT_DAMAGED']);
+  });
+});
+
+describe('plain records in the place of all that were sealed', () => {
+  async function replaced() {
+    const [{ root, open, heads }, other] = [await store(), await store(false, 99)];
+    const [from, to] = [sessionFolder(other.root, 's'), sessionFolder(root, 's')];
+    await fs.copyFile(path.join(from, 'checkpoints.jsonl'), path.join(to, 'checkpoints.jsonl'));
+    await fs.cp(path.join(from, 'packs'), path.join(to, 'packs'), { recursive: true });
+    return { open, heads };
+  }
+
+  it('are refused, also when no sealed one is left, and verify tells of each', async () => {
+    const { open, heads } = await replaced();
+    await errorOf(open().load({ sessionId: 's' }));
+    for (const checkpointId of ['s@2', 's@4']) await errorOf(open().load({ checkpointId }));
+    const { problems } = await open().verify();
+    expect(problems.map(({ code }) => code)).toEqual(Array(4).fill('CHECKPOINT_DAMAGED'));
+    expect((await open().verify({ heads })).problems).toHaveLength(5);
+  });
+
+  it('are told to be damaged, not to be missing', async () => {
+    const { open } = await replaced();
+    for (const checkpointId of ['s@2', 's@4'])
+      expect((await errorOf(open().load({ checkpointId }))).code).toBe('CHECKPOINT_DAMAGED');
   });
 });
 
@@ -103,8 +170,8 @@ describe('a record with an absurd number', () => {
         const context = { ...(isJsonObject(record['context']) ? record['context'] : {}), bytes };
         return lines.with(3, line({ ...record, context }, 4));
       });
-      expect((await errorOf(open().load({ checkpointId: 's@3' }))).code).toBe('CHECKPOINT_DAMAGED');
-      expect((await open().verify()).problems.map(({ code }) => code)).toEqual(['CHECKPOINT_DAMAGED']);
+      expect((await errorOf(open().load({ checkpointId: 's@4' }))).code).toBe('CHECKPOINT_DAMAGED');
+      expect((await open().verify()).problems.map(({ code }) => code)).toEqual(['UNSUPPORTED_VERSION']);
     },
   );
 

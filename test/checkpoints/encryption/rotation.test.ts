@@ -17,6 +17,7 @@ import {
   K1,
   K2,
   serviceIn,
+  sessionFolder,
   temporaryFolder,
 } from './encryption-kit.js';
 
@@ -36,6 +37,10 @@ async function assertReadable(root: string, masterKeys: MasterKeys): Promise<voi
       expect((await service.load({ checkpointId: `${sessionId}@${step}` })).context).toEqual(contextOf(step));
   expect((await service.verify()).problems).toEqual([]);
   await service.close();
+}
+
+async function storedKeys(file: string): Promise<string[]> {
+  return (JSON.parse(await fs.readFile(file, 'utf8')) as { keys: string[] }).keys;
 }
 
 async function allButKeys(root: string): Promise<Map<string, string>> {
@@ -95,17 +100,48 @@ describe('a rotation', () => {
     await assertReadable(root, environmentKeys(K1));
   });
 
-  it('with a key file makes a new key, and forgets the old one when all is done', async () => {
+  it('with a key file makes a new key, and keeps the old one, which other stores may need', async () => {
+    const [root, copy] = [await temporaryFolder(), await temporaryFolder()];
+    const file = path.join(await temporaryFolder(), 'keys.json');
+    const keys = () => new StoredKeys(new KeyFile(file));
+    await fill(root, keys());
+    await fs.cp(root, copy, { recursive: true });
+    const first = await storedKeys(file);
+    await serviceIn(root, { masterKeys: keys() }).rotateKeys();
+    const stored = await storedKeys(file);
+    expect(stored).toHaveLength(2);
+    expect(first).not.toContain(stored[0]);
+    expect(stored[1]).toBe(first[0]);
+    await assertReadable(root, keys());
+    await assertReadable(copy, keys());
+  });
+
+  it('forgets no old key while a session still needs it', async () => {
+    const root = await temporaryFolder();
+    const file = path.join(await temporaryFolder(), 'keys.json');
+    const masterKeys = new StoredKeys(new KeyFile(file));
+    await fill(root, masterKeys);
+    const keysOfB = path.join(sessionFolder(root, 'b'), 'keys.json');
+    const text = await fs.readFile(keysOfB, 'utf8');
+    await fs.writeFile(keysOfB, '{}');
+    const report = await serviceIn(root, { masterKeys }).rotateKeys({ forgetOld: true });
+    expect(report.failed.map(({ sessionId }) => sessionId)).toEqual(['b']);
+    expect(await storedKeys(file)).toHaveLength(2);
+    await fs.writeFile(keysOfB, text);
+    await assertReadable(root, masterKeys);
+  });
+
+  it('with a key file forgets the old one when all is done, where that is asked for', async () => {
     const root = await temporaryFolder();
     const file = path.join(await temporaryFolder(), 'keys.json');
     const keys = () => new StoredKeys(new KeyFile(file));
     await fill(root, keys());
-    const first = await fs.readFile(file, 'utf8');
-    expect(await serviceIn(root, { masterKeys: keys() }).rotateKeys()).toMatchObject({
+    const first = await storedKeys(file);
+    expect(await serviceIn(root, { masterKeys: keys() }).rotateKeys({ forgetOld: true })).toMatchObject({
       rewrapped: 2,
       failed: [],
     });
-    const { keys: stored } = JSON.parse(await fs.readFile(file, 'utf8')) as { keys: string[] };
+    const stored = await storedKeys(file);
     expect(stored).toHaveLength(1);
     expect(first).not.toContain(stored[0]);
     expect((await fs.stat(file)).mode & 0o777).toBe(0o600);
@@ -126,11 +162,12 @@ describe('a rotation', () => {
       await fill(root, keys());
       Object.assign(place, { writes: 0, failAt, late });
       await serviceIn(root, { masterKeys: keys() })
-        .rotateKeys()
+        .rotateKeys({ forgetOld: true })
         .catch(() => {});
       expect(place.writes).toBe(failAt);
       await assertReadable(root, keys());
-      expect((await serviceIn(root, { masterKeys: keys() }).rotateKeys()).failed).toEqual([]);
+      const next = serviceIn(root, { masterKeys: keys() });
+      expect((await next.rotateKeys({ forgetOld: true })).failed).toEqual([]);
       await assertReadable(root, keys());
       expect((JSON.parse(place.text!) as { keys: string[] }).keys).toHaveLength(1);
     },
@@ -144,9 +181,9 @@ describe('a rotation', () => {
     let finished = false;
     for (let failAt = 1; !finished; failAt += 1) {
       const fileSystem = new FailingFiles(failAt);
-      const backend = new FileStorage(root, { fileSystem });
+      const backend = new FileStorage(root, { fileSystem, durability: 'relaxed' });
       const report = await serviceIn(root, { masterKeys: keys(), backend })
-        .rotateKeys()
+        .rotateKeys({ forgetOld: true })
         .catch(() => null);
       finished = report !== null && report.failed.length === 0 && !fileSystem.failed;
       const service = serviceIn(root, { masterKeys: keys() });

@@ -66,13 +66,13 @@ describe('what is sealed', () => {
   it('never has the same nonce, and the same text never looks the same', () => {
     const nonces = new Set<string>();
     const texts = new Set<string>();
-    for (let count = 0; count < 20_000; count += 1) {
+    for (let count = 0; count < 5_000; count += 1) {
       const sealed = seal(key, plain, 'bound');
       nonces.add(sealed.toString('latin1', 0, 12));
       texts.add(sealed.toString('latin1', 12));
     }
-    expect(nonces.size).toBe(20_000);
-    expect(texts.size).toBe(20_000);
+    expect(nonces.size).toBe(5_000);
+    expect(texts.size).toBe(5_000);
   });
 
   it('takes nonces that use all of their 96 bits', () => {

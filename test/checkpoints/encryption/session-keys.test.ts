@@ -117,6 +117,8 @@ describe('keys.json', () => {
     '{}',
     '{"format":1,"keys":[]}',
     '{"format":1,"keys":[{"id":"a","master":"b","wrapped":"c"}]}',
+    '{"format":1,"keys":[{"id":"a","master":"b","from":1,"wrapped":"c"}]}',
+    '{"format":1,"keys":[{"id":"a","master":"b","from":0,"wrapped":"c"}]}',
   ])('that is damaged is told, and stays as it is: %j', async (text) => {
     const root = await store(1);
     await fs.writeFile(keysFile(root), text);
@@ -126,6 +128,24 @@ describe('keys.json', () => {
       'KEY_UNAVAILABLE',
     );
     expect(await fs.readFile(keysFile(root), 'utf8')).toBe(text);
+  });
+
+  it('says from which record on all are sealed, and is refused where that was changed', async () => {
+    const root = await temporaryFolder();
+    await serviceIn(root, { config: {} }).save({ sessionId: 's', context: contextOf(1) });
+    await serviceIn(root, { masterKeys: one }).save({ sessionId: 's', context: contextOf(2) });
+    const text = await fs.readFile(keysFile(root), 'utf8');
+    const { keys } = JSON.parse(text) as { keys: { from: number }[] };
+    expect(keys.map(({ from }) => from)).toEqual([2]);
+    const fresh = () => serviceIn(root, { masterKeys: one });
+    for (const step of [1, 2])
+      expect((await fresh().load({ checkpointId: `s@${step}` })).context).toEqual(contextOf(step));
+    expect((await fresh().verify()).problems).toEqual([]);
+    for (const from of [1, 3, 100]) {
+      await fs.writeFile(keysFile(root), JSON.stringify({ format: 1, keys: [{ ...keys[0], from }] }));
+      expect((await errorOf(fresh().load({ checkpointId: 's@2' }))).code).toBe('KEY_UNAVAILABLE');
+      expect((await fresh().verify()).ok).toBe(false);
+    }
   });
 
   it('gets another key when one was used often enough, and what both sealed is read', async () => {

@@ -12,8 +12,8 @@ export class ExpectedCheckpoints {
   readonly coming = new Set<number>();
   readonly critical = new Set<number>();
   isKeyMarked = false;
-  /** The highest number that was acknowledged. */
-  last = 0;
+  /** Numbers that were acknowledged, or seen by a change that was. */
+  readonly given = new Set<number>();
 
   constructor(facts: readonly Fact[]) {
     for (const { fact, acked } of facts) this.#take(fact, acked);
@@ -32,7 +32,7 @@ export class ExpectedCheckpoints {
     if (fact['op'] === 'save') {
       const number = Number(acked['number']);
       this.live.set(number, Number(fact['step']));
-      this.last = Math.max(this.last, number);
+      this.given.add(number);
     }
     for (const number of (acked['removed'] ?? []) as number[]) this.live.delete(number);
   }
@@ -50,7 +50,7 @@ export class ExpectedCheckpoints {
     this.live = new Map(live);
     this.going.clear();
     this.coming.clear();
-    this.last = Math.max(this.last, ...this.live.keys());
+    for (const number of this.live.keys()) this.given.add(number);
   }
 
   check(found: ReadonlyMap<number, number>): void {
@@ -62,7 +62,10 @@ export class ExpectedCheckpoints {
       );
     for (const [number, step] of found) {
       if (this.live.has(number)) continue;
-      demand(number > this.last, () => `removed checkpoint ${number} is back, or its number is used again`);
+      demand(
+        !this.given.has(number),
+        () => `removed checkpoint ${number} is back, or its number is used again`,
+      );
       demand(this.coming.has(step), () => `checkpoint ${number} was never saved`);
     }
   }

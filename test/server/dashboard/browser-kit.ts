@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
 import { createAgent, FileStorage, ScriptedModel, type ToolDefinition } from '../../../src/index.js';
 import { type RunningServer, startServer } from '../../../src/server/rekindle-server.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
@@ -36,16 +37,18 @@ export class Stage {
   readonly dir: string;
   readonly backend: FileStorage;
   readonly shared: SharedSessions;
+  readonly checkpoints: CheckpointService;
   readonly server: RunningServer;
 
   private constructor(dir: string, backend: FileStorage, shared: SharedSessions, server: RunningServer) {
     this.dir = dir;
     this.backend = backend;
     this.shared = shared;
+    this.checkpoints = new CheckpointService({ backend });
     this.server = server;
   }
 
-  /** `shared` writes beside the server, as another process would. */
+  /** `shared` and `checkpoints` write beside the server, as another process would. */
   static async open(): Promise<Stage> {
     const dir = await mkdtemp(path.join(tmpdir(), 'rekindle-page-'));
     const backend = new FileStorage(dir);
@@ -55,6 +58,7 @@ export class Stage {
 
   async close(): Promise<void> {
     await this.server.close();
+    await this.checkpoints.close();
     await this.shared.close();
     await this.backend.close();
     await rm(this.dir, { recursive: true });
@@ -97,6 +101,39 @@ export class Stage {
     });
     await state.merge('plan', { owner: 'tester', due: 'Friday' }, { by: 'release-42-tester' });
     return state;
+  }
+
+  /** A workflow of a report, saved four times while it goes on. The ids, oldest first. */
+  async workflow(sessionId: string): Promise<string[]> {
+    const findings = Array.from(
+      { length: 30 },
+      (_, n) => `Region ${n + 1}: ${(n * 7919) % 1000} orders late.`,
+    );
+    const start = {
+      goal: 'Report why orders are late',
+      plan: ['collect', 'compare', 'write'],
+      findings: findings.slice(0, 10),
+      scratch: 'first look',
+    };
+    const compared = { ...start, plan: ['compare', 'write'], findings, status: 'comparing' };
+    const { scratch: _, ...written } = {
+      ...compared,
+      plan: ['write'],
+      status: 'writing',
+      draft: 'Late since May.',
+    };
+    const steps = [
+      { context: start, name: 'collected', tags: ['report'] },
+      { context: { ...start, findings: findings.slice(0, 20) }, name: 'more collected', tags: [] },
+      { context: compared, name: 'compared', tags: ['report', 'reviewed'], critical: true },
+      { context: written, name: 'draft', tags: ['report'] },
+    ];
+    const ids: string[] = [];
+    for (const { context, name, tags, critical = false } of steps) {
+      const params = { sessionId, agentId: 'writer', context, critical, metadata: { name, tags } };
+      ids.push((await this.checkpoints.save(params)).checkpointId);
+    }
+    return ids;
   }
 
   /** An agent that called a tool with these texts, and answered with them. */

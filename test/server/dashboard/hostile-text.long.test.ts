@@ -50,6 +50,7 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
       if (!request.url().startsWith(stage.server.url)) asked.push(request.url());
     });
     await page.locator('main h1').waitFor();
+    await page.getByText('Comparing…').waitFor({ state: 'detached' });
     if (act) await page.getByRole('button', { name: act }).first().click();
     await page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
     const more = page.getByRole('button', { name: /^Show all/ });
@@ -86,6 +87,21 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
   it('in what an agent was told, said, called and got is text', async () => {
     await stage.agent('hostile', ALL);
     await expectText('#/agents/hostile', [`What about ${ALL}?`, `Found: ${ALL}`, JSON.stringify(ALL)]);
+  });
+
+  it('in what a checkpoint is named, tagged and holds is text, in the lists and in the difference', async () => {
+    const ids = PAYLOADS.filter((payload) => !payload.includes('/')); // those can be names
+    const tags = PAYLOADS.map((payload) => payload.slice(0, 100));
+    for (const sessionId of ids) {
+      const about = { sessionId, metadata: { name: sessionId, tags } };
+      const contexts = [{ a: 1 }, { ...Object.fromEntries(PAYLOADS.map((payload) => [payload, [payload]])) }];
+      for (const context of contexts) await stage.checkpoints.save({ ...about, context });
+    }
+    await expectText('#/checkpoints', [...ids, ...tags]);
+    const paths = PAYLOADS.map((payload) => `+ /${payload.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    const values = PAYLOADS.map((payload) => JSON.stringify(payload));
+    for (const id of ids.slice(0, 2))
+      await expectText(`#/checkpoints/${encodeURIComponent(id)}`, [id, ...tags, ...paths, ...values]);
   });
 
   it('in the id of an agent is text', async () => {

@@ -9,6 +9,7 @@ const [browser, stage] = await Promise.all([launch(), Stage.open()]);
 try {
   const state = await stage.release();
   await stage.agent('order-desk', 'order 4711');
+  await stage.workflow('late-orders');
   const { page } = await stage.page(browser, '#/sessions');
   await page.getByRole('link', { name: 'release-42-writer' }).waitFor();
   await page.screenshot({
@@ -30,6 +31,10 @@ try {
   await page.getByRole('link', { name: 'order-desk' }).click();
   await page.getByRole('heading', { name: 'A restore now' }).waitFor();
   await page.screenshot({ path: path.join(IMAGES, 'agent.png') });
+  await page.getByRole('link', { name: 'Checkpoints' }).click();
+  await page.getByRole('link', { name: 'late-orders' }).click();
+  await page.getByRole('region', { name: 'Difference' }).getByText('/draft').waitFor();
+  await page.screenshot({ path: path.join(IMAGES, 'checkpoints.png'), fullPage: true });
 } finally {
   await browser.close();
   await stage.close();

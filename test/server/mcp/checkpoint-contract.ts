@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.js';
+import { JSON_DEPTH_MAX } from '../../../src/core/limits.js';
 import { AGENT_ID, type Caller, errorOf, propertyNames, result, SESSION_A, SESSION_B } from './mcp-kit.js';
 
 export const CHECKPOINT_TOOLS = [
@@ -19,7 +20,7 @@ const LIST = 'workflow_checkpoint_list';
 const MARK = 'workflow_mark_critical';
 
 /** Text that does not get smaller, always the same: four letters hold three bytes. */
-function noise(seed: string, kilobytes: number): string[] {
+export function noise(seed: string, kilobytes: number): string[] {
   const line = (_: unknown, index: number) => hash('sha512', `${seed} ${index}`, 'base64');
   return Array.from({ length: Math.ceil((kilobytes * 1000) / 91) }, line);
 }
@@ -171,6 +172,15 @@ export function checkpointContract(client: (caller?: Caller) => Promise<Client>)
       const context = JSON.parse(text) as JsonObject;
       await result(own, SAVE, { sessionId: 'odd', context });
       expect(await loadedText(own, { sessionId: 'odd' })).toBe(JSON.stringify(context));
+    });
+
+    it('give back exactly what is nested as deep as a context may be', async () => {
+      const own = await client();
+      const nested = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`;
+      const context = JSON.parse(`{"nested":${nested(JSON_DEPTH_MAX - 1)}}`) as JsonObject;
+      await result(own, SAVE, { sessionId: 'deep', context });
+      const isSame = (await loadedText(own, { sessionId: 'deep' })) === JSON.stringify(context);
+      expect(isSame).toBe(true);
     });
 
     it('give back exactly what is 300 kB large', async () => {

@@ -7,6 +7,7 @@ import {
   runCli,
   startCli,
 } from '../../cli/cli-fixture.js';
+import { noise } from './checkpoint-contract.js';
 import { AGENT_ID, connected, McpWorld, result, SESSION_A } from './mcp-kit.js';
 import { transportTo } from './stdio-transport.js';
 
@@ -89,6 +90,17 @@ describe('rekindle mcp', { timeout: CLI_TIMEOUT_MS }, () => {
       { jsonrpc: '2.0', id: 1, result: { serverInfo: { name: 'rekindle' } } },
       { jsonrpc: '2.0', id: 2, result: {} },
     ]);
+  });
+
+  it('saves a checkpoint of 300 kB, lists it and loads exactly that, without a session and an agent', async () => {
+    const client = await connected(transportTo(world.dir, {}));
+    const messages = noise('stdio', 300);
+    await result(client, 'workflow_checkpoint_save', { sessionId: 'stdio', context: { messages } });
+    const page = await result(client, 'workflow_checkpoint_list', { sessionId: 'stdio' });
+    expect(page).toMatchObject({ total: 1, checkpoints: [{ id: 'stdio@1', agentId: null }] });
+    const { context } = await result(client, 'workflow_checkpoint_load', { checkpointId: 'stdio@1' });
+    expect(JSON.stringify(context) === JSON.stringify({ messages })).toBe(true);
+    await client.close();
   });
 
   it('answers what was asked before its input ended', async () => {

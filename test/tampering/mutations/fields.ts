@@ -96,7 +96,7 @@ function edit(kind: string, change: Edit): Mutation {
           random,
           placed.map((index) => all[index]!),
         );
-      if (!edited || seq === null) return null;
+      if (!edited || seq === null || difference(record, edited) === '') return null;
       const lines = all.with(at, lineWith(file, edited, seq));
       return { files: withLines(files, lines), what: `record ${seq}: ${difference(record, edited)}` };
     },

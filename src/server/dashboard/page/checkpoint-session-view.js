@@ -27,8 +27,8 @@ export function CheckpointSessionView({ id }) {
   return html`<p><a href="#/checkpoints">All sessions</a></p>
     <h1>Checkpoints of <span class="name">${id}</span></h1>
     <p>${counted(total, 'checkpoint')} <button type="button" class="small" onClick=${load}>Reload</button></p>
-    <table class="history">
-      <thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">Checkpoint</th><th scope="col">Name</th><th scope="col">Saved</th><th scope="col">Context</th><th scope="col">Added</th><th scope="col"></th><th scope="col">Layers</th></tr></thead>
+    <table class="history checkpoints">
+      <thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">Checkpoint</th><th scope="col">Name</th><th scope="col">Saved</th><th scope="col">Context</th><th scope="col">Added</th><th scope="col">Share</th><th scope="col">Layers</th></tr></thead>
       <tbody>
         ${checkpoints.map(
           (checkpoint) => html`<tr key=${checkpoint.id}>
@@ -39,7 +39,7 @@ export function CheckpointSessionView({ id }) {
             <td data-label="Saved"><${Time} at=${checkpoint.created_at} /></td>
             <td data-label="Context">${bytes(checkpoint.context_size_bytes)}</td>
             <td data-label="Added">${bytes(checkpoint.stored_bytes)}</td>
-            <td><meter min="0" max=${largest} value=${checkpoint.stored_bytes} aria-label=${`What ${checkpoint.id} added`}></meter></td>
+            <td data-label="Share"><meter min="0" max=${largest} value=${checkpoint.stored_bytes} aria-label=${`What ${checkpoint.id} added`}></meter></td>
             <td data-label="Layers"><${Layers} summary=${checkpoint.classification_summary} /></td>
           </tr>`,
         )}

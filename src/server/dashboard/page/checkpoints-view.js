@@ -10,9 +10,10 @@ export function CheckpointsView() {
   useEffect(() => void load(), []);
   if (error) return html`<${Problem} error=${error} />`;
   if (!list) return html`<p>Loading…</p>`;
-  const { sessions, total_size_bytes: total, max_total_size: max } = list;
+  const { sessions, total_size_bytes: total, max_total_size: max, problems } = list;
   return html`<h1>Checkpoints</h1>
     <p>${counted(sessions.length, 'session')}, ${bytes(total)} of ${bytes(max)} <button type="button" class="small" onClick=${load}>Reload</button></p>
+    ${problems.map(({ session_id, message }) => html`<p key=${session_id} class="warn">${session_id} cannot be read: ${message}</p>`)}
     ${sessions.length === 0 && html`<p>No checkpoints yet. <code>rekindle checkpoint save --agent …</code> makes the first.</p>`}
     ${
       sessions.length > 0 &&

@@ -134,6 +134,7 @@ export interface CheckpointSessions {
   }[];
   readonly total_size_bytes: number;
   readonly max_total_size: number;
+  readonly problems: readonly { readonly session_id: string; readonly message: string }[];
 }
 
 export interface CheckpointPage {

@@ -1,5 +1,6 @@
 /** Checkpoints, for looking at. */
 import { Type } from 'typebox';
+import type { SessionProblem } from '../../../checkpoints/session/session-pool.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import { text, wholeNumber } from '../query.js';
 import { ok, type Route, type RouteRequest } from '../route.js';
@@ -9,6 +10,10 @@ import { checkpointSessionToWire, checkpointToWire } from '../wire.js';
 const LIMIT_MAX = 1_000;
 const LIMIT = 100;
 const notFound = { description: 'There is no such checkpoint or session.', schema: schemas.problemDetails };
+
+function problemToWire({ sessionId, message }: SessionProblem): JsonObject {
+  return { session_id: sessionId, message };
+}
 
 function parameter(name: string, description: string, schema = Type.String()) {
   return { name, in: 'query', description, schema } as const;
@@ -30,6 +35,7 @@ const sessions: Route = {
       sessions: infos.map(checkpointSessionToWire),
       total_size_bytes: stats.totalSizeBytes,
       max_total_size: stats.maxTotalSize,
+      problems: stats.problems.map(problemToWire),
     });
   },
 };
@@ -53,7 +59,8 @@ const list: Route = {
   },
   async handle(request, { checkpoints }) {
     const page = await checkpoints.list(queryOf(request));
-    return ok({ total: page.total, checkpoints: page.checkpoints.map(checkpointToWire) });
+    const problems = page.problems.map(problemToWire);
+    return ok({ total: page.total, checkpoints: page.checkpoints.map(checkpointToWire), problems });
   },
 };
 
