@@ -2,7 +2,7 @@
 import { RekindleError } from '../core/errors.js';
 import { nameProblem } from '../core/name-problem.js';
 import { encodeNameSegment } from '../storage/name-encoding.js';
-import type { NewCheckpoint } from './session/checkpoint-session.js';
+import type { CheckpointLabels } from './session/checkpoint-record.js';
 
 export interface SaveParams {
   /** Default: derived from the workflow and the whole context, so give it for the second checkpoint of a session. */
@@ -25,7 +25,7 @@ const TAG_MAX = 100;
 const TAGS_MAX = 50;
 const KEY_MAX = 1_000;
 
-type About = Omit<NewCheckpoint, 'content' | 'hash' | 'layers'>;
+type About = Omit<CheckpointLabels, 'layers'>;
 
 /** @throws INVALID_ARGUMENT, INVALID_NAME */
 export function checkedAbout({

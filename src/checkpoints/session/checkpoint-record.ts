@@ -22,12 +22,8 @@ export interface StoredPack {
 /** What a context is about, by layer: how many of its keys, and how many bytes of JSON. */
 export type LayerSummary = Readonly<Record<string, { readonly keys: number; readonly bytes: number }>>;
 
-export interface SaveRecord {
-  readonly type: 'save';
-  /** That of its record in the journal: never used again. */
-  readonly number: number;
-  /** ISO 8601, UTC. */
-  readonly at: string;
+/** What was said of a checkpoint, and found out. */
+export interface CheckpointLabels {
   readonly name?: string;
   readonly agent?: string;
   readonly workflow?: string;
@@ -36,6 +32,15 @@ export interface SaveRecord {
   readonly critical?: true;
   /** What kind of thing the context is; absent for a plain context. */
   readonly kind?: string;
+  readonly layers?: LayerSummary;
+}
+
+export interface SaveRecord extends CheckpointLabels {
+  readonly type: 'save';
+  /** That of its record in the journal: never used again. */
+  readonly number: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
   readonly context: {
     /** Of its JSON text, as UTF-8. */
     readonly bytes: number;
@@ -45,7 +50,6 @@ export interface SaveRecord {
   readonly pack: StoredPack;
   /** Earlier checkpoints whose packs hold parts of the context. */
   readonly uses: readonly NumberRange[];
-  readonly layers?: LayerSummary;
   /** Checkpoints that made room for it. */
   readonly removes?: readonly number[];
   /** Bytes that the session's data takes from here on. */

@@ -8,7 +8,7 @@ import { contentDigest, encodePack } from '../content/pack.js';
 import type { MasterKey, MasterKeys } from '../encryption/master-keys.js';
 import { type DataKey, MESSAGES_PER_KEY, SessionKeys } from '../encryption/session-keys.js';
 import { withinTime } from '../within-time.js';
-import type { LayerSummary, SaveRecord } from './checkpoint-record.js';
+import type { CheckpointLabels, SaveRecord } from './checkpoint-record.js';
 import { ContentPlanner, usedPacks } from './content-planner.js';
 import { ContentReader, type PackCache } from './content-reader.js';
 import { damaged } from './damaged.js';
@@ -32,18 +32,11 @@ export interface CheckpointSessionOptions {
 }
 
 /** A context, ready to be saved. */
-export interface NewCheckpoint {
+export interface NewCheckpoint extends CheckpointLabels {
   /** Its JSON text, as UTF-8. */
   readonly content: Buffer;
   /** SHA-256 of its canonical JSON, hex. */
   readonly hash: string;
-  readonly name?: string;
-  readonly agent?: string;
-  readonly workflow?: string;
-  readonly tags?: readonly string[];
-  readonly critical?: true;
-  readonly kind?: string;
-  readonly layers?: LayerSummary;
 }
 
 export interface SaveLimits {
