@@ -37,7 +37,7 @@ import { type CheckpointStats, statsOf } from './maintenance/stats.js';
 import { type VerifyOptions, type VerifyReport, verifyCheckpoints } from './maintenance/verify.js';
 import { assertContextKey, checkedAbout, refusedParam, type SaveParams } from './save-params.js';
 import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-session.js';
-import { SessionPool } from './session/session-pool.js';
+import { checkpointsClosed, SessionPool } from './session/session-pool.js';
 
 export interface CheckpointServiceOptions extends KeyOptions {
   /** Default: files in `REKINDLE_DATA_DIR`, else in the folder in which the platform keeps the data of programs. */
@@ -94,6 +94,7 @@ export class CheckpointService {
   readonly #ownsBackend: boolean;
   readonly #swept = new WeakMap<CheckpointSession, number>();
   #parts: Promise<Parts> | null = null;
+  #isClosed = false;
 
   /** Reads nothing yet. */
   constructor(options: CheckpointServiceOptions = {}) {
@@ -157,10 +158,10 @@ export class CheckpointService {
 
   /** Exactly what was saved. @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
   async load(params: LoadParams): Promise<LoadedCheckpoint> {
+    const { access } = await this.#open();
     return this.#withNumber(params, async (session, number, id) => {
       const loaded = await session.load(number);
       if (!loaded) throw checkpointNotFound(id);
-      const { access } = await this.#open();
       await access.note(session.id);
       const context = JSON.parse(loaded.content.toString('utf8')) as JsonObject;
       const isCritical = session.log.state.isCritical(number);
@@ -289,14 +290,15 @@ export class CheckpointService {
     return pool.use(place.sessionId, async (session) => {
       const state = await session.read();
       if (state.since === null && id === undefined) throw sessionNotFound(place.sessionId);
-      if (state.since === null) throw checkpointNotFound(id!);
+      if (state.since === null && session.log.refused.length === 0) throw checkpointNotFound(id!);
       const number = place.number ?? state.newest?.number;
       if (number === undefined) throw noneLeft(place.sessionId);
       return work(session, number, id ?? checkpointId({ ...place, number }));
     });
   }
 
-  #open(): Promise<Parts> {
+  async #open(): Promise<Parts> {
+    if (this.#isClosed) throw checkpointsClosed();
     if (!this.#parts) {
       this.#parts = this.#make();
       this.#parts.catch(() => (this.#parts = null)); // the next call tries again
@@ -326,6 +328,7 @@ export class CheckpointService {
 
   /** Lets what is under way finish, and refuses what comes after. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const parts = await this.#parts?.catch(() => null);
     await parts?.pool.close();
     if (this.#ownsBackend) await this.backend.close();

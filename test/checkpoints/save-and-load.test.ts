@@ -1,22 +1,12 @@
 import fs from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import { RekindleError } from '../../src/core/errors.js';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
-import { AWKWARD_NAMES, AWKWARD_VALUES, REFUSED_NAMES } from '../../src/storage/testing/awkward-samples.js';
+import { AWKWARD_VALUES } from '../../src/storage/testing/awkward-samples.js';
 import { runParameters } from '../property/seed.js';
-import {
-  anyContext,
-  bigContext,
-  child,
-  errorOf,
-  linesOf,
-  noise,
-  Place,
-  withBlobs,
-} from './checkpoint-kit.js';
+import { anyContext, bigContext, errorOf, noise, Place, withBlobs } from './checkpoint-kit.js';
 
 describe('a context that was saved', () => {
   it('comes back exactly, with its keys in their order, whatever JSON it is', async () => {
@@ -49,13 +39,13 @@ describe('a context that was saved', () => {
   });
 
   it('comes back exactly after any edits of it, also from its earlier checkpoints', async () => {
-    const { seed } = runParameters('edits of one context', 1);
+    const { seed, numRuns } = runParameters('edits of one context', 15);
     const random = new SeededRandom(seed);
     const place = await Place.make();
     const context = bigContext(seed % 1_000, 40);
     const texts = new Map<string, string>();
     let service = place.service();
-    for (let n = 0; n < 15; n += 1) {
+    for (let n = 0; n < numRuns; n += 1) {
       edit(context, random);
       if (random.below(5) === 0) service = place.service(); // as after a restart
       if (texts.size > 3 && random.below(4) === 0) {
@@ -177,36 +167,6 @@ describe('what is no JSON', () => {
 });
 
 describe('a session', () => {
-  it.each(AWKWARD_NAMES.map((name) => [name]))('may be called %j', async (sessionId) => {
-    const service = (await shared()).service;
-    const { checkpointId } = await service.save({ sessionId, context: { sessionId } });
-    expect((await service.load({ checkpointId })).context).toEqual({ sessionId });
-    expect((await service.load({ sessionId })).metadata).toMatchObject({ sessionId, number: 1 });
-  });
-
-  it('is another one for each of those names', async () => {
-    const { service } = await shared();
-    expect(new Set((await service.sessions()).map(({ id }) => id))).toEqual(new Set(AWKWARD_NAMES));
-  });
-
-  it.each(REFUSED_NAMES.map((name) => [name]))(
-    'may not be called %j, and nothing is written',
-    async (name) => {
-      const place = await Place.make();
-      const service = place.service();
-      const errors = [
-        await errorOf(service.save({ sessionId: name, context: {} })),
-        await errorOf(service.load({ sessionId: name })),
-        await errorOf(service.list({ sessionId: name })),
-        await errorOf(service.markCritical({ sessionId: name, contextKey: 'a' })),
-      ];
-      for (const { code } of errors) expect(['INVALID_NAME', 'INVALID_ARGUMENT']).toContain(code);
-      const { code } = await errorOf(service.load({ checkpointId: `${name}@1` }));
-      expect(['INVALID_NAME', 'CHECKPOINT_NOT_FOUND']).toContain(code);
-      expect(await fs.readdir(place.root)).toEqual([]);
-    },
-  );
-
   it('may have several agents: each of them pays for its changes only', async () => {
     const place = await Place.make();
     const service = place.service();
@@ -261,7 +221,7 @@ describe('loading', () => {
 });
 
 describe('what a checkpoint takes on the disk', () => {
-  it('is about what changed: 1 KB in 1 MB, also for a process that is opened anew', async () => {
+  it('is about what changed: 1 KB in 1 MB, also for a service that is opened anew', async () => {
     const place = await Place.make();
     const context = bigContext(3, 1_000);
     const service = place.service();
@@ -272,15 +232,9 @@ describe('what a checkpoint takes on the disk', () => {
       await service.save({ sessionId: 's', context });
     }
     expect((await place.packBytes('s')) - whole).toBeLessThan(3 * 8_192);
-    const script = `
-      const service = new CheckpointService({ backend: new FileStorage(root) });
-      const { context } = await service.load({ sessionId: 's' });
-      context.messages.push('more');
-      say((await service.save({ sessionId: 's', context })).metadata.storedBytes);
-      await service.close();`;
-    const [stored] = await linesOf(child(place.root, script));
-    expect(stored).toBeLessThan(20_000);
     context.messages.push('more');
+    const { metadata } = await place.service().save({ sessionId: 's', context });
+    expect(metadata.storedBytes).toBeLessThan(20_000);
     expect((await service.load({ sessionId: 's' })).context).toEqual(context);
   });
 
@@ -317,13 +271,6 @@ describe('what a checkpoint takes on the disk', () => {
     expect((await place.service().save({ sessionId: 's', context: { n: 2 } })).checkpointId).toBe('s@2');
   });
 });
-
-let place: Promise<{ service: CheckpointService }> | null = null;
-/** One store for all names. */
-function shared(): Promise<{ service: CheckpointService }> {
-  place ??= Place.make().then((made) => ({ service: made.service() }));
-  return place;
-}
 
 function edit(context: JsonObject & { messages: JsonValue[] }, random: SeededRandom): void {
   const { messages } = context;

@@ -3,12 +3,13 @@ import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
 import { DAMAGE } from './mutations/damage.js';
 import { EXCHANGES } from './mutations/exchange.js';
 import { FIELDS } from './mutations/fields.js';
+import { KEY_CHANGES } from './mutations/keys.js';
 import { LINES } from './mutations/lines.js';
 import type { Mutation, Tampered } from './mutations/mutation.js';
 import type { StoredSession } from './stores.js';
 import { judge, type Outcome } from './verdict.js';
 
-export const MUTATIONS: readonly Mutation[] = [...DAMAGE, ...EXCHANGES, ...LINES, ...FIELDS];
+export const MUTATIONS: readonly Mutation[] = [...DAMAGE, ...EXCHANGES, ...LINES, ...FIELDS, ...KEY_CHANGES];
 
 export interface CampaignOptions {
   readonly seed: number;

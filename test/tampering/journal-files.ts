@@ -3,7 +3,7 @@ import { canonicalJson } from '../../src/core/canonical-json.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { decodeLine } from '../../src/storage/file/journal-line.js';
 import { encodeLineEnd, encodeRecord } from '../../src/storage/record-encoding.js';
-import type { SessionFiles } from './stores.js';
+import type { SessionFiles, StoredSession } from './stores.js';
 
 export const LIVE = 'checkpoints.jsonl';
 
@@ -63,18 +63,26 @@ export function withLines(files: SessionFiles, lines: readonly Line[]): Map<stri
   return changed;
 }
 
-/** Whether the journal is the beginning of what it was: nothing but a head that was kept elsewhere can tell. */
-export function isCut(original: SessionFiles, files: SessionFiles): boolean {
-  const before = recordsOf(original);
+/** Whether the journal is the beginning of what it was once: nothing but a head that was kept elsewhere can tell. */
+export function isCut({ files: whole, history }: StoredSession, files: SessionFiles): boolean {
   const now = recordsOf(files);
-  return now.length < before.length && now.every((text, index) => text === before[index]);
+  const isBeginningOf = (past: SessionFiles) => {
+    const before = recordsOf(past);
+    return now.length <= before.length && now.every((text, index) => text === before[index]);
+  };
+  return now.join() !== recordsOf(whole).join() && history.some(isBeginningOf);
 }
 
+const RECORDS = new WeakMap<SessionFiles, readonly string[]>();
+
 /** Each once: an older live file in place of the last one has what is in a sealed one, too. */
-function recordsOf(files: SessionFiles): string[] {
-  return [
-    ...new Set(
-      linesOf(files).flatMap(({ record, seq }) => (record ? [`${seq} ${canonicalJson(record)}`] : [])),
-    ),
-  ];
+function recordsOf(files: SessionFiles): readonly string[] {
+  const known = RECORDS.get(files);
+  if (known) return known;
+  const texts = linesOf(files).flatMap(({ record, seq }) =>
+    record ? [`${seq} ${canonicalJson(record)}`] : [],
+  );
+  const records = [...new Set(texts)];
+  RECORDS.set(files, records);
+  return records;
 }

@@ -2,13 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { runParameters } from '../property/seed.js';
 import {
+  BEGINNING_NOT_BOUND,
   CONTENT_NOT_CHECKED,
+  CONTENT_OF_ANY_NUMBER,
+  CONTENT_OF_ANY_SESSION,
+  GAPS_NOT_TOLD,
+  HEADS_OF_LAST_RECORD,
   NO_MAC_CHECK,
   NUMBER_NOT_BOUND,
+  NUMBER_OF_ANY_PLACE,
   type Patch,
+  PLAIN_AFTER_SEALED,
   runPlanted,
   SEQUENCE_NOT_IN_MAC,
   TAG_NOT_CHECKED,
+  UNKNOWN_KEY_COUNTS,
 } from './planted-library.js';
 
 const { seed, numRuns } = runParameters('planted in the encryption', 2_000);
@@ -40,9 +48,9 @@ const PLANTS: readonly Plant[] = [
   },
   {
     bug: 'whose data may stand for another number',
-    without: [NO_MAC_CHECK],
+    without: [NO_MAC_CHECK, CONTENT_OF_ANY_NUMBER],
     patch: NUMBER_NOT_BOUND,
-    options: [sealedOnly, contentsOnly, '--kind', 'numbers exchanged'],
+    options: [sealedOnly, contentsOnly, '--kind', 'contents exchanged'],
   },
   {
     bug: 'that does not check what it opened',
@@ -55,6 +63,54 @@ const PLANTS: readonly Plant[] = [
     without: [],
     patch: CONTENT_NOT_CHECKED,
     options: ['--kind', FITTED],
+  },
+  {
+    bug: 'whose contents may be those of another number',
+    without: [],
+    patch: CONTENT_OF_ANY_NUMBER,
+    options: ['--kind', 'contents exchanged'],
+  },
+  {
+    bug: 'whose contents may be those of another session',
+    without: [],
+    patch: CONTENT_OF_ANY_SESSION,
+    options: ['--kind', 'line of another session in place'],
+  },
+  {
+    bug: 'whose numbers do not tell where a record stands',
+    without: [CONTENT_OF_ANY_NUMBER],
+    patch: NUMBER_OF_ANY_PLACE,
+    options: ['--kind', 'numbers exchanged'],
+  },
+  {
+    bug: 'that believes records of a key that nobody has',
+    without: [],
+    patch: UNKNOWN_KEY_COUNTS,
+    options: [sealedOnly, '--kind', 'field changed, under a key that nobody has'],
+  },
+  {
+    bug: 'that believes plain records where all are sealed',
+    without: [],
+    patch: PLAIN_AFTER_SEALED,
+    options: ['--kind', 'plain records in place of sealed ones'],
+  },
+  {
+    bug: 'whose keys do not tell from where on all are sealed',
+    without: [],
+    patch: BEGINNING_NOT_BOUND,
+    options: ['--kind', 'plain records in place of sealed ones, and keys.json permits them'],
+  },
+  {
+    bug: 'that does not tell which records are missing',
+    without: [],
+    patch: GAPS_NOT_TOLD,
+    options: ['--kind', 'lines removed'],
+  },
+  {
+    bug: 'whose heads tell of the last record only',
+    without: [],
+    patch: HEADS_OF_LAST_RECORD,
+    options: ['--kind', 'field changed'],
   },
 ];
 

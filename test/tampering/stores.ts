@@ -4,7 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import { EnvironmentKeys } from '../../src/checkpoints/encryption/environment-keys.js';
-import type { SessionHead } from '../../src/checkpoints/session/session-log.js';
+import { SessionKeys } from '../../src/checkpoints/encryption/session-keys.js';
+import { journalNames, type SessionHead, SessionLog } from '../../src/checkpoints/session/session-log.js';
 import { ManualClock } from '../../src/core/clock.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
@@ -30,6 +31,8 @@ export interface StoredSession {
   readonly list: string;
   readonly info: string;
   readonly head: SessionHead;
+  /** For some that are encrypted: a plain session of the same id, in which other contents were saved. */
+  readonly impostor: SessionFiles | null;
 }
 
 export const MASTER_KEYS = new EnvironmentKeys({ REKINDLE_MASTER_KEY: '5a'.repeat(32) });
@@ -46,32 +49,43 @@ interface Recipe {
   /** Small ones give a journal of several files. */
   readonly segmentBytesMax?: number;
   readonly compressed?: true;
+  /** Before the last step the journal begins anew. */
+  readonly anew?: true;
+  readonly impostor?: true;
 }
 
 const RECIPES: readonly Recipe[] = [
   { id: 'plain', kind: 'plain', compressed: true },
   { id: 'plain-twin', kind: 'plain' },
-  { id: 'sealed', kind: 'sealed', compressed: true },
+  { id: 'sealed', kind: 'sealed', compressed: true, impostor: true },
   { id: 'sealed-twin', kind: 'sealed' },
   { id: 'two-keys', kind: 'sealed', messagesPerKey: 4 },
   { id: 'segments', kind: 'sealed', segmentBytesMax: 1_500 },
   { id: 'plain-segments', kind: 'plain', segmentBytesMax: 1_500 },
-  { id: 'sealed-later', kind: 'sealed later' },
+  { id: 'sealed-later', kind: 'sealed later', impostor: true },
+  { id: 'anew', kind: 'sealed', anew: true },
+  { id: 'anew-segments', kind: 'sealed', segmentBytesMax: 1_500, anew: true },
+  { id: 'plain-anew', kind: 'plain', anew: true },
 ];
 
 export async function makeStores(): Promise<StoredSession[]> {
   const root = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-tampering-'));
   try {
     const sessions: StoredSession[] = [];
-    for (const recipe of RECIPES) sessions.push(await makeSession(root, recipe));
+    for (const recipe of RECIPES) {
+      const { id } = recipe;
+      const other = path.join(root, 'impostors');
+      const impostor = recipe.impostor ? await makeSession(other, { id, kind: 'plain' }, 'other') : null;
+      sessions.push({ ...(await makeSession(root, recipe)), impostor: impostor?.files ?? null });
+    }
     return sessions;
   } finally {
     await fs.rm(root, { recursive: true, force: true });
   }
 }
 
-async function makeSession(root: string, recipe: Recipe): Promise<StoredSession> {
-  const { id, kind, messagesPerKey, segmentBytesMax, compressed = false } = recipe;
+async function makeSession(root: string, recipe: Recipe, goal = recipe.id): Promise<StoredSession> {
+  const { id, kind, messagesPerKey, segmentBytesMax, compressed = false, anew = false } = recipe;
   const backend = new FileStorage(root, segmentBytesMax === undefined ? {} : { segmentBytesMax });
   const clock = new ManualClock();
   const open = (enabled: boolean) =>
@@ -90,7 +104,12 @@ async function makeSession(root: string, recipe: Recipe): Promise<StoredSession>
       service = open(true);
     }
     clock.advance(60_000);
-    await step(service, id);
+    if (index === STEPS.length - 1 && anew) {
+      await service.close();
+      await beginAnew(backend, id, clock);
+      service = open(kind === 'sealed');
+    }
+    await step(service, id, goal);
     history.push(await filesOf(path.join(root, 'checkpoints', 'sessions', id), history.at(-1)));
   }
   const { checkpoints: listed } = await service.list({ sessionId: id });
@@ -104,19 +123,44 @@ async function makeSession(root: string, recipe: Recipe): Promise<StoredSession>
   await service.close();
   await backend.close();
   const list = JSON.stringify(listed);
-  return { id, sealed: kind === 'sealed', files: history.at(-1)!, history, checkpoints, list, info, head };
+  const about = { id, sealed: kind === 'sealed', checkpoints, list, info, head };
+  return { ...about, files: history.at(-1)!, history, impostor: null };
+}
+
+/** What a service does after a thousand removals. */
+async function beginAnew(backend: FileStorage, session: string, clock: ManualClock): Promise<void> {
+  const folder = ['checkpoints', 'sessions', session];
+  const keys = new SessionKeys(backend.documents, folder, session, MASTER_KEYS);
+  const nowMs = () => clock.nowMs();
+  const log = new SessionLog(backend, { folder, session, keys, waitMs: 1_000, nowMs });
+  await log.refresh();
+  await log.authenticate();
+  const { digest, seq } = (await log.headOf())!;
+  const base = log.state.baseRecord(new Date(nowMs()).toISOString(), digest) as unknown as JsonObject;
+  const { isEncrypted } = log;
+  await log.close();
+  const key = isEncrypted ? await keys.newest() : null;
+  const about = key ? { ...base, key: key.id } : base;
+  const record = key ? { ...about, mac: key.macOf(session, seq + 1, about) } : about;
+  const names = journalNames(folder);
+  const lease = await backend.leases.acquire(names.lease);
+  const journal = await backend.openJournal<JsonObject>(names.journal, { lease });
+  await journal.append([record]);
+  await journal.removeBefore(seq + 1);
+  await journal.close();
+  await lease.release();
 }
 
 export function withoutAccess(info: object): object {
   return { ...info, lastAccessedAt: null };
 }
 
-type Step = (service: CheckpointService, sessionId: string) => Promise<unknown>;
+type Step = (service: CheckpointService, sessionId: string, goal: string) => Promise<unknown>;
 
 const save =
   (n: number, metadata: { name?: string; tags?: string[] } = {}, critical = false): Step =>
-  (service, sessionId) =>
-    service.save({ sessionId, context: contextOf(sessionId, n), metadata, agentId: 'agent', critical });
+  (service, sessionId, goal) =>
+    service.save({ sessionId, context: contextOf(goal, n), metadata, agentId: 'agent', critical });
 
 /** The number of the checkpoint that is removed: that of its record. */
 export const REMOVED = 4;
@@ -134,16 +178,16 @@ const STEPS: readonly Step[] = [
 ];
 
 /** Some KB, most of them as in the one before; in another session another one. */
-function contextOf(sessionId: string, n: number): JsonObject {
+function contextOf(goal: string, n: number): JsonObject {
   const notes = Array.from(
     { length: 120 },
     (_, index) => `note ${index} of ${Math.imul(index + 7, 2_654_435_761) ^ (index << 9)} `,
   );
-  notes[n * 17] = `changed by ${n} ${'x'.repeat(n)}`;
+  for (let at = 1; at <= n; at += 1) notes[at * 17] = `changed by ${at} ${'x'.repeat(at)}`;
   return {
     step: n,
     notes,
-    goal: `to be what it was in ${sessionId}`,
+    goal: `to be what it was in ${goal}`,
     more: Array.from({ length: n }, (_, at) => at * n),
   };
 }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import { isRekindleError } from '../../src/core/errors.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
-import { MapFileSystem } from '../faults/map-file-system.js';
 import { isCut } from './journal-files.js';
+import { ReadOnlyFiles } from './read-only-files.js';
 import { MASTER_KEYS, REMOVED, type SessionFiles, type StoredSession, withoutAccess } from './stores.js';
 
 export type Outcome = 'detected' | 'harmless' | 'only with heads' | 'metadata of a plain session';
@@ -27,19 +27,11 @@ export interface Judged {
 
 const ROOT = '/store';
 
-/** Reading needs no right to write, and nothing of what is read is written. */
-class ReadOnlyFiles extends MapFileSystem {
-  override async open(file: string, mode: 'read' | 'update' | 'create') {
-    if (mode === 'read') return super.open(file, mode);
-    throw Object.assign(new RangeError(`EROFS: ${file}`), { code: 'EROFS' });
-  }
-}
-
+/** Reading needs no right to write. */
 export async function judge(judged: Judged): Promise<Verdict> {
   const { session, files } = judged;
   const folder = path.join(ROOT, 'checkpoints', 'sessions', session.id);
-  const picture = new Map([...files].map(([name, bytes]) => [path.join(folder, name), bytes]));
-  const backend = new FileStorage(ROOT, { fileSystem: new ReadOnlyFiles(picture) });
+  const backend = new FileStorage(ROOT, { fileSystem: new ReadOnlyFiles(folder, files) });
   const service = new CheckpointService({ backend, masterKeys: MASTER_KEYS });
   try {
     return await new Judge(judged, service).verdict();
@@ -82,7 +74,7 @@ class Judge {
   }
 
   #wasCut(): boolean {
-    return isCut(this.#judged.session.files, this.#judged.files);
+    return isCut(this.#judged.session, this.#judged.files);
   }
 
   #as(outcome: Outcome): Verdict {

@@ -14,6 +14,7 @@ export interface SessionRepair {
 /** @throws SESSION_NOT_FOUND, LEASE_HELD, KEY_UNAVAILABLE with the journal repaired, and what is lost not noted */
 export async function repairSession(pool: SessionPool, sessionId: string): Promise<SessionRepair> {
   if (!(await pool.names()).includes(sessionId)) throw sessionNotFound(sessionId);
+  await pool.release(sessionId);
   const segments = await repairSharedJournal(pool.backend, journalNames(pool.folderOf(sessionId)));
   const lost = await pool.use(sessionId, (session) => session.acknowledgeLoss());
   return { segments, lost };

@@ -52,14 +52,15 @@ export class SessionPool {
   }
 
   /** Sorted. */
-  names(): Promise<string[]> {
+  async names(): Promise<string[]> {
+    if (this.#isClosed) throw checkpointsClosed();
     return this.#options.backend.listNames([...this.#options.folder, 'sessions']);
   }
 
   /** @throws INVALID_NAME, and what the work throws */
   async use<T>(id: string, work: (session: CheckpointSession) => Promise<T>): Promise<T> {
     encodeNameSegment(id);
-    if (this.#isClosed) throw closed();
+    if (this.#isClosed) throw checkpointsClosed();
     const opened = this.#opened.get(id) ?? { session: this.#open(id), users: 0 };
     this.#opened.delete(id);
     this.#opened.set(id, opened);
@@ -82,6 +83,7 @@ export class SessionPool {
       try {
         await this.use(sessionId, () => work(sessionId));
       } catch (thrown) {
+        if (this.#isClosed) throw thrown;
         problems.push({ sessionId, message: messageOf(thrown) });
       }
     }
@@ -90,6 +92,14 @@ export class SessionPool {
 
   #open(session: string): CheckpointSession {
     return new CheckpointSession({ ...this.#options, folder: this.folderOf(session), session });
+  }
+
+  /** Closes a session that is not at work, and with it its lock. */
+  async release(id: string): Promise<void> {
+    const opened = this.#opened.get(id);
+    if (!opened || opened.users > 0) return;
+    this.#opened.delete(id);
+    await opened.session.close();
   }
 
   /** What they acknowledged is durable: closing them may take its time, and fail. */
@@ -175,6 +185,6 @@ export class SessionPool {
   }
 }
 
-function closed(): RekindleError {
+export function checkpointsClosed(): RekindleError {
   return new RekindleError('JOURNAL_CLOSED', 'The checkpoints were closed.', { details: {} });
 }

@@ -15,6 +15,7 @@ export const EXCHANGES: readonly Mutation[] = [
     apply({ files }, _, random) {
       const packs = take(files, isPack);
       const [a, b] = [random.pick(packs), random.pick(packs)];
+      if (a === b) return null;
       const changed = replaced(replaced(files, a[0], b[1]), b[0], a[1]);
       return { files: changed, what: `${labelOf(files, a[0])} and ${labelOf(files, b[0])}` };
     },

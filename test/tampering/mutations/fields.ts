@@ -17,6 +17,11 @@ export const FIELDS: readonly Mutation[] = [
     return rest;
   }),
   edit('field added', (record, random) => ({ ...record, ...random.pick(ADDED) })),
+  edit('field changed, under a key that nobody has', (record, random) => ({
+    ...changedAt(record, pickField(record, random), random),
+    key: 'ffffffffffffffff',
+    mac: record['mac'] ?? 'forged',
+  })),
   edit('code and key taken away', ({ key: _, mac: __, ...rest }) => rest),
   edit('field of another record', (record, random, all) => {
     const other = random.pick(all).record ?? {};
@@ -27,23 +32,8 @@ export const FIELDS: readonly Mutation[] = [
     const field = pickField(record, random);
     return typeof valueAt(record, field) === 'number' ? withValue(record, field, random.pick(HUGE)) : null;
   }),
-  {
-    kind: 'numbers exchanged',
-    crafted: true,
-    apply(session, _, random) {
-      const all = linesOf(session.files);
-      const saves = all.flatMap(({ record }, index) => (record?.['type'] === 'save' ? [index] : []));
-      const [a, b] = [random.pick(saves), random.pick(saves)];
-      const numbers = [all[a]!.record!['number']!, all[b]!.record!['number']!] as const;
-      const given = (at: number, number: JsonValue) =>
-        lineWith(all[at]!.file, { ...all[at]!.record!, number }, all[at]!.seq!);
-      const lines = all.with(a, given(a, numbers[1])).with(b, given(b, numbers[0]));
-      return {
-        files: withLines(session.files, lines),
-        what: `${String(numbers[0])} and ${String(numbers[1])}`,
-      };
-    },
-  },
+  exchange('numbers exchanged', ['number']),
+  exchange('contents exchanged', ['context', 'pack', 'uses']),
   {
     kind: 'record that is put first',
     crafted: true,
@@ -99,6 +89,27 @@ function edit(kind: string, change: Edit): Mutation {
       if (!edited || seq === null || difference(record, edited) === '') return null;
       const lines = all.with(at, lineWith(file, edited, seq));
       return { files: withLines(files, lines), what: `record ${seq}: ${difference(record, edited)}` };
+    },
+  };
+}
+
+/** Two checkpoints say some of what the other said. */
+function exchange(kind: string, names: readonly string[]): Mutation {
+  return {
+    kind,
+    crafted: true,
+    apply({ files }, _, random) {
+      const all = linesOf(files);
+      const saves = all.flatMap(({ record }, index) => (record?.['type'] === 'save' ? [index] : []));
+      const [a, b] = [pickOf(random, saves), pickOf(random, saves)];
+      if (a === null || b === null || a === b) return null;
+      const given = (at: number, from: number) => {
+        const { file, record, seq } = all[at]!;
+        const theirs = names.map((name) => [name, all[from]!.record![name]!] as const);
+        return lineWith(file, { ...record, ...Object.fromEntries(theirs) }, seq!);
+      };
+      const lines = all.with(a, given(a, b)).with(b, given(b, a));
+      return { files: withLines(files, lines), what: `${all[a]!.seq} and ${all[b]!.seq}` };
     },
   };
 }

@@ -5,11 +5,12 @@ import { type Line, linesOf, lineWith, withLines } from '../journal-files.js';
 import type { StoredSession } from '../stores.js';
 import { isPack, type Mutation } from './mutation.js';
 
-/** Changes the list of lines, and tells what it did. */
+/** Changes the list of lines, and tells what it did; nothing for a change that is none. */
 type Change = (lines: Line[], random: SeededRandom) => string;
 
 const SWAP: Change = (lines, random) => {
   const [a, b] = [random.below(lines.length), random.below(lines.length)];
+  if (a === b) return '';
   const { file } = lines[a]!;
   const kept = lines[a]!;
   lines[a] = { ...lines[b]!, file };
@@ -32,6 +33,18 @@ export const LINES: readonly Mutation[] = [
   ...variants('lines swapped', SWAP),
   ...variants('line duplicated', DUPLICATE),
   ...variants('lines removed', REMOVE),
+  lines('lines removed, and said to be lost', true, (list, random) => {
+    const before = list.flatMap(({ seq }) => seq ?? []);
+    const what = REMOVE(list, random);
+    const left = list.flatMap(({ seq }) => seq ?? []);
+    const lost = before.filter((seq) => !left.includes(seq));
+    const last = list.at(-1);
+    if (lost.length === 0 || !last) return '';
+    const ranges = [[lost[0]!, lost.at(-1)!]];
+    const record = { type: 'lost', at: '2024-01-01T00:00:00.000Z', ranges, stored: 0 };
+    list.push(lineWith(last.file, record, (left.at(-1) ?? 0) + 1));
+    return what;
+  }),
   lines('line replaced by the mark of a loss', true, (list, random) => {
     const at = random.below(list.length);
     list[at] = { ...list[at]!, text: LOST_MARK, record: null, seq: null };
