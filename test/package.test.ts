@@ -241,6 +241,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type CallLogging',
     'type CheckpointAgentOptions',
     'type FromCheckpoint',
+    'type FromCheckpointInit',
     'type LanguageModel',
     'type ModelEvent',
     'type ModelRequest',

@@ -235,6 +235,8 @@ export class SharedJournal<R extends JsonObject> {
     const { seq, cursor, crc } = await writer.append([record], { expectedSeq }).catch((thrown: unknown) => {
       // Any other error says by itself what became of the record.
       if (!isRekindleError(thrown, 'LEASE_LOST')) written.unsure = null;
+      // Somebody else appended, so the lease is theirs.
+      if (isRekindleError(thrown, 'JOURNAL_CONFLICT')) throw lost(this.#options.journal, thrown);
       throw thrown;
     });
     await this.#folding.add(async () => {
@@ -280,4 +282,11 @@ export class SharedJournal<R extends JsonObject> {
     await (await this.#reader?.catch(() => null))?.close();
     this.#reader = null;
   }
+}
+
+function lost(journal: Name, cause: unknown): RekindleError {
+  return new RekindleError('LEASE_LOST', `Another process has written to ${journal.join('/')}.`, {
+    details: { name: [...journal] },
+    cause,
+  });
 }

@@ -9,7 +9,7 @@ import { workloads } from './workloads/all.js';
 /** `.ci/run` explores two million. */
 const STATES_EACH = 450;
 /** Each of their states reads and writes many files. */
-const STATES_DEAR = 60;
+const STATES_DEAR = 25;
 const DEAR: ReadonlySet<string> = new Set(['checkpoints', 'checkpoint-keys']);
 /** A second or two where the machine is free. */
 const TIMEOUT_MS = 60_000;

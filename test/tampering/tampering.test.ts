@@ -8,7 +8,7 @@ import { Tally } from './tally.js';
 it('what was tampered with is exactly what was saved, or refused, and no change goes untold', {
   timeout: 60_000,
 }, async () => {
-  const { seed, numRuns } = runParameters('tampering', 500);
+  const { seed, numRuns } = runParameters('tampering', 120);
   const campaign = new Campaign(await makeStores(), { seed });
   const tally = new Tally();
   for await (const attempt of campaign.attempts(indicesOf(0, 1, numRuns))) tally.add(attempt);

@@ -161,7 +161,7 @@ describe('checkpoint verify', { timeout: CLI_TIMEOUT_MS }, () => {
       });
       expect(one).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^ok {6}1 checkpoint in 1 session; /),
+        stdout: expect.stringMatching(/^ok {5}1 checkpoint in 1 session; /),
       });
       expect(loaded).toMatchObject({ code: 5, stdout: '' });
     }));
