@@ -39,8 +39,10 @@ export class Campaign {
   constructor(sessions: readonly StoredSession[], options: CampaignOptions) {
     this.#sessions = sessions;
     this.#options = options;
-    const { kinds, sealedOnly = false } = options;
-    this.#mutations = MUTATIONS.filter(({ kind }) => kinds?.includes(kind) ?? true);
+    const { kinds, sealedOnly = false, contentsOnly = false } = options;
+    const isTried = ({ kind, valid = false }: Mutation) =>
+      (kinds?.includes(kind) ?? true) && !(valid && contentsOnly);
+    this.#mutations = MUTATIONS.filter(isTried);
     this.#tampered = sessions.filter(({ sealed }) => sealed || !sealedOnly);
   }
 

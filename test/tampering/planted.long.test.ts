@@ -104,7 +104,7 @@ const PLANTS: readonly Plant[] = [
     bug: 'that does not tell which records are missing',
     without: [],
     patch: GAPS_NOT_TOLD,
-    options: ['--kind', 'lines removed'],
+    options: [sealedOnly, '--kind', 'line replaced by the mark of a loss'],
   },
   {
     bug: 'whose heads tell of the last record only',

@@ -61,7 +61,7 @@ const RECIPES: readonly Recipe[] = [
   { id: 'sealed-twin', kind: 'sealed' },
   { id: 'two-keys', kind: 'sealed', messagesPerKey: 4 },
   { id: 'segments', kind: 'sealed', segmentBytesMax: 1_500 },
-  { id: 'plain-segments', kind: 'plain', segmentBytesMax: 1_500 },
+  { id: 'plain-segments', kind: 'plain', segmentBytesMax: 500 },
   { id: 'sealed-later', kind: 'sealed later', impostor: true },
   { id: 'anew', kind: 'sealed', anew: true },
   { id: 'anew-segments', kind: 'sealed', segmentBytesMax: 1_500, anew: true },
@@ -177,8 +177,9 @@ const STEPS: readonly Step[] = [
   save(5, { tags: ['kept'] }, true),
 ];
 
-/** Some KB, most of them as in the one before; in another session another one. */
+/** Some KB, from the second on most of them as in the one before; in another session another one. */
 function contextOf(goal: string, n: number): JsonObject {
+  if (n === 1) return { step: 1, goal: `to begin with ${goal}` };
   const notes = Array.from(
     { length: 120 },
     (_, index) => `note ${index} of ${Math.imul(index + 7, 2_654_435_761) ^ (index << 9)} `,

@@ -49,6 +49,7 @@ function impostor(kind: string, change: (files: SessionFiles) => SessionFiles): 
   return {
     kind,
     crafted: true,
+    valid: true,
     apply(session: StoredSession, _, random) {
       const { files, impostor: theirs } = session;
       if (!theirs) return null;

@@ -12,6 +12,8 @@ export interface Mutation {
   readonly kind: string;
   /** By somebody who makes checksums fit: in a session that is not sealed it may change what is said of a checkpoint. */
   readonly crafted: boolean;
+  /** Makes whole records and data that are valid but for their codes. */
+  readonly valid?: boolean;
   /** Null where there is nothing to do it to. */
   apply(session: StoredSession, others: readonly StoredSession[], random: SeededRandom): Tampered | null;
 }
