@@ -46,6 +46,11 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'Insufficient Storage',
 };
 
+/** The kind of an error, as HTTP has it. */
+export function statusOf(code: ErrorCode): number {
+  return STATUS[code] ?? 500;
+}
+
 /** What is unexpected is told without its text: that may hold anything. `onUnexpected` gets it. */
 export function problemOf(thrown: unknown, onUnexpected: (thrown: unknown) => void): Reply {
   if (isRefused(thrown)) return refusalReply(thrown.refusal);
@@ -56,7 +61,7 @@ export function problemOf(thrown: unknown, onUnexpected: (thrown: unknown) => vo
       detail: 'Something went wrong here; the log of the server says what.',
     });
   }
-  const status = STATUS[thrown.code] ?? 500;
+  const status = statusOf(thrown.code);
   if (status === 500) onUnexpected(thrown);
   const { code, message, details, advice } = thrown;
   const conflict = code === 'DOCUMENT_CONFLICT' ? conflictFields(details) : {};

@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.j
 import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
+import { statusOf } from '../http/problem.js';
 
 /** Checked by us, so that a refusal carries our code: the SDK only announces the schema. */
 const takesAnything: jsonSchemaValidator = {
@@ -99,7 +100,13 @@ function textOf(value: JsonValue): string {
 
 function errorOf(thrown: unknown): CallToolResult {
   const error = isRekindleError(thrown)
-    ? { code: thrown.code, message: thrown.message, advice: thrown.advice, details: thrown.details }
+    ? {
+        code: thrown.code,
+        status: statusOf(thrown.code),
+        message: thrown.message,
+        advice: thrown.advice,
+        details: thrown.details,
+      }
     : { code: 'UNEXPECTED', message: messageOf(thrown) };
   const text = `${error.code}: ${error.message}`;
   return { isError: true, content: [{ type: 'text', text }], structuredContent: { error } };

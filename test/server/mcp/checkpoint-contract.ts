@@ -158,6 +158,7 @@ export function checkpointContract(client: (caller?: Caller) => Promise<Client>)
       });
       expect(error).toMatchObject({
         code: 'STORAGE_QUOTA_EXCEEDED',
+        status: 413,
         advice: expect.any(String),
         details: { what: 'session bytes', currentSize: expect.any(Number), maxSize: expect.any(Number) },
       });
