@@ -127,7 +127,7 @@ export class CheckpointService {
         return save();
       });
       const { state } = session.log;
-      await pool.noteSize(sessionId, state.storedBytes());
+      pool.noteSize(sessionId, state.storedBytes());
       if (saved.removed.length > 0) await this.#sweep(session, config);
       const metadata = toMetadata(sessionId, saved.record, state.isCritical(saved.record.number));
       if (saved.status === 'SKIPPED_UNCHANGED' && isNamedOtherwise(params, metadata))

@@ -9,7 +9,7 @@ import { workloads } from './workloads/all.js';
 /** `.ci/run` explores two million. */
 const STATES_EACH = 450;
 /** Each of their states reads and writes many files. */
-const STATES_DEAR = 25;
+const STATES_DEAR = 15;
 const DEAR: ReadonlySet<string> = new Set(['checkpoints', 'checkpoint-keys']);
 /** A second or two where the machine is free. */
 const TIMEOUT_MS = 60_000;
@@ -49,7 +49,7 @@ describe('every crash state is recovered from', { timeout: TIMEOUT_MS }, () => {
     const sequence = ['save', 'delete newest', KILL, 'prune'];
     const violation = await exploreSequence(workload, sequence, new SeenStates(), {
       seed: 1,
-      statesMax: 150,
+      statesMax: 80,
     });
     expect(violation?.message).toBeUndefined();
   });

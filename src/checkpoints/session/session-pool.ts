@@ -134,8 +134,11 @@ export class SessionPool {
   }
 
   /** What a session takes now. */
-  async noteSize(id: string, bytes: number): Promise<void> {
-    (await this.#known()).bySession.set(id, bytes);
+  noteSize(id: string, bytes: number): void {
+    this.#sizes?.then(
+      ({ bySession }) => bySession.set(id, bytes),
+      () => {}, // they will be looked up anew
+    );
   }
 
   /** Looked up by one for all who ask meanwhile. */
