@@ -81,7 +81,7 @@ export class SessionPool {
     const problems: SessionProblem[] = [];
     for (const sessionId of await this.names()) {
       try {
-        await this.use(sessionId, () => work(sessionId));
+        await work(sessionId);
       } catch (thrown) {
         if (this.#isClosed) throw thrown;
         problems.push({ sessionId, message: messageOf(thrown) });

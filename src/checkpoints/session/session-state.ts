@@ -8,7 +8,7 @@ export interface PlacedRecord {
   readonly record: CheckpointRecord;
 }
 
-/** How long it is remembered when data was let go; no grace time is longer. */
+/** How long it is remembered over a new beginning when data was let go. A longer grace time counts from when the data was stored. */
 const FREED_DAYS = 30;
 const DAY_MS = 86_400_000;
 
