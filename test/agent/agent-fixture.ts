@@ -13,7 +13,7 @@ import type { ToolDefinition } from '../../src/core/tool-definition.js';
 import type { WorkingContextSnapshotBootstrapOptionsInit } from '../../src/memory/restore/working-context-snapshot-bootstrapper.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../src/messages/message.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
-import { type ProcessIdentity, systemIdentity } from '../../src/storage/file/process-identity.js';
+import { type ProcessIdentity, systemIdentity } from '../../src/storage/process-identity.js';
 
 export const AGENT_ID = 'ada';
 

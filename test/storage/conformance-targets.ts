@@ -5,16 +5,23 @@ import path from 'node:path';
 import { ManualClock } from '../../src/core/clock.js';
 import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
+import type { StorageBackend } from '../../src/storage/ports.js';
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.js';
 import type { StorageTarget } from '../../src/storage/testing/conformance-kit.js';
 
-export function fileTarget(name: string, options: FileStorageOptions = {}): StorageTarget {
-  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: false };
+/** A backend that keeps what it has below a folder. */
+function folderTarget(
+  name: string,
+  multiProcessDocuments: boolean,
+  make: (folder: string, clock: ManualClock) => StorageBackend,
+): StorageTarget {
+  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments };
   const open = async () => {
-    const root = await mkdtemp(path.join(os.tmpdir(), 'rekindle-conformance-'));
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'rekindle-conformance-'));
     const clock = new ManualClock(Date.now());
-    const opened: FileStorage[] = [];
+    const opened: StorageBackend[] = [];
     const openOne = () => {
-      const storage = new FileStorage(root, { ...options, clock });
+      const storage = make(folder, clock);
       opened.push(storage);
       return storage;
     };
@@ -31,11 +38,21 @@ export function fileTarget(name: string, options: FileStorageOptions = {}): Stor
       passTime: (ms: number) => clock.advance(ms),
       destroy: async () => {
         await closeAll();
-        await rm(root, { recursive: true, force: true });
+        await rm(folder, { recursive: true, force: true });
       },
     };
   };
   return { name, capabilities, open };
+}
+
+export function fileTarget(name: string, options: FileStorageOptions = {}): StorageTarget {
+  return folderTarget(name, false, (folder, clock) => new FileStorage(folder, { ...options, clock }));
+}
+
+export function sqliteTarget(): StorageTarget {
+  const make = (folder: string, clock: ManualClock) =>
+    new SqliteStorage(path.join(folder, 'store.db'), { clock });
+  return folderTarget('SqliteStorage', true, make);
 }
 
 export function memoryTarget(): StorageTarget {

@@ -18,9 +18,9 @@ import { LEASE_TTL_MS } from '../../core/limits.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
+import type { ProcessIdentity } from '../process-identity.js';
 import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
 import type { FilePaths } from './file-paths.js';
-import type { ProcessIdentity } from './process-identity.js';
 import { labelled } from './storage-errors.js';
 import { sweepTemporary } from './temporary-file.js';
 

@@ -14,6 +14,7 @@ import type {
   StorageBackend,
   StorageChange,
 } from '../ports.js';
+import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
 import { FileBlobs } from './file-blobs.js';
 import { FileDocuments } from './file-documents.js';
 import { FileJournal } from './file-journal.js';
@@ -22,7 +23,6 @@ import { assertName, FilePaths } from './file-paths.js';
 import { removeSegments } from './journal-removal.js';
 import { SegmentFiles } from './journal-segments.js';
 import { NodeFileSystem } from './node-file-system.js';
-import { type ProcessIdentity, systemIdentity } from './process-identity.js';
 import { labelled, storageError } from './storage-errors.js';
 import { sweepTemporary } from './temporary-file.js';
 

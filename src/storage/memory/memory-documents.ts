@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.js';
 import type { JsonValue } from '../../core/json.js';
 import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
+import { keyOf, rangeBelow, segmentOf } from '../name-key.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
 import type { MemoryChanges } from './memory-changes.js';
-import { keyOf } from './memory-key.js';
 
 export class MemoryDocuments implements Documents {
   readonly #files = new Map<string, Uint8Array>();
@@ -83,10 +83,8 @@ export class MemoryDocuments implements Documents {
   }
 
   async list(prefix: Name): Promise<string[]> {
-    const start = prefix.length === 0 ? '' : `${keyOf(prefix)}/`;
+    const { start } = rangeBelow(prefix);
     const below = [...this.#files.keys()].filter((key) => key.startsWith(start));
-    return [
-      ...new Set(below.map((key) => decodeURIComponent(key.slice(start.length).split('/')[0]!))),
-    ].sort();
+    return [...new Set(below.map((key) => segmentOf(key.slice(start.length).split('/')[0]!)))].sort();
   }
 }

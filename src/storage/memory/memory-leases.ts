@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.js';
 import { LEASE_TTL_MS } from '../../core/limits.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
+import { keyOf } from '../name-key.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
-import { keyOf } from './memory-key.js';
 
 export class MemoryLeases implements Leases {
   readonly #clock: Clock;

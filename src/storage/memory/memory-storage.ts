@@ -4,12 +4,12 @@
  */
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
+import { keyOf, rangeBelow, segmentOf } from '../name-key.js';
 import type { Blobs, Journal, JournalOptions, Lease, Name, StorageBackend, StorageChange } from '../ports.js';
 import { type MemoryBlob, MemoryBlobs } from './memory-blobs.js';
 import { MemoryChanges } from './memory-changes.js';
 import { MemoryDocuments } from './memory-documents.js';
 import { MemoryJournal, MemoryJournalData } from './memory-journal.js';
-import { keyOf } from './memory-key.js';
 import { MemoryLeases } from './memory-leases.js';
 
 export class MemoryStorage implements StorageBackend {
@@ -64,13 +64,13 @@ export class MemoryStorage implements StorageBackend {
   }
 
   async listNames(prefix: Name): Promise<string[]> {
-    const start = prefix.length === 0 ? '' : `${keyOf(prefix)}/`;
+    const { start } = rangeBelow(prefix);
     const blobs = [...this.#blobs].filter(([, scope]) => scope.size > 0).map(([key]) => key);
     const keys = [...this.documents.keys(), ...nonEmpty(this.#journals), ...blobs];
     const below = keys
       .filter((key) => key.startsWith(start))
       .map((key) => key.slice(start.length).split('/')[0]!);
-    return [...new Set(below)].map(decodeURIComponent).sort();
+    return [...new Set(below)].map(segmentOf).sort();
   }
 
   async sweep(): Promise<number> {

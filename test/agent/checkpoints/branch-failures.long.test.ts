@@ -11,7 +11,7 @@ import { listAgents } from '../../../src/memory/maintenance/agent-summary.js';
 import { agentExists } from '../../../src/memory/open-memory.js';
 import { StateManager } from '../../../src/state/durable/state-manager.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
-import { systemIdentity } from '../../../src/storage/file/process-identity.js';
+import { systemIdentity } from '../../../src/storage/process-identity.js';
 import type { FileSystem } from '../../../src/storage/file-system.js';
 import { type FaultyCall, FaultyFileSystem } from '../../../src/storage/simulated/faulty-file-system.js';
 import { SimulatedDisk } from '../../../src/storage/simulated/simulated-disk.js';

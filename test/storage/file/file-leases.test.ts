@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../../src/core/clock.js';
 import { isRekindleError } from '../../../src/core/errors.js';
-import type { ProcessIdentity } from '../../../src/storage/file/process-identity.js';
 import type { LeaseOwner } from '../../../src/storage/ports.js';
+import type { ProcessIdentity } from '../../../src/storage/process-identity.js';
 import { fileFixture, TTL_MS } from './file-fixture.js';
 import { ProbeFileSystem } from './probe-file-system.js';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemIdentity } from '../../../src/storage/file/process-identity.js';
+import { systemIdentity } from '../../src/storage/process-identity.js';
 
 /** A process that waits, and is ended after the test. */
 async function waitingProcess(): Promise<ChildProcess & { pid: number }> {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import type { LeaseOwner } from '../ports.js';
+import type { LeaseOwner } from './ports.js';
 
 export interface ProcessIdentity {
   /** A new owner entry for this process. */

@@ -1,0 +1,184 @@
+/**
+ * What a SQL engine does for a backend: a closed list of operations, each one transaction. The classes beside this file make the
+ * storage ports of them; an engine knows SQL, and no contract beyond what is said here.
+ *
+ * Keys are names as `keyOf` writes them. A lease is checked inside the transaction of what is written under it.
+ */
+import type { KeyRange } from '../name-key.js';
+
+export interface LeaseRef {
+  readonly key: string;
+  readonly fence: number;
+}
+
+export interface LeaseRow {
+  readonly fence: number;
+  /** `LeaseOwner` as JSON text. */
+  readonly owner: string;
+  readonly released: boolean;
+  /** Identifies the heartbeat. */
+  readonly beatMs: number;
+  readonly ageMs: number;
+  readonly ttlMs: number;
+}
+
+/** A stream is the stored form of a journal. */
+export interface StreamHead {
+  readonly seq: number;
+  readonly crc: string | null;
+  /** Records up to this number are archived; up to `removedTo` they are gone. */
+  readonly archivedTo: number;
+  readonly removedTo: number;
+}
+
+export interface NewRecord {
+  readonly crc: string;
+  /** The whole JSON text. */
+  readonly body: Uint8Array;
+}
+
+export interface StoredRecord {
+  readonly seq: number;
+  readonly crc: string;
+  /** Null where a repair took a damaged record away. */
+  readonly body: Uint8Array | null;
+}
+
+export interface RecordPage {
+  readonly head: StreamHead | null;
+  readonly records: readonly StoredRecord[];
+  /** Nothing follows, in the direction of reading. */
+  readonly last: boolean;
+}
+
+export interface StoredBytes {
+  readonly bytes: Uint8Array;
+}
+
+export interface BlobRow {
+  readonly digest: string;
+  readonly size: number;
+  readonly storedMs: number;
+}
+
+/** What went wrong in a way that is part of the contract; anything else is thrown. */
+export type Refusal = 'fenced' | 'conflict' | 'absent' | 'shorter';
+
+interface Timed {
+  /** Null for the engine's own clock, which all who share the store go by; tests bring theirs. */
+  readonly nowMs: number | null;
+}
+
+export interface SqlOperations {
+  readLease(request: { readonly key: string } & Timed): LeaseRow | null;
+  /** True when it is the caller's now: no one else took it since `seen` was read. Fences off all that was written under it before. */
+  takeLease(
+    request: {
+      readonly key: string;
+      readonly seen: Pick<LeaseRow, 'fence' | 'beatMs'> | null;
+      readonly owner: string;
+      readonly ttlMs: number;
+    } & Timed,
+  ): boolean;
+  holdsLease(request: LeaseRef): boolean;
+  /** False when it was taken over. */
+  beatLease(request: LeaseRef & Timed): boolean;
+  releaseLease(request: LeaseRef): void;
+
+  readHead(request: { readonly key: string }): StreamHead | null;
+  /** Binds a stream to the lease under which it is written from now on. */
+  openStream(request: { readonly key: string; readonly lease: LeaseRef }): StreamHead | 'fenced';
+  append(request: {
+    readonly key: string;
+    readonly lease: LeaseRef;
+    readonly expectedSeq: number;
+    readonly records: readonly NewRecord[];
+    /** Stored with the first record: tells, when an answer was lost, whether it is there. */
+    readonly appendKey: string;
+  }): 'appended' | 'fenced' | 'conflict';
+  /** The key under which the record of this number was appended; null when there is none. */
+  findAppend(request: { readonly key: string; readonly seq: number }): string | null;
+  readRecords(request: {
+    readonly key: string;
+    /** Only records with numbers beyond `after`, up to `upTo`; forward from the lowest, backward from the highest. */
+    readonly after: number;
+    readonly upTo: number;
+    readonly backward: boolean;
+    readonly archived: boolean;
+    readonly limit: number;
+  }): RecordPage;
+  setRecordsAside(request: {
+    readonly key: string;
+    readonly lease: LeaseRef;
+    readonly archivedTo: number;
+    readonly remove: boolean;
+  }): StreamHead | 'fenced';
+  /** Puts marks in the place of records, which are kept beside. */
+  replaceRecords(request: {
+    readonly key: string;
+    readonly lease: LeaseRef;
+    readonly seqs: readonly number[];
+  }): 'replaced' | 'fenced';
+  /** A stream that has no records goes on after a number, as if those before had been removed. */
+  continueStream(request: {
+    readonly key: string;
+    readonly lease: LeaseRef;
+    readonly after: { readonly seq: number; readonly crc: string | null };
+  }): 'continued' | 'fenced' | 'conflict';
+  removeStream(request: { readonly key: string; readonly lease: LeaseRef }): boolean | 'fenced';
+
+  readDocument(request: { readonly key: string }): StoredBytes | null;
+  /** Null, or the version that stands instead of `ifVersion`. */
+  writeDocument(
+    request: {
+      readonly key: string;
+      readonly bytes: Uint8Array;
+      readonly version: string;
+      readonly ifVersion?: string | null;
+      readonly cache: boolean;
+      /** Tells, when an answer was lost, whether it is there. */
+      readonly token: string;
+    } & Timed,
+  ): { readonly conflict: string | null } | null;
+  /** As a cache: not synced. */
+  overwriteTail(
+    request: { readonly key: string; readonly offset: number; readonly bytes: Uint8Array } & Timed,
+  ): { readonly size: number | null } | null;
+  documentTime(request: { readonly key: string }): number | null;
+  renameDocument(request: { readonly key: string; readonly to: string }): boolean;
+  deleteDocument(request: { readonly key: string }): boolean;
+  /** Keys directly below, without what lies deeper. */
+  listDocuments(request: KeyRange): readonly string[];
+
+  putBlob(
+    request: { readonly scope: string; readonly digest: string; readonly bytes: Uint8Array } & Timed,
+  ): void;
+  readBlob(request: { readonly scope: string; readonly digest: string }): StoredBytes | null;
+  hasBlob(request: { readonly scope: string; readonly digest: string }): boolean;
+  deleteBlob(request: { readonly scope: string; readonly digest: string }): boolean;
+  listBlobs(request: {
+    readonly scope: string;
+    readonly after: string;
+    readonly limit: number;
+  }): readonly BlobRow[];
+
+  /** The next segment, still encoded, of every key below that holds a record, a document or a blob. */
+  listSegments(request: KeyRange): readonly string[];
+  /** Every key below that holds records or a document, with a text that changes when it does. */
+  readMarks(request: KeyRange): readonly (readonly [key: string, mark: string])[];
+}
+
+export type SqlOperation = keyof SqlOperations;
+export type SqlRequest<K extends SqlOperation> = Parameters<SqlOperations[K]>[0];
+export type SqlAnswer<K extends SqlOperation> = ReturnType<SqlOperations[K]>;
+
+export interface SqlEngine {
+  /**
+   * @throws STORAGE_FULL, STORAGE_FAILED (nothing was kept), STORAGE_UNAVAILABLE (not reachable within its time), and
+   * JOURNAL_OUTCOME_UNKNOWN (what was asked for may have taken place)
+   */
+  run<K extends SqlOperation>(operation: K, request: SqlRequest<K>): Promise<SqlAnswer<K>>;
+  /** Says what changed, or null when anything may have. The returned function ends it. */
+  watch(onHint: (keys: readonly string[] | null) => void): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,302 @@
+/** A journal as rows: a stream with a head, and a record a row. */
+import { randomUUID } from 'node:crypto';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import { AppendQueue, type Waiting } from '../append-queue.js';
+import type {
+  AppendOptions,
+  AppendResult,
+  Journal,
+  JournalEntry,
+  JournalHead,
+  ReadOptions,
+  SegmentRepair,
+} from '../ports.js';
+import { type EncodedRecord, encodeRecord } from '../record-encoding.js';
+import type { SqlEngine, StreamHead } from './sql-engine.js';
+import type { SqlLease } from './sql-leases.js';
+import { cursorAt, entryOf, gapAt, newRecord } from './sql-record.js';
+
+export interface SqlJournalOptions {
+  readonly key: string;
+  /** Null for a reader. */
+  readonly lease: SqlLease | null;
+  readonly gatherMs: number;
+  readonly onClose: () => Promise<void>;
+}
+
+/** An append whose answer was lost. */
+interface Unsure {
+  readonly appendKey: string;
+  readonly before: StreamHead;
+  readonly after: StreamHead;
+}
+
+const EMPTY: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
+const PAGE_RECORDS = 1_000;
+
+export class SqlJournal<R extends JsonObject> implements Journal<R> {
+  readonly #engine: SqlEngine;
+  readonly #options: SqlJournalOptions;
+  readonly #queue: AppendQueue<EncodedRecord>;
+  #head: StreamHead;
+  #unsure: Unsure | null = null;
+
+  /** @throws LEASE_LOST */
+  static async open<R extends JsonObject>(
+    engine: SqlEngine,
+    options: SqlJournalOptions,
+  ): Promise<SqlJournal<R>> {
+    const { key, lease } = options;
+    if (!lease) return new SqlJournal<R>(engine, options, EMPTY);
+    lease.throwUnlessHeld();
+    const head = await engine.run('openStream', { key, lease: lease.ref });
+    if (head === 'fenced') throw lease.markLost();
+    return new SqlJournal<R>(engine, options, head);
+  }
+
+  constructor(engine: SqlEngine, options: SqlJournalOptions, head: StreamHead) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#head = head;
+    this.#queue = new AppendQueue({
+      headSeq: () => this.#head.seq,
+      commit: (batch) => this.#commit(batch),
+      gatherMs: options.gatherMs,
+    });
+  }
+
+  append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
+    try {
+      this.#writer();
+      if (records.length === 0)
+        throw new RekindleError('INVALID_ARGUMENT', 'An append needs at least one record.');
+      const encoded = records.map(encodeRecord);
+      const bytes = encoded.reduce((sum, record) => sum + record.body.length, 0);
+      return this.#queue.push(encoded, bytes, options);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  /** @throws JOURNAL_CLOSED for a reader */
+  #writer(): SqlLease {
+    if (this.#options.lease) return this.#options.lease;
+    throw new RekindleError('JOURNAL_CLOSED', 'The journal was opened for reading only.');
+  }
+
+  async #commit(batch: readonly Waiting<EncodedRecord>[]): Promise<AppendResult[]> {
+    const lease = this.#writer();
+    lease.throwUnlessHeld();
+    if (this.#unsure) await this.#settle(this.#unsure, batch);
+    const before = this.#head;
+    let { seq, crc } = before;
+    const records: ReturnType<typeof newRecord>[] = [];
+    const results = batch.map((waiting) => {
+      for (const record of waiting.records) {
+        seq += 1;
+        const made = newRecord(record, seq);
+        crc = made.crc;
+        records.push(made);
+      }
+      return { seq, cursor: cursorAt(seq), crc: crc ?? '' };
+    });
+    const after: StreamHead = { ...before, seq, crc };
+    await this.#append(lease, records, { appendKey: randomUUID(), before, after });
+    this.#head = after;
+    return results;
+  }
+
+  async #append(
+    lease: SqlLease,
+    records: readonly ReturnType<typeof newRecord>[],
+    unsure: Unsure,
+  ): Promise<void> {
+    const { key } = this.#options;
+    const { appendKey, before } = unsure;
+    const request = { key, lease: lease.ref, expectedSeq: before.seq, records, appendKey };
+    const answer = await this.#engine.run('append', request).catch((thrown: unknown) => {
+      if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#unsure = unsure;
+      throw thrown;
+    });
+    if (answer === 'fenced') throw lease.markLost();
+    if (answer === 'conflict') throw await this.#conflict(before.seq);
+  }
+
+  /** Finds out what became of an append whose answer was lost, before the next. */
+  async #settle(unsure: Unsure, batch: readonly Waiting<EncodedRecord>[]): Promise<void> {
+    const { key } = this.#options;
+    const seq = unsure.before.seq + 1;
+    const stored = await this.#engine.run('findAppend', { key, seq });
+    this.#head = stored === unsure.appendKey ? unsure.after : unsure.before;
+    this.#unsure = null;
+    const relied = batch.some(({ options }) => options.expectedSeq !== undefined);
+    if (relied && this.#head === unsure.after) throw await this.#conflict(unsure.before.seq);
+  }
+
+  async #conflict(expectedSeq: number): Promise<RekindleError> {
+    const head = await this.#engine.run('readHead', { key: this.#options.key });
+    const seq = head?.seq ?? 0;
+    return new RekindleError(
+      'JOURNAL_CONFLICT',
+      `Expected the journal at ${expectedSeq}, but it is at ${seq}.`,
+      {
+        details: { expectedSeq, seq },
+      },
+    );
+  }
+
+  async *read(options: ReadOptions = {}): AsyncGenerator<JournalEntry<R>> {
+    const { cursor, limit = Number.POSITIVE_INFINITY, archived = false } = options;
+    if (cursor && cursor.segment !== 0) {
+      throw new RekindleError('INVALID_ARGUMENT', 'The cursor points into a segment that is not there.');
+    }
+    const start = options.after ?? (cursor ? cursor.offset - 1 : 0);
+    if (limit > 0) yield* this.#forward(start, limit, archived);
+  }
+
+  async *#forward(start: number, limit: number, archived: boolean): AsyncGenerator<JournalEntry<R>> {
+    let after = start;
+    let upTo = Number.MAX_SAFE_INTEGER;
+    let left = limit;
+    for (let first = true; ; first = false) {
+      const page = await this.#page({ after, upTo, backward: false, archived, limit: left });
+      if (!page.head) return;
+      if (first) {
+        upTo = page.head.seq; // a writer that is faster than its reader does not hold the reader for ever
+        after = Math.max(after, archived ? page.head.removedTo : page.head.archivedTo);
+      }
+      for (const stored of page.records) {
+        if (stored.seq > after + 1) yield gapAt(after + 1, this.#placeOf(after + 1));
+        after = stored.seq;
+        left -= 1;
+        const entry = entryOf<R>(stored, this.#placeOf(stored.seq));
+        if (entry) yield entry;
+      }
+      if (page.last || left <= 0) {
+        if (left > 0 && after < upTo) yield gapAt(after + 1, this.#placeOf(after + 1));
+        return;
+      }
+    }
+  }
+
+  async *readBackward(): AsyncGenerator<JournalEntry<R>> {
+    let upTo: number | null = null;
+    for (let limit = 1; ; limit = PAGE_RECORDS) {
+      const range = { after: 0, upTo: upTo ?? Number.MAX_SAFE_INTEGER };
+      const page = await this.#page({ ...range, backward: true, archived: false, limit });
+      if (!page.head) return;
+      upTo ??= page.head.seq;
+      for (const stored of page.records) {
+        if (stored.seq < upTo) yield gapAt(stored.seq + 1, this.#placeOf(stored.seq + 1));
+        upTo = stored.seq - 1;
+        const entry = entryOf<R>(stored, this.#placeOf(stored.seq));
+        if (entry) yield entry;
+      }
+      if (page.last) {
+        if (upTo > page.head.archivedTo)
+          yield gapAt(page.head.archivedTo + 1, this.#placeOf(page.head.archivedTo + 1));
+        return;
+      }
+    }
+  }
+
+  #page(range: {
+    readonly after: number;
+    readonly upTo: number;
+    readonly backward: boolean;
+    readonly archived: boolean;
+    readonly limit: number;
+  }) {
+    const limit = Math.min(range.limit, PAGE_RECORDS);
+    return this.#engine.run('readRecords', { key: this.#options.key, ...range, limit });
+  }
+
+  #placeOf(seq: number): string {
+    return `${this.#options.key}#${seq}`;
+  }
+
+  async head(): Promise<JournalHead> {
+    const { lease, key } = this.#options;
+    if (this.#unsure) await this.#settle(this.#unsure, []);
+    const head = lease ? this.#head : ((await this.#engine.run('readHead', { key })) ?? EMPTY);
+    return head.seq === 0 || head.crc === null
+      ? { seq: head.seq, cursor: null, crc: null }
+      : { seq: head.seq, cursor: cursorAt(head.seq), crc: head.crc };
+  }
+
+  openingDamage(): readonly [] {
+    return [];
+  }
+
+  archiveBefore(seq: number): Promise<void> {
+    return this.#setAside(seq, false);
+  }
+
+  removeBefore(seq: number): Promise<void> {
+    return this.#setAside(seq, true);
+  }
+
+  async #setAside(seq: number, remove: boolean): Promise<void> {
+    const lease = this.#writer();
+    await this.#queue.exclusive(async () => {
+      lease.throwUnlessHeld();
+      const archivedTo = Math.max(this.#head.archivedTo, Math.min(seq - 1, this.#head.seq));
+      const request = { key: this.#options.key, lease: lease.ref, archivedTo, remove };
+      const head = await this.#engine.run('setRecordsAside', request);
+      if (head === 'fenced') throw lease.markLost();
+      this.#head = { ...head, seq: this.#head.seq, crc: this.#head.crc };
+    });
+  }
+
+  /** What can be read was committed, and a commit is synced. */
+  async secure(): Promise<void> {
+    await this.#writer().check();
+  }
+
+  async continueAfter(after: { readonly seq: number; readonly crc: string | null }): Promise<void> {
+    const lease = this.#writer();
+    await this.#queue.exclusive(async () => {
+      lease.throwUnlessHeld();
+      const { key } = this.#options;
+      const answer = await this.#engine.run('continueStream', { key, lease: lease.ref, after });
+      if (answer === 'fenced') throw lease.markLost();
+      if (answer === 'conflict') throw await this.#conflict(0);
+      this.#head = { ...after, archivedTo: after.seq, removedTo: after.seq };
+    });
+  }
+
+  async repair(): Promise<SegmentRepair[]> {
+    const lease = this.#writer();
+    return this.#queue.exclusive(async () => {
+      const seqs = await this.#damaged();
+      if (seqs.length === 0) return [];
+      const { key } = this.#options;
+      const answer = await this.#engine.run('replaceRecords', { key, lease: lease.ref, seqs });
+      if (answer === 'fenced') throw lease.markLost();
+      return [{ place: key, kept: 'damaged_records', ranges: seqs.length, bytesBeyondSeal: 0 }];
+    });
+  }
+
+  /** The numbers of all that is damaged or missing. */
+  async #damaged(): Promise<number[]> {
+    const seqs: number[] = [];
+    let gap: number | null = null;
+    const endGap = (before: number) => {
+      for (let seq = gap ?? before; seq < before; seq += 1) seqs.push(seq);
+      gap = null;
+    };
+    for await (const entry of this.#forward(0, Number.POSITIVE_INFINITY, true)) {
+      endGap(entry.cursor.offset);
+      if (entry.kind === 'damage' && entry.reason === 'sequence-gap') gap = entry.cursor.offset;
+      else if (entry.kind === 'damage') seqs.push(entry.cursor.offset);
+    }
+    endGap(this.#head.seq + 1);
+    return seqs;
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close();
+    await this.#options.onClose();
+  }
+}

@@ -1,0 +1,113 @@
+/** The storage ports over an engine that knows SQL. */
+import { type Clock, systemClock } from '../../core/clock.js';
+import type { JsonObject } from '../../core/json.js';
+import { keyOf, rangeBelow, segmentOf } from '../name-key.js';
+import type {
+  Blobs,
+  Journal,
+  JournalOptions,
+  Lease,
+  Name,
+  StorageBackend,
+  StorageCapabilities,
+  StorageChange,
+} from '../ports.js';
+import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
+import { SqlBlobs } from './sql-blobs.js';
+import { SqlDocuments } from './sql-documents.js';
+import type { SqlEngine } from './sql-engine.js';
+import { SqlJournal } from './sql-journal.js';
+import { asSqlLease, SqlLeases } from './sql-leases.js';
+import { SqlWatch } from './sql-watch.js';
+
+export interface SqlStorageOptions {
+  /** How long an append waits for others to share its commit, in milliseconds. Default 0: those of one tick, and those that come while a commit runs. */
+  readonly gatherMs?: number;
+  /** For tests: another clock or process identity. */
+  readonly clock?: Clock;
+  readonly identity?: ProcessIdentity;
+}
+
+export abstract class SqlStorage implements StorageBackend {
+  readonly capabilities: StorageCapabilities = {
+    persistent: true,
+    multiProcess: true,
+    multiProcessDocuments: true,
+  };
+  readonly documents: SqlDocuments;
+  readonly leases: SqlLeases;
+  readonly #engine: SqlEngine;
+  readonly #watch: SqlWatch;
+  readonly #gatherMs: number;
+  readonly #open = new Set<Journal<JsonObject>>();
+
+  constructor(engine: SqlEngine, options: SqlStorageOptions) {
+    const { clock = systemClock, identity = systemIdentity } = options;
+    this.#engine = engine;
+    this.#gatherMs = options.gatherMs ?? 0;
+    this.#watch = new SqlWatch(engine);
+    this.leases = new SqlLeases(engine, { clock, identity });
+    this.documents = new SqlDocuments(engine, () => this.leases.nowMs);
+  }
+
+  /** The store for people: without a password. */
+  abstract get place(): string;
+
+  async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
+    const key = keyOf(name);
+    const { readOnly = false } = options;
+    const own = readOnly || options.lease ? null : await this.leases.acquire([...name, 'lease']);
+    const lease = readOnly ? null : (options.lease ?? own);
+    try {
+      const journal = await SqlJournal.open<R>(this.#engine, {
+        key,
+        lease: lease && asSqlLease(lease),
+        gatherMs: this.#gatherMs,
+        onClose: async () => {
+          this.#open.delete(journal as unknown as Journal<JsonObject>);
+          await own?.release();
+        },
+      });
+      this.#open.add(journal as unknown as Journal<JsonObject>);
+      return journal;
+    } catch (thrown) {
+      await own?.release().catch(() => {}); // the first error is the one to tell
+      throw thrown;
+    }
+  }
+
+  async removeJournal(name: Name, lease: Lease): Promise<boolean> {
+    const key = keyOf(name);
+    const held = asSqlLease(lease);
+    held.throwUnlessHeld();
+    const removed = await this.#engine.run('removeStream', { key, lease: held.ref });
+    if (removed === 'fenced') throw held.markLost();
+    return removed;
+  }
+
+  blobs(scope: Name): Blobs {
+    return new SqlBlobs(this.#engine, keyOf(scope), () => this.leases.nowMs);
+  }
+
+  async listNames(prefix: Name): Promise<string[]> {
+    const segments = await this.#engine.run('listSegments', rangeBelow(prefix));
+    return segments.map(segmentOf).sort();
+  }
+
+  /** A crash leaves nothing behind: what was not committed is not there. */
+  async sweep(): Promise<number> {
+    return 0;
+  }
+
+  watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {
+    return this.#watch.watch(prefix, onChange);
+  }
+
+  async close(): Promise<void> {
+    await this.#watch.close();
+    const results = await Promise.allSettled([...this.#open].map((journal) => journal.close()));
+    await this.#engine.close();
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+}

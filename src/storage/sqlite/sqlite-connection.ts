@@ -1,0 +1,44 @@
+/** One connection: statements are prepared once, a transaction is all or nothing. */
+import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-driver.js';
+
+export class SqliteConnection {
+  readonly #database: SqliteDatabase;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  /** How many rows were changed. */
+  run(sql: string, ...values: readonly SqliteValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  get<Row extends SqliteRow>(sql: string, ...values: readonly SqliteValue[]): Row | null {
+    return (this.#prepared(sql).get(...values) as Row | undefined) ?? null;
+  }
+
+  all<Row extends SqliteRow>(sql: string, ...values: readonly SqliteValue[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
+  }
+
+  /** For long answers that are left early. */
+  each<Row extends SqliteRow>(sql: string, ...values: readonly SqliteValue[]): Iterable<Row> {
+    return this.#prepared(sql).iterate(...values) as Iterable<Row>;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  #prepared(sql: string): SqliteStatement {
+    let statement = this.#statements.get(sql);
+    if (!statement) this.#statements.set(sql, (statement = this.#database.prepare(sql)));
+    return statement;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+}

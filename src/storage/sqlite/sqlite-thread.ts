@@ -1,0 +1,96 @@
+/** The one thread of SQLite in this process. It is started when it is first needed, and keeps no process alive that waits for nothing. */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { messageOf, RekindleError } from '../../core/errors.js';
+import type { StorePlace, ThreadAnswer, ThreadCall } from './thread-messages.js';
+
+type Answer = ThreadAnswer['answer'];
+
+interface Waiting {
+  readonly operation: ThreadCall['operation'];
+  resolve(answer: Answer): void;
+  reject(thrown: unknown): void;
+}
+
+class SqliteThread {
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | null = null;
+  #outbox: ThreadCall[] = [];
+  #lastId = 0;
+
+  /** Calls of one tick go over together. */
+  call(
+    store: StorePlace,
+    operation: ThreadCall['operation'],
+    request: ThreadCall['request'],
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#waiting.set(id, { operation, resolve, reject });
+      if (this.#outbox.push({ id, store, operation, request }) === 1) queueMicrotask(() => this.#send());
+    });
+  }
+
+  #send(): void {
+    const calls = this.#outbox;
+    this.#outbox = [];
+    try {
+      const worker = (this.#worker ??= this.#start());
+      worker.ref();
+      worker.postMessage(calls);
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  #start(): Worker {
+    const worker = startWorker();
+    worker.on('message', (answers: readonly ThreadAnswer[]) => {
+      for (const answer of answers) this.#settle(answer);
+      if (this.#waiting.size === 0) worker.unref();
+    });
+    const ended = (thrown: unknown) => {
+      if (this.#worker !== worker) return;
+      this.#worker = null;
+      this.#fail(thrown);
+    };
+    worker.on('error', ended);
+    worker.on('exit', (code) => ended(new RekindleError('STORAGE_FAILED', `It ended with ${code}.`)));
+    return worker;
+  }
+
+  #settle({ id, answer, error }: ThreadAnswer): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (!error) waiting?.resolve(answer);
+    else waiting?.reject(toError(waiting.operation, error));
+  }
+
+  /** The thread ended: what waited for a commit does not know its end. */
+  #fail(thrown: unknown): void {
+    for (const { operation, reject } of this.#waiting.values()) {
+      const message = `The thread of SQLite ended: ${messageOf(thrown)}`;
+      reject(toError(operation, { code: 'STORAGE_FAILED', message, details: {}, unknown: true }));
+    }
+    this.#waiting.clear();
+  }
+}
+
+function toError(
+  operation: ThreadCall['operation'],
+  { code, message, details, unknown }: NonNullable<ThreadAnswer['error']>,
+): RekindleError {
+  if (!unknown || operation !== 'append') return new RekindleError(code, message, { details });
+  return new RekindleError('JOURNAL_OUTCOME_UNKNOWN', message, { details });
+}
+
+/** In a clone the program runs from TypeScript, which a thread cannot load by itself. */
+function startWorker(): Worker {
+  const here = fileURLToPath(import.meta.url);
+  if (!here.endsWith('.ts')) return new Worker(new URL('./sqlite-worker.js', import.meta.url));
+  const target = JSON.stringify(new URL('./sqlite-worker.ts', import.meta.url).href);
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${target})))`, { eval: true });
+}
+
+export const sqliteThread = new SqliteThread();
