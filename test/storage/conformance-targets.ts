@@ -1,11 +1,14 @@
 /** The backends that the conformance suite is run against. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { ManualClock } from '../../src/core/clock.js';
 import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
+import { PostgresStorage, type PostgresStorageOptions } from '../../src/storage/postgres/postgres-storage.js';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.js';
 import type { StorageTarget } from '../../src/storage/testing/conformance-kit.js';
 
@@ -53,6 +56,59 @@ export function sqliteTarget(): StorageTarget {
   const make = (folder: string, clock: ManualClock) =>
     new SqliteStorage(path.join(folder, 'store.db'), { clock });
   return folderTarget('SqliteStorage', true, make);
+}
+
+/** Null without a server; see `test/support/postgres-global.ts`. One schema for all its tests, emptied after each: making one takes longer. */
+export function postgresTarget(options: PostgresStorageOptions = {}): StorageTarget | null {
+  const url = process.env['REKINDLE_TEST_POSTGRES'];
+  if (!url) return null;
+  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: true };
+  const schema = `test_${randomBytes(6).toString('hex')}`;
+  const open = async () => {
+    const clock = new ManualClock(Date.now());
+    const opened: StorageBackend[] = [];
+    const openOne = () => {
+      const storage = new PostgresStorage(url, {
+        partitions: 2,
+        connectionsMax: 4,
+        ...options,
+        schema,
+        clock,
+      });
+      opened.push(storage);
+      return storage;
+    };
+    const closeAll = async () => {
+      for (const storage of opened.splice(0)) await storage.close();
+    };
+    return {
+      backend: openOne(),
+      reopen: async () => {
+        await closeAll();
+        return openOne();
+      },
+      openAnother: async () => openOne(),
+      passTime: (ms: number) => clock.advance(ms),
+      destroy: async () => {
+        await closeAll();
+        await emptySchema(url, schema);
+      },
+    };
+  };
+  return { name: 'PostgresStorage', capabilities, open };
+}
+
+/** Deleting a few rows is faster than truncating tables. */
+async function emptySchema(url: string, schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const tables = ['streams', 'records', 'leases', 'documents', 'document_pieces', 'blobs'];
+  await client
+    .query(tables.map((table) => `DELETE FROM ${schema}.${table};`).join(''))
+    .catch((thrown: { code?: string }) => {
+      if (thrown.code !== '42P01' && thrown.code !== '3F000') throw thrown; // nothing was written: it is not there
+    });
+  await client.end();
 }
 
 export function memoryTarget(): StorageTarget {

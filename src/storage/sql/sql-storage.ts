@@ -51,7 +51,7 @@ export abstract class SqlStorage implements StorageBackend {
   }
 
   /** The store for people: without a password. */
-  abstract get place(): string;
+  abstract readonly place: string;
 
   async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
     const key = keyOf(name);

@@ -1,4 +1,5 @@
 /** Every operation of the engine, and how it is run. */
+import { onlyReads } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 import { deleteBlob, hasBlob, listBlobs, putBlob, readBlob } from './rows/blob-rows.js';
 import {
@@ -58,23 +59,6 @@ export const OPERATIONS: {
   readMarks,
 };
 
-/** What a reader is told where there is no file: asking makes none. */
-export const ANSWERS_WITHOUT_FILE: { readonly [K in SqlOperation]?: SqlAnswer<K> } = {
-  readLease: null,
-  holdsLease: false,
-  readHead: null,
-  findAppend: null,
-  readRecords: { head: null, records: [], last: true },
-  readDocument: null,
-  documentTime: null,
-  listDocuments: [],
-  readBlob: null,
-  hasBlob: false,
-  listBlobs: [],
-  listSegments: [],
-  readMarks: [],
-};
-
 export type Durability = 'read' | 'volatile' | 'durable';
 
 /** Written without a sync: whatever relies on it is synced after it, in the same log, and takes it along. */
@@ -86,7 +70,7 @@ const VOLATILE: ReadonlySet<SqlOperation> = new Set([
 ]);
 
 export function durabilityOf<K extends SqlOperation>(operation: K, request: SqlRequest<K>): Durability {
-  if (operation in ANSWERS_WITHOUT_FILE || operation === 'openStream') return 'read';
+  if (onlyReads(operation) || operation === 'openStream') return 'read';
   if (VOLATILE.has(operation)) return 'volatile';
   return operation === 'writeDocument' && (request as SqlRequest<'writeDocument'>).cache
     ? 'volatile'

@@ -17,14 +17,12 @@ export interface SqliteStorageOptions extends SqlStorageOptions {
  */
 export class SqliteStorage extends SqlStorage {
   readonly file: string;
+  readonly place: string;
 
   constructor(file: string, options: SqliteStorageOptions = {}) {
     const full = path.resolve(file);
     super(new SqliteEngine(full, options.busyTimeoutMs ?? 10_000), options);
     this.file = full;
-  }
-
-  get place(): string {
-    return `sqlite:${this.file}`;
+    this.place = `sqlite:${full}`;
   }
 }

@@ -4,9 +4,10 @@
  * takes no other with it.
  */
 import type { RekindleError } from '../../core/errors.js';
+import { EMPTY_ANSWERS } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 import { assertSynchronous, type Connections, openDatabase } from './open-database.js';
-import { ANSWERS_WITHOUT_FILE, type Durability, durabilityOf, OPERATIONS } from './operations.js';
+import { type Durability, durabilityOf, OPERATIONS } from './operations.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { SqliteDriver } from './sqlite-driver.js';
 import { nothingKept, sqliteError } from './sqlite-errors.js';
@@ -79,7 +80,7 @@ export class SqliteStore {
   }
 
   #read(call: StoreCall): SqlAnswer<SqlOperation> {
-    const empty = ANSWERS_WITHOUT_FILE[call.operation];
+    const empty = EMPTY_ANSWERS[call.operation];
     if (!this.#open && empty !== undefined && !databaseExists(this.#file)) return empty;
     const { durable } = this.#connections();
     durable.exec('BEGIN'); // several statements see one state

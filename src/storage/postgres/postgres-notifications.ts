@@ -1,0 +1,163 @@
+/**
+ * Who changed what, from process to process. It is told beside the commits, not inside them: a NOTIFY in a transaction makes all commits
+ * of the database wait for each other. So a hint can be lost, with its sender or its receiver; whoever listens therefore compares what is
+ * stored each time that the connection was made anew, and from time to time.
+ */
+import type { Client } from 'pg';
+import { clientOptions, loadPg, PostgresAttempt, type PostgresPool } from './postgres-pool.js';
+
+/** Hints of so many milliseconds go together. */
+const GATHER_MS = 5;
+/** A payload has at most 8,000 bytes. */
+const PAYLOAD_BYTES = 7_000;
+const PING_MS = 5_000;
+const AGAIN_MS = 100;
+const AGAIN_MAX_MS = 5_000;
+
+function channelOf(schema: string): string {
+  return `rekindle_${schema}`.slice(0, 63);
+}
+
+export class PostgresNotifier {
+  readonly #pool: PostgresPool;
+  readonly #channel: string;
+  readonly #keys = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(pool: PostgresPool, schema: string) {
+    this.#pool = pool;
+    this.#channel = channelOf(schema);
+  }
+
+  tell(keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    for (const key of keys) this.#keys.add(key);
+    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  #flush(): void {
+    this.#timer = null;
+    const keys = [...this.#keys];
+    this.#keys.clear();
+    const send = async () => {
+      const db = new PostgresAttempt(this.#pool, false);
+      for (const payload of payloadsOf(keys))
+        await db.query('SELECT pg_notify($1, $2)', [this.#channel, payload]);
+    };
+    this.#sending = this.#sending.then(send).catch(() => {}); // a hint; see above
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer) {
+      clearTimeout(this.#timer);
+      this.#flush();
+    }
+    await this.#sending;
+  }
+}
+
+function payloadsOf(keys: readonly string[]): string[] {
+  const payloads: string[] = [];
+  let payload = '';
+  for (const key of keys) {
+    if (payload && payload.length + key.length >= PAYLOAD_BYTES) {
+      payloads.push(payload);
+      payload = '';
+    }
+    // A key longer than a payload cannot be named: anything may have changed.
+    payload += key.length >= PAYLOAD_BYTES ? '*\n' : `${key}\n`;
+  }
+  return payload ? [...payloads, payload] : payloads;
+}
+
+export interface ChangeFeed {
+  stop(): Promise<void>;
+}
+
+export class PostgresListener implements ChangeFeed {
+  readonly #options: { readonly url: string; readonly schema: string };
+  readonly #onHint: (keys: readonly string[] | null) => void;
+  #client: Client | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(
+    options: { readonly url: string; readonly schema: string },
+    onHint: (keys: readonly string[] | null) => void,
+  ) {
+    this.#options = options;
+    this.#onHint = onHint;
+  }
+
+  /** The first connection is waited for, but not insisted on: what is stored is compared until there is one. */
+  async start(): Promise<void> {
+    await loadPg();
+    await this.#connect(AGAIN_MS);
+  }
+
+  async #connect(pause: number): Promise<void> {
+    const pg = await loadPg();
+    const client = new pg.Client({
+      ...clientOptions(pg, this.#options.url),
+      connectionTimeoutMillis: 3_000,
+      query_timeout: 3_000,
+    });
+    const lost = () => {
+      if (this.#client === client) this.#again(AGAIN_MS);
+    };
+    client.on('error', lost);
+    client.on('end', lost);
+    client.on('notification', ({ payload = '' }) => this.#hint(payload));
+    this.#client = client;
+    try {
+      await client.connect();
+      await client.query(`LISTEN "${channelOf(this.#options.schema)}"`);
+      if (this.#stopped) await this.stop();
+      else this.#ping(client);
+    } catch {
+      this.#again(pause);
+    }
+  }
+
+  #hint(payload: string): void {
+    const keys = payload.split('\n').filter((key) => key !== '');
+    this.#onHint(keys.includes('*') ? null : keys);
+  }
+
+  /** Nothing comes over a connection that is cut, and nothing says that it is: it is asked. */
+  #ping(client: Client): void {
+    this.#onHint(null);
+    this.#timer = setTimeout(() => {
+      client.query('SELECT 1').then(
+        () => {
+          if (this.#client === client) this.#ping(client);
+        },
+        () => {
+          if (this.#client === client) this.#again(AGAIN_MS);
+        },
+      );
+    }, PING_MS);
+    this.#timer.unref();
+  }
+
+  #again(pause: number): void {
+    this.#drop();
+    if (this.#stopped) return;
+    this.#onHint(null);
+    this.#timer = setTimeout(() => void this.#connect(Math.min(2 * pause, AGAIN_MAX_MS)), pause);
+    this.#timer.unref();
+  }
+
+  #drop(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = null;
+    return client ? client.end().catch(() => {}) : Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#drop();
+  }
+}

@@ -1,0 +1,173 @@
+/** Connections, each call of which ends within its time: the driver's own settings leave a client waiting in a network that is cut. */
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { RekindleError } from '../../core/errors.js';
+import { connectionLives } from './postgres-errors.js';
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly connectionsMax: number;
+  readonly connectMs: number;
+  readonly queryMs: number;
+  /** Statements are planned once a connection. Off behind a pooler that knows no prepared statements. */
+  readonly prepare: boolean;
+}
+
+export type PgModule = Pick<typeof import('pg'), 'Client' | 'Pool' | 'types'>;
+
+/** @throws DEPENDENCY_MISSING */
+export async function loadPg(): Promise<PgModule> {
+  try {
+    return (await import('pg')).default;
+  } catch (cause) {
+    throw new RekindleError('DEPENDENCY_MISSING', 'PostgreSQL needs the package pg: npm install pg', {
+      details: { package: 'pg' },
+      cause,
+    });
+  }
+}
+
+export class PostgresPool {
+  readonly #options: PoolOptions;
+  #pool: Promise<Pool> | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  connect(): Promise<PoolClient> {
+    this.#pool ??= this.#make();
+    return this.#pool.then((pool) => pool.connect());
+  }
+
+  get queryMs(): number {
+    return this.#options.queryMs;
+  }
+
+  get prepare(): boolean {
+    return this.#options.prepare;
+  }
+
+  async #make(): Promise<Pool> {
+    const pg = await loadPg();
+    const { url, connectionsMax, connectMs, queryMs } = this.#options;
+    const pool = new pg.Pool({
+      ...clientOptions(pg, url),
+      max: connectionsMax,
+      connectionTimeoutMillis: connectMs,
+      idleTimeoutMillis: 30_000,
+      allowExitOnIdle: true,
+    });
+    pool.on('error', () => {}); // an idle connection that was lost is replaced when it is needed
+    // The server gives up first, and says so. Set here, not at the start: a pooler refuses settings at the start.
+    const settings = `SET statement_timeout = ${Math.max(1, queryMs - 250)}; SET idle_in_transaction_session_timeout = ${4 * queryMs}`;
+    pool.on('connect', (client) => void client.query(settings).catch(() => {}));
+    return pool;
+  }
+
+  async close(): Promise<void> {
+    const pool = await this.#pool?.catch(() => null);
+    this.#pool = null;
+    await pool?.end();
+  }
+}
+
+export function clientOptions(pg: PgModule, url: string) {
+  return {
+    connectionString: url,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'rekindle',
+    types: {
+      // Sequence numbers, sizes and times are far below 2^53.
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+    },
+  };
+}
+
+export type Values = readonly (string | number | boolean | null | Uint8Array | readonly string[])[];
+
+export interface Queryable {
+  query<Row extends QueryResultRow>(sql: string, values?: Values): Promise<Row[]>;
+  /** How many rows were changed. */
+  change(sql: string, values?: Values): Promise<number>;
+}
+
+/** One try of an operation. */
+export class PostgresAttempt implements Queryable {
+  readonly #pool: PostgresPool;
+  /** An earlier try may have taken place. */
+  readonly unsure: boolean;
+  /** A statement was sent. */
+  sent = false;
+
+  constructor(pool: PostgresPool, unsure: boolean) {
+    this.#pool = pool;
+    this.unsure = unsure;
+  }
+
+  query<Row extends QueryResultRow>(sql: string, values: Values = []): Promise<Row[]> {
+    return this.#with((client) => this.#onClient(client).query<Row>(sql, values));
+  }
+
+  change(sql: string, values: Values = []): Promise<number> {
+    return this.#with((client) => this.#onClient(client).change(sql, values));
+  }
+
+  /** All or nothing. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    return this.#with(async (client) => {
+      const tx = this.#onClient(client);
+      await tx.query('BEGIN');
+      try {
+        const result = await work(tx);
+        await tx.query('COMMIT');
+        return result;
+      } catch (thrown) {
+        if (connectionLives(thrown)) await tx.query('ROLLBACK');
+        throw thrown;
+      }
+    });
+  }
+
+  async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (thrown) {
+      client.release(!connectionLives(thrown)); // one that did not answer in time may answer the next question with this one's answer
+      throw thrown;
+    }
+  }
+
+  #onClient(client: PoolClient): Queryable {
+    const run = async <Row extends QueryResultRow>(text: string, values: Values) => {
+      this.sent = true;
+      const name = this.#pool.prepare && values.length > 0 ? { name: nameOf(text) } : {};
+      const query = { text, values: values.map(bound), query_timeout: this.#pool.queryMs, ...name };
+      return client.query<Row>(query);
+    };
+    return {
+      query: async <Row extends QueryResultRow>(sql: string, values: Values = []) =>
+        (await run<Row>(sql, values)).rows,
+      change: async (sql, values = []) => (await run(sql, values)).rowCount ?? 0,
+    };
+  }
+}
+
+/** A `Uint8Array` is sent as bytes only when it is a `Buffer`. */
+function bound(value: Values[number]): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return Buffer.from(value.buffer, value.byteOffset, value.length);
+}
+
+const names = new Map<string, string>();
+
+/** One name a text; texts are few. */
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (!name) names.set(text, (name = `rekindle_${names.size + 1}`));
+  return name;
+}

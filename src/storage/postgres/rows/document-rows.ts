@@ -1,0 +1,154 @@
+import { versionOf } from '../../document-encoding.js';
+import type { SqlAnswer, SqlRequest, StoredBytes } from '../../sql/sql-engine.js';
+import { PIECE_BYTES } from '../migrations.js';
+import { type RowContext, timeSql } from './context.js';
+
+interface DocumentRow {
+  readonly size: number;
+  readonly version: string | null;
+  readonly token: string | null;
+  readonly revision: number;
+  readonly bytes: Buffer | null;
+}
+
+/** Pieces behind the end may be left from a longer content: the size counts. */
+async function documentRow({ db, schema }: RowContext, key: string): Promise<DocumentRow | null> {
+  const sql = `
+    SELECT d.size, d.version, d.token, d.revision,
+      (SELECT string_agg(p.bytes, ''::bytea ORDER BY p.piece) FROM ${schema}.document_pieces p
+       WHERE p.key = $1 AND p.piece * ${PIECE_BYTES} < d.size) AS bytes
+    FROM ${schema}.documents d WHERE d.key = $1`;
+  const [row] = await db.query<DocumentRow>(sql, [key]);
+  return row ?? null;
+}
+
+function bytesOf({ size, bytes }: DocumentRow): Uint8Array {
+  return (bytes ?? Buffer.alloc(0)).subarray(0, size);
+}
+
+export async function readDocument(
+  context: RowContext,
+  { key }: SqlRequest<'readDocument'>,
+): Promise<StoredBytes | null> {
+  const row = await documentRow(context, key);
+  return row && { bytes: bytesOf(row) };
+}
+
+/** The row of the document is changed first: whoever else writes it waits there, and writes all its pieces after it. */
+function writeSql({ schema, unsynced }: RowContext, document: string, cache: boolean): string {
+  const quick = cache ? unsynced : '';
+  return `
+    WITH ${quick && `${quick}, `}document AS (${document} RETURNING key)
+    INSERT INTO ${schema}.document_pieces (key, piece, bytes)
+    SELECT document.key, n, substr($2::bytea, n::int * ${PIECE_BYTES} + 1, ${PIECE_BYTES})
+    FROM document${quick && ', unsynced'}, generate_series(0::bigint, $3::bigint) AS n
+    ON CONFLICT (key, piece) DO UPDATE SET bytes = EXCLUDED.bytes`;
+}
+
+export async function writeDocument(
+  context: RowContext,
+  request: SqlRequest<'writeDocument'>,
+): Promise<SqlAnswer<'writeDocument'>> {
+  const { db, schema } = context;
+  const { key, bytes, version, ifVersion, cache, token, nowMs } = request;
+  const last = Math.max(0, Math.ceil(bytes.length / PIECE_BYTES) - 1);
+  const values = [key, bytes, last, bytes.length, version, token, nowMs];
+  const insert = `INSERT INTO ${schema}.documents (key, size, version, token, revision, modified_ms)
+    VALUES ($1, $4, $5, $6, 1, ${timeSql('$7')}) ON CONFLICT (key)`;
+  const set = `size = $4, version = $5, token = $6, revision = documents.revision + 1, modified_ms = ${timeSql('$7')}`;
+  if (ifVersion === undefined) {
+    await db.change(writeSql(context, `${insert} DO UPDATE SET ${set}`, cache), values);
+    return null;
+  }
+  for (;;) {
+    const standing = await documentRow(context, key);
+    if (db.unsure && standing?.token === token) return null; // the answer of an earlier try was lost
+    // The end may have been replaced since the version was noted.
+    const stored = standing && (standing.version ?? versionOf(bytesOf(standing)));
+    if (stored !== ifVersion) return { conflict: stored };
+    const document = standing
+      ? `UPDATE ${schema}.documents SET ${set} WHERE key = $1 AND revision = $8`
+      : `${insert} DO NOTHING`;
+    const guard = standing ? [standing.revision] : [];
+    if ((await db.change(writeSql(context, document, cache), [...values, ...guard])) > 0) return null;
+  }
+}
+
+export async function overwriteTail(
+  context: RowContext,
+  { key, offset, bytes, nowMs }: SqlRequest<'overwriteTail'>,
+): Promise<SqlAnswer<'overwriteTail'>> {
+  const { db, schema, unsynced } = context;
+  const first = Math.floor(offset / PIECE_BYTES);
+  const keep = offset - first * PIECE_BYTES;
+  // The first piece keeps its beginning; what is new follows it, cut into pieces at the same places.
+  const room = PIECE_BYTES - keep;
+  const last = first + Math.max(0, Math.ceil((bytes.length - room) / PIECE_BYTES));
+  const sql = `
+    WITH ${unsynced && `${unsynced}, `}document AS (
+      UPDATE ${schema}.documents SET size = $4::bigint, version = NULL, revision = revision + 1, modified_ms = ${timeSql('$5')}
+      WHERE key = $1 AND size >= $3::bigint RETURNING key)
+    INSERT INTO ${schema}.document_pieces (key, piece, bytes)
+    SELECT document.key, n, CASE WHEN n = $6::bigint THEN substr($2::bytea, 1, $8::int)
+      ELSE substr($2::bytea, $8::int + (n - $6::bigint - 1)::int * ${PIECE_BYTES} + 1, ${PIECE_BYTES}) END
+    FROM document${unsynced && ', unsynced'}, generate_series($6::bigint, $7::bigint) AS n
+    ON CONFLICT (key, piece) DO UPDATE SET bytes =
+      CASE WHEN EXCLUDED.piece = $6::bigint THEN substr(document_pieces.bytes, 1, $9::int) || EXCLUDED.bytes
+      ELSE EXCLUDED.bytes END`;
+  const values = [key, bytes, offset, offset + bytes.length, nowMs, first, last, room, keep];
+  if ((await db.change(sql, values)) > 0) return null;
+  const [row] = await db.query<{ size: number }>(`SELECT size FROM ${schema}.documents WHERE key = $1`, [
+    key,
+  ]);
+  return { size: row?.size ?? null };
+}
+
+export async function documentTime(
+  { db, schema }: RowContext,
+  { key }: SqlRequest<'documentTime'>,
+): Promise<number | null> {
+  const sql = `SELECT modified_ms FROM ${schema}.documents WHERE key = $1`;
+  const [row] = await db.query<{ modified_ms: number }>(sql, [key]);
+  return row?.modified_ms ?? null;
+}
+
+export async function renameDocument(
+  { db, schema }: RowContext,
+  { key, to }: SqlRequest<'renameDocument'>,
+): Promise<boolean> {
+  const moved = await db.transaction(async (tx) => {
+    const copy = `INSERT INTO ${schema}.documents (key, size, version, token, revision, modified_ms)
+      SELECT $2, size, version, token, revision, modified_ms FROM ${schema}.documents WHERE key = $1 FOR UPDATE`;
+    if ((await tx.change(copy, [key, to])) === 0) return false;
+    await tx.change(
+      `INSERT INTO ${schema}.document_pieces (key, piece, bytes)
+       SELECT $2, piece, bytes FROM ${schema}.document_pieces WHERE key = $1`,
+      [key, to],
+    );
+    await tx.change(`DELETE FROM ${schema}.document_pieces WHERE key = $1`, [key]);
+    await tx.change(`DELETE FROM ${schema}.documents WHERE key = $1`, [key]);
+    return true;
+  });
+  if (moved || !db.unsure) return moved;
+  return (await db.query(`SELECT 1 AS there FROM ${schema}.documents WHERE key = $1`, [to])).length === 1;
+}
+
+export async function deleteDocument(
+  { db, schema }: RowContext,
+  { key }: SqlRequest<'deleteDocument'>,
+): Promise<boolean> {
+  const sql = `
+    WITH document AS (DELETE FROM ${schema}.documents WHERE key = $1 RETURNING key), pieces AS (
+      DELETE FROM ${schema}.document_pieces p USING document WHERE p.key = $1)
+    SELECT key FROM document`;
+  return (await db.query(sql, [key])).length === 1 || db.unsure;
+}
+
+export async function listDocuments(
+  { db, schema }: RowContext,
+  { start, end }: SqlRequest<'listDocuments'>,
+): Promise<string[]> {
+  const sql = `SELECT key FROM ${schema}.documents WHERE key >= $1 AND key < $2 AND strpos(substr(key, $3::int), '/') = 0`;
+  const rows = await db.query<{ key: string }>(sql, [start, end, start.length + 1]);
+  return rows.map(({ key }) => key);
+}
