@@ -76,7 +76,7 @@ export class Agent {
       for (const step of this.#steps) await step.execute(this.#context);
     } catch (thrown) {
       this.#setStatus('failed');
-      await this.#context.state.memory?.close().catch(() => {}); // the first error is the one to tell
+      await this.#context.close().catch(() => {}); // the first error is the one to tell
       throw thrown;
     }
     this.#loop = new TurnLoop(this.memory, this.#context.registry, this.#context.config, this.events);
@@ -201,6 +201,7 @@ export class Agent {
   async #shutDown(): Promise<void> {
     await this.#starting?.catch(() => {}); // told to the caller of start()
     if (this.#status === 'created' || this.#status === 'failed') {
+      if (this.#status === 'created') await this.#context.close();
       this.#setStatus('stopped');
       return;
     }
@@ -210,7 +211,7 @@ export class Agent {
     await this.#loop?.flush();
     if (!fenced) await this.memory.persistWorkingContextSnapshot();
     try {
-      await this.#context.state.memory?.close();
+      await this.#context.close();
     } finally {
       this.#setStatus('stopped'); // closing failed at most after the lease was let go
     }

@@ -12,5 +12,5 @@ export function checkpointsFor({ storage }: CommandContext, { dir }: CommonOptio
 }
 
 export function checkpointPlace({ storage }: CommandContext, { dir }: CommonOptions): string {
-  return shownPath(dir === undefined ? dataFolder() : storage.root);
+  return shownPath(dir === undefined ? dataFolder() : storage.place);
 }

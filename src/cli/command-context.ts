@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { resolveMemoryBaseDir } from '../agent/context/memory-base-dir.js';
 import { isRekindleError, messageOf } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
-import { FileStorage } from '../storage/file/file-storage.js';
+import { openStorage } from '../storage/open-storage.js';
+import type { StorageBackend } from '../storage/ports.js';
 import { EXIT, exitCodeFor } from './exit-codes.js';
 import { safeText } from './safe-text.js';
 
@@ -13,7 +14,7 @@ export interface CommonOptions {
 }
 
 export interface CommandContext {
-  readonly storage: FileStorage;
+  readonly storage: StorageBackend;
   readonly json: boolean;
   /** Prints lines for people, or the value as JSON with `--json`. */
   print(lines: readonly string[], value: unknown): void;
@@ -21,11 +22,12 @@ export interface CommandContext {
   note(line: string): void;
 }
 
-const DIR_TEXT = 'base folder of the memory (default: REKINDLE_MEMORY_DIR, else ./memory)';
+const DIR_TEXT =
+  'base folder of the memory, or a URL: sqlite:FILE, postgres://… (default: REKINDLE_MEMORY_DIR, else ./memory)';
 
 /** Adds the options that every command has. @param dirText what is where, for commands with another default */
 export function withCommonOptions(command: Command, dirText: string = DIR_TEXT): Command {
-  return command.option('-d, --dir <folder>', dirText).option('--json', 'print JSON');
+  return command.option('-d, --dir <place>', dirText).option('--json', 'print JSON');
 }
 
 /** Runs a command: opens the storage, shows a typed error as a person can use it, sets the exit code. */
@@ -34,7 +36,14 @@ export async function runCommand(
   run: (context: CommandContext) => Promise<number | undefined>,
 ): Promise<void> {
   const json = options.json ?? false;
-  const storage = new FileStorage(resolveMemoryBaseDir(options.dir));
+  let storage: StorageBackend;
+  try {
+    storage = openStorage(resolveMemoryBaseDir(options.dir));
+  } catch (thrown) {
+    showError(thrown, json);
+    process.exitCode = exitCodeFor(thrown);
+    return;
+  }
   const context: CommandContext = {
     storage,
     json,

@@ -10,8 +10,8 @@ export function addListCommand(program: Command): void {
     (options: CommonOptions) =>
       runCommand(options, async ({ storage, print }) => {
         const agents = await listAgents(storage);
-        const none = [`No agents in ${storage.root}.`, 'Start one with: rekindle chat --agent my-agent'];
-        print(agents.length === 0 ? none : [table(agents)], { dir: storage.root, agents });
+        const none = [`No agents in ${storage.place}.`, 'Start one with: rekindle chat --agent my-agent'];
+        print(agents.length === 0 ? none : [table(agents)], { dir: storage.place, agents });
         return undefined;
       }),
   );

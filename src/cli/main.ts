@@ -24,6 +24,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['compact', async () => (await import('./compact-command.js')).addCompactCommand],
   ['import', async () => (await import('./import-command.js')).addImportCommand],
   ['export', async () => (await import('./export-command.js')).addExportCommand],
+  ['copy', async () => (await import('./copy-command.js')).addCopyCommand],
   ['check', async () => (await import('./check-command.js')).addCheckCommand],
   ['state', async () => (await import('./state-command.js')).addStateCommand],
   ['migrate', async () => (await import('./migrate-command.js')).addMigrateCommand],

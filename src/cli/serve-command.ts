@@ -66,7 +66,7 @@ function announce(
   { token, isNew }: ServerToken,
   isFromEnvironment: boolean,
 ): void {
-  const dir = shownPath(context.storage.root);
+  const dir = shownPath(context.storage.place);
   const file = path.join(dir, 'server', 'token.json');
   const where = isFromEnvironment ? 'REKINDLE_TOKEN' : file;
   const lines = [`Serving ${dir} at ${server.url}`];

@@ -106,7 +106,7 @@ function closed(): RekindleError {
   return new RekindleError('JOURNAL_CLOSED', 'The journal is closed.');
 }
 
-function conflict(expectedSeq: number, seq: number): RekindleError {
+export function conflict(expectedSeq: number, seq: number): RekindleError {
   return new RekindleError(
     'JOURNAL_CONFLICT',
     `Expected the journal at ${expectedSeq}, but it is at ${seq}.`,

@@ -1,6 +1,8 @@
+export { type CopyOptions, type CopyProgress, type CopyResult, copyStorage } from './copy-storage.js';
 export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
 export { MemoryStorage } from './memory/memory-storage.js';
 export { decodeNameSegment, encodeNameSegment } from './name-encoding.js';
+export { isStorageUrl, openStorage } from './open-storage.js';
 export type {
   AppendOptions,
   AppendResult,
@@ -27,4 +29,5 @@ export type {
   StorageCapabilities,
   StorageChange,
   StoredBlob,
+  StoredName,
 } from './ports.js';

@@ -123,6 +123,11 @@ export interface Journal<R extends JsonObject> {
   secure(): Promise<void>;
   /** On request only: replaces damaged files by clean copies and keeps the old ones. Empty when nothing is damaged. */
   repair(): Promise<SegmentRepair[]>;
+  /**
+   * For a copy of a journal whose first records were removed: the numbers go on after `seq`, as if those before had been here and were
+   * removed. @throws JOURNAL_CONFLICT when it has, or had, records; and as `append`
+   */
+  continueAfter(seq: number): Promise<void>;
   /** Waits for appends under way, then refuses new ones. */
   close(): Promise<void>;
 }
@@ -256,8 +261,16 @@ export interface StorageChange {
   readonly path: string;
 }
 
+/** What is stored under a name. */
+export interface StoredName {
+  readonly kind: 'journal' | 'document' | 'blobs';
+  readonly name: Name;
+}
+
 /** One place that keeps everything durable. */
 export interface StorageBackend {
+  /** Where it is, for people: a folder, or a URL without its password. */
+  readonly place: string;
   readonly capabilities: StorageCapabilities;
   openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
   /** Takes a journal away, with all its segments, under a lease that every writer of it needs. False when there was none. @throws LEASE_LOST */
@@ -267,6 +280,8 @@ export interface StorageBackend {
   readonly leases: Leases;
   /** Segments directly under `prefix` that hold anything, decoded, sorted: for instance the agent ids under `['agents']`. */
   listNames(prefix: Name): Promise<string[]>;
+  /** Every journal that has, or had, records, every document, and every scope that has blobs, below a prefix; sorted by name. Leases are not told. */
+  contents(prefix: Name): AsyncIterable<StoredName>;
   /** Removes what crashes left behind directly under a name whose lease the caller holds: unfinished temporary files. How many. */
   sweep(scope: Name): Promise<number>;
   /** Calls back when something below `prefix` changes, by this process or another; the returned function ends it. */

@@ -177,6 +177,7 @@ export function withBlobs(storage: StorageBackend, { put, beforeGet }: BlobHooks
     list: () => inner.list(),
   });
   return {
+    place: storage.place,
     capabilities: storage.capabilities,
     documents: storage.documents,
     leases: storage.leases,
@@ -184,6 +185,7 @@ export function withBlobs(storage: StorageBackend, { put, beforeGet }: BlobHooks
     removeJournal: (name, lease) => storage.removeJournal(name, lease),
     blobs: (scope) => blobs(storage.blobs(scope)),
     listNames: (prefix) => storage.listNames(prefix),
+    contents: (prefix) => storage.contents(prefix),
     sweep: (scope) => storage.sweep(scope),
     watch: (prefix, onChange) => storage.watch(prefix, onChange),
     close: () => storage.close(),

@@ -1,7 +1,7 @@
 /** Processes for the explorer: on each other's disks, one after the other, with fixed ids instead of the system's. */
 import { ManualClock } from '../../src/core/clock.js';
-import type { ProcessIdentity } from '../../src/storage/process-identity.js';
 import type { FileSystem } from '../../src/storage/file-system.js';
+import type { ProcessIdentity } from '../../src/storage/process-identity.js';
 import { FaultyFileSystem } from '../../src/storage/simulated/faulty-file-system.js';
 import type { SimulatedDisk } from '../../src/storage/simulated/simulated-disk.js';
 import { type Fact, History } from './history.js';

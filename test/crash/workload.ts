@@ -1,9 +1,9 @@
 /** What the crash explorer runs: see `explorer.ts`. */
 import type { ManualClock } from '../../src/core/clock.js';
 import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
-import type { ProcessIdentity } from '../../src/storage/process-identity.js';
 import type { FileSystem } from '../../src/storage/file-system.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
+import type { ProcessIdentity } from '../../src/storage/process-identity.js';
 import type { FaultyFileSystem } from '../../src/storage/simulated/faulty-file-system.js';
 import type { SimulatedDisk } from '../../src/storage/simulated/simulated-disk.js';
 import type { Fact, History } from './history.js';

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 export type Fault =
   /** The server is not asked. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string; readonly body?: string }
-  /** Half the body of the answer, then a cut; the cut alone when it has none. The server did what was asked. */
+  /** Half the body of the answer, then a cut; the cut alone when it has no two bytes. The server did what was asked. */
   | { readonly kind: 'half-body' }
   /** One bit of the body of the answer is another. */
   | { readonly kind: 'flipped-bit' }
@@ -97,7 +97,7 @@ export class FaultyHttpProxy {
     fault: Fault | undefined,
   ): Promise<void> {
     const { status, headers, bytes } = await this.#ask(request, body);
-    if (fault?.kind === 'half-body' && bytes.length === 0) {
+    if (fault?.kind === 'half-body' && bytes.length < 2) {
       request.socket.destroy();
       return;
     }

@@ -23,12 +23,15 @@ export class AgentContext {
   readonly agentId: string;
   readonly config: AgentConfig;
   readonly storage: StorageBackend;
+  /** Opened for this agent alone, so closed with it. */
+  readonly ownsStorage: boolean;
   readonly state = new AgentRuntimeState();
 
-  constructor(agentId: string, config: AgentConfig, storage: StorageBackend) {
+  constructor(agentId: string, config: AgentConfig, storage: StorageBackend, ownsStorage: boolean) {
     this.agentId = agentId;
     this.config = config;
     this.storage = storage;
+    this.ownsStorage = ownsStorage;
   }
 
   get memory(): OpenMemory['memory'] {
@@ -37,6 +40,15 @@ export class AgentContext {
 
   get registry(): ToolRegistry {
     return this.#require(this.state.registry, 'tools');
+  }
+
+  /** What was opened for the agent. */
+  async close(): Promise<void> {
+    try {
+      await this.state.memory?.close();
+    } finally {
+      if (this.ownsStorage) await this.storage.close();
+    }
   }
 
   #require<T>(value: T | null, what: string): T {

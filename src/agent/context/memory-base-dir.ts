@@ -1,6 +1,8 @@
-/** Where memory lives when nobody says: `REKINDLE_MEMORY_DIR`, the original project's variable, or `memory` here. */
+/** Where memory lives when nobody says: `REKINDLE_MEMORY_DIR`, the original project's variable, or `memory` here. A folder, or a URL of a store. */
 import path from 'node:path';
+import { isStorageUrl } from '../../storage/open-storage.js';
 
 export function resolveMemoryBaseDir(given?: string, env: NodeJS.ProcessEnv = process.env): string {
-  return path.resolve(given || env['REKINDLE_MEMORY_DIR'] || env['AUTOBYTEUS_MEMORY_DIR'] || 'memory');
+  const place = given || env['REKINDLE_MEMORY_DIR'] || env['AUTOBYTEUS_MEMORY_DIR'] || 'memory';
+  return isStorageUrl(place) ? place : path.resolve(place);
 }

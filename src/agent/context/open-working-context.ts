@@ -24,7 +24,7 @@ import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
 import { project, type RequestOf } from '../../messages/projections/project.js';
 import type { Projection, ProjectionTarget } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
-import { FileStorage } from '../../storage/file/file-storage.js';
+import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import {
   type FromCheckpointInit,
@@ -54,13 +54,22 @@ export interface WorkingContextOptions {
 
 /** Opens an agent's context: restores it when it exists, begins it when it does not. @throws LEASE_HELD, CONTEXT_BLANK, ... */
 export async function openWorkingContext(options: WorkingContextOptions): Promise<WorkingContext> {
-  const storage = options.storage ?? new FileStorage(resolveMemoryBaseDir(options.dir));
+  const storage = options.storage ?? openStorage(resolveMemoryBaseDir(options.dir));
   const { agentId, fromCheckpoint, memory } = options;
+  // What was opened for this context alone is closed with it.
+  const closeOwn = async () => {
+    if (!options.storage) await storage.close();
+  };
   const open = () => openMemory(storage, agentId, memory);
-  const opened =
+  const opening =
     fromCheckpoint === undefined
-      ? await open()
-      : await openBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
+      ? open()
+      : openBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
+  const inner = await opening.catch(async (thrown: unknown) => {
+    await closeOwn().catch(() => {}); // the first error is the one to tell
+    throw thrown;
+  });
+  const opened = { ...inner, close: () => inner.close().finally(closeOwn) };
   try {
     const existed = await agentExists(storage, agentId);
     const restored = await new WorkingContextSnapshotBootstrapper().bootstrap(

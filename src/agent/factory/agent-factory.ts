@@ -7,8 +7,8 @@ import {
   WorkingContextSnapshotBootstrapOptions,
   type WorkingContextSnapshotBootstrapOptionsInit,
 } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
-import { FileStorage } from '../../storage/file/file-storage.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
+import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { Agent } from '../agent.js';
 import type { BootstrapStep } from '../bootstrap-steps/bootstrap-step.js';
@@ -42,7 +42,11 @@ export class AgentFactory {
   /** A new agent. `start()` rejects with AGENT_EXISTS when the id is taken. @throws INVALID_NAME, INVALID_ARGUMENT */
   createAgent(config: AgentConfig): Agent {
     const agentId = config.agentId ?? newId(config.name ?? 'agent', (config.clock ?? systemClock).nowMs());
-    return new Agent(this.#contextFor(agentId, config, null), this.#steps);
+    return this.#create(agentId, config, storeFor(config, null));
+  }
+
+  #create(agentId: string, config: AgentConfig, store: Store): Agent {
+    return new Agent(contextFor(agentId, config, store), this.#steps);
   }
 
   /**
@@ -54,9 +58,18 @@ export class AgentFactory {
     agentId: string,
     config: AgentConfig,
     memoryDir: string | null = null,
-    { fromCheckpoint, ...options }: RestoreAgentOptions = {},
+    options: RestoreAgentOptions = {},
   ): Agent {
-    const context = this.#contextFor(agentId, config, memoryDir);
+    return this.#restore(agentId, config, storeFor(config, memoryDir), options);
+  }
+
+  #restore(
+    agentId: string,
+    config: AgentConfig,
+    store: Store,
+    { fromCheckpoint, ...options }: RestoreAgentOptions,
+  ): Agent {
+    const context = contextFor(agentId, config, store);
     context.state.restoreOptions = new WorkingContextSnapshotBootstrapOptions(options);
     if (fromCheckpoint !== undefined) context.state.fromCheckpoint = fromCheckpointOf(fromCheckpoint);
     return new Agent(context, this.#steps);
@@ -64,27 +77,34 @@ export class AgentFactory {
 
   /** The agent, started: restored when it exists, new when it does not. @throws what `start()` throws */
   async openAgent(agentId: string, config: Omit<AgentConfig, 'agentId'>): Promise<Agent> {
-    const storage = storageFor(config, null);
     encodeNameSegment(agentId);
-    const exists = await agentExists(storage, agentId);
-    const opened = { ...config, storage };
-    const agent = exists ? this.restoreAgent(agentId, opened) : this.createAgent({ ...opened, agentId });
+    const store = storeFor(config, null);
+    const exists = await agentExists(store.storage, agentId);
+    const agent = exists
+      ? this.#restore(agentId, config, store, {})
+      : this.#create(agentId, { ...config, agentId }, store);
     await agent.start();
     return agent;
   }
-
-  #contextFor(agentId: string, config: AgentConfig, memoryDir: string | null): AgentContext {
-    encodeNameSegment(agentId);
-    if (typeof config?.model?.stream !== 'function') {
-      throw new RekindleError('INVALID_ARGUMENT', 'An agent needs a model.', { details: { field: 'model' } });
-    }
-    return new AgentContext(agentId, config, storageFor(config, memoryDir));
-  }
 }
 
-function storageFor(config: AgentConfig, memoryDir: string | null): StorageBackend {
-  if (memoryDir === null && config.storage) return config.storage;
-  return new FileStorage(resolveMemoryBaseDir(memoryDir ?? config.memoryDir));
+/** Where an agent is kept. What was opened for it alone is closed with it. */
+interface Store {
+  readonly storage: StorageBackend;
+  readonly isOwn: boolean;
+}
+
+function storeFor(config: AgentConfig, memoryDir: string | null): Store {
+  if (memoryDir === null && config.storage) return { storage: config.storage, isOwn: false };
+  return { storage: openStorage(resolveMemoryBaseDir(memoryDir ?? config.memoryDir)), isOwn: true };
+}
+
+function contextFor(agentId: string, config: AgentConfig, store: Store): AgentContext {
+  encodeNameSegment(agentId);
+  if (typeof config?.model?.stream !== 'function') {
+    throw new RekindleError('INVALID_ARGUMENT', 'An agent needs a model.', { details: { field: 'model' } });
+  }
+  return new AgentContext(agentId, config, store.storage, store.isOwn);
 }
 
 const factory = new AgentFactory();

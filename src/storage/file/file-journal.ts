@@ -306,6 +306,10 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
+  continueAfter(seq: number): Promise<void> {
+    return this.#exclusive('begin', () => this.#writer.continueAfter(seq));
+  }
+
   repair(): Promise<SegmentRepair[]> {
     return this.#exclusive('repair', () => this.#repair());
   }

@@ -13,9 +13,11 @@ import type {
   Name,
   StorageBackend,
   StorageChange,
+  StoredName,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
 import { FileBlobs } from './file-blobs.js';
+import { contentsOf } from './file-contents.js';
 import { FileDocuments } from './file-documents.js';
 import { FileJournal } from './file-journal.js';
 import { FileLeases } from './file-leases.js';
@@ -47,6 +49,7 @@ export class FileStorage implements StorageBackend {
   readonly documents: FileDocuments;
   readonly leases: FileLeases;
   readonly root: string;
+  readonly place: string;
   readonly #fs: FileSystem;
   readonly #paths: FilePaths;
   readonly #options: FileStorageOptions;
@@ -56,6 +59,7 @@ export class FileStorage implements StorageBackend {
 
   constructor(root: string, options: FileStorageOptions = {}) {
     this.root = path.resolve(root);
+    this.place = this.root;
     this.#options = options;
     this.#fs = options.fileSystem ?? new NodeFileSystem();
     this.#paths = new FilePaths(this.#fs, this.root);
@@ -120,6 +124,14 @@ export class FileStorage implements StorageBackend {
 
   listNames(prefix: Name): Promise<string[]> {
     return labelled(`list ${prefix.join('/')}`, () => this.#paths.list(prefix));
+  }
+
+  async *contents(prefix: Name): AsyncGenerator<StoredName> {
+    try {
+      yield* contentsOf(this.#fs, await this.#paths.folder(prefix, { make: false }), prefix);
+    } catch (thrown) {
+      throw storageError(thrown, `list ${prefix.join('/')}`);
+    }
   }
 
   sweep(scope: Name): Promise<number> {

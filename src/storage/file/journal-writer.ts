@@ -9,6 +9,7 @@
  * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
  */
 import { isRekindleError } from '../../core/errors.js';
+import { conflict } from '../append-queue.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { Cursor, JournalDamage, JournalHead, Lease } from '../ports.js';
 import { withFile, writeFully } from './file-io.js';
@@ -51,7 +52,7 @@ export class JournalWriter {
   #end = 0;
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
   /** What has to happen to the files before the first append. */
-  #plan: 'append' | 'create' | 'seal-live' | 'follow-sealed' = 'create';
+  #plan: 'append' | 'create' | 'follow-removed' | 'seal-live' | 'follow-sealed' = 'create';
   #newlineMissing = false;
   /** The file that holds the last segment, when it is not ours yet. */
   #path = '';
@@ -127,13 +128,9 @@ export class JournalWriter {
   /** Reports it; with `mend` its bytes are set aside and cut off. */
   async #meetTornTail(segment: Segment, end: SegmentEnd, mend: boolean): Promise<void> {
     const found = damage('torn', segment, end.end, end.tornBytes);
-    const setAside = mend ? await this.#setTornTailAside(segment, end) : null;
+    const file = mend ? await openWhileHeld(this.#fs, segment.path, this.#lease) : null;
+    const setAside = file && (await withFile(file, () => cutTornTail(this.#fs, this.#files, file, end)));
     this.openingDamage.push(setAside === null ? found : { ...found, setAside });
-  }
-
-  async #setTornTailAside(segment: Segment, end: SegmentEnd): Promise<string> {
-    const file = await openWhileHeld(this.#fs, segment.path, this.#lease);
-    return withFile(file, () => cutTornTail(this.#fs, this.#files, file, end));
   }
 
   /** Writes and syncs one commit. Errors leave the journal as it was before. */
@@ -245,6 +242,7 @@ export class JournalWriter {
     if (this.#plan === 'append')
       this.#file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
     else if (this.#plan === 'create') await this.#createFirst();
+    else if (this.#plan === 'follow-removed') await this.#begin();
     else await this.#startSegment({ renameLive: this.#plan === 'seal-live' });
   }
 
@@ -261,16 +259,21 @@ export class JournalWriter {
     }
   }
 
+  /** Begins as a journal whose first records were removed: with a second segment, which says what came before it. */
+  async continueAfter(seq: number): Promise<void> {
+    if (this.#plan !== 'create') throw conflict(0, this.#head.seq);
+    this.#head = { seq, cursor: null, crc: null };
+    this.#plan = 'follow-removed';
+    await this.#prepare();
+  }
+
   /** Seals the live segment and goes on in a new one. The caller has no append under way. */
   async rotate(): Promise<void> {
     if (this.#suspect) await this.#recover();
     if (!this.#ready) await this.#prepare();
-    const old = this.#file;
-    this.#file = null;
-    this.#ready = false;
     this.#plan = 'seal-live';
     this.#path = this.#files.livePath;
-    await old?.close();
+    await this.close();
     await this.#prepare();
   }
 
@@ -290,14 +293,15 @@ export class JournalWriter {
       this.#plan = 'follow-sealed';
     }
     await this.#fs.syncFolder(this.#files.folder);
-    const header = {
-      segment: this.#segment + 1,
-      prevLength: this.#end,
-      prevSeq: this.#head.seq,
-      fence: Math.max(fence, this.#highestFence),
-    };
-    const assertHeld = async () => this.#lease?.check();
-    const made = await createSegment(this.#fs, this.#files, header, assertHeld);
+    await this.#begin();
+  }
+
+  /** The live file of the next segment, with its header. */
+  async #begin(): Promise<void> {
+    const fence = Math.max(this.#lease?.fence ?? 0, this.#highestFence);
+    const before = { prevLength: this.#end, prevSeq: this.#head.seq };
+    const header = { segment: this.#segment + 1, ...before, fence };
+    const made = await createSegment(this.#fs, this.#files, header, async () => this.#lease?.check());
     this.#file = made.file;
     this.#segment = header.segment;
     this.#end = made.headerBytes;
@@ -332,7 +336,7 @@ export class JournalWriter {
     await this.#sync(this.#file!);
   }
 
-  /** Forgets what it knew of the files and looks at their end again. */
+  /** Looks at the end of the files again. */
   async reopen(): Promise<void> {
     await this.close();
     await this.open({ mend: true });

@@ -1,7 +1,7 @@
 /** A journal in memory. Records are kept as text, so what is read is a fresh copy, as from a disk. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import { AppendQueue, type Waiting } from '../append-queue.js';
+import { AppendQueue, conflict, type Waiting } from '../append-queue.js';
 import type {
   AppendOptions,
   AppendResult,
@@ -16,7 +16,8 @@ import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encod
 interface Stored {
   /** Null once it was removed: its number is not used again. */
   readonly text: string | null;
-  readonly crc: string;
+  /** Null where it was never here. */
+  readonly crc: string | null;
 }
 
 export class MemoryJournalData {
@@ -85,7 +86,7 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
   }
 
   #resultAt(seq: number): AppendResult {
-    return { seq, cursor: { segment: 1, offset: seq - 1 }, crc: this.#data.records[seq - 1]!.crc };
+    return { seq, cursor: { segment: 1, offset: seq - 1 }, crc: this.#data.records[seq - 1]!.crc ?? '' };
   }
 
   #entry(seq: number): JournalEntry<R> {
@@ -117,9 +118,9 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
   }
 
   async head(): Promise<JournalHead> {
-    return this.#data.lastSeq === 0
-      ? { seq: 0, cursor: null, crc: null }
-      : this.#resultAt(this.#data.lastSeq);
+    const seq = this.#data.lastSeq;
+    if (!this.#data.records.at(-1)?.crc) return { seq, cursor: null, crc: null };
+    return this.#resultAt(seq);
   }
 
   openingDamage(): readonly [] {
@@ -151,6 +152,15 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
   }
 
   async secure(): Promise<void> {}
+
+  async continueAfter(seq: number): Promise<void> {
+    await this.#setAside(0, () => {
+      if (this.#data.lastSeq > 0) throw conflict(0, this.#data.lastSeq);
+      for (let n = 0; n < seq; n += 1) this.#data.records.push({ text: null, crc: null });
+      this.#data.archivedTo = seq;
+      this.#data.removedTo = seq;
+    });
+  }
 
   async repair(): Promise<[]> {
     return [];

@@ -4,8 +4,17 @@
  */
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
-import { keyOf, rangeBelow, segmentOf } from '../name-key.js';
-import type { Blobs, Journal, JournalOptions, Lease, Name, StorageBackend, StorageChange } from '../ports.js';
+import { keyOf, nameOf, rangeBelow, segmentOf } from '../name-key.js';
+import type {
+  Blobs,
+  Journal,
+  JournalOptions,
+  Lease,
+  Name,
+  StorageBackend,
+  StorageChange,
+  StoredName,
+} from '../ports.js';
 import { type MemoryBlob, MemoryBlobs } from './memory-blobs.js';
 import { MemoryChanges } from './memory-changes.js';
 import { MemoryDocuments } from './memory-documents.js';
@@ -14,6 +23,7 @@ import { MemoryLeases } from './memory-leases.js';
 
 export class MemoryStorage implements StorageBackend {
   readonly capabilities = { persistent: false, multiProcess: false, multiProcessDocuments: false } as const;
+  readonly place = 'memory:';
   readonly documents: MemoryDocuments;
   readonly leases: MemoryLeases;
   readonly #journals = new Map<string, MemoryJournalData>();
@@ -65,12 +75,27 @@ export class MemoryStorage implements StorageBackend {
 
   async listNames(prefix: Name): Promise<string[]> {
     const { start } = rangeBelow(prefix);
-    const blobs = [...this.#blobs].filter(([, scope]) => scope.size > 0).map(([key]) => key);
-    const keys = [...this.documents.keys(), ...nonEmpty(this.#journals), ...blobs];
+    const keys = [...this.documents.keys(), ...nonEmpty(this.#journals), ...this.#scopes()];
     const below = keys
       .filter((key) => key.startsWith(start))
       .map((key) => key.slice(start.length).split('/')[0]!);
     return [...new Set(below)].map(segmentOf).sort();
+  }
+
+  async *contents(prefix: Name): AsyncGenerator<StoredName> {
+    const { start } = rangeBelow(prefix);
+    const all = [
+      ...nonEmpty(this.#journals).map((key) => ({ kind: 'journal' as const, key })),
+      ...[...this.documents.keys()].map((key) => ({ kind: 'document' as const, key })),
+      ...this.#scopes().map((key) => ({ kind: 'blobs' as const, key })),
+    ];
+    const below = all.filter(({ key }) => key.startsWith(start));
+    for (const { kind, key } of below.sort((a, b) => (a.key < b.key ? -1 : 1)))
+      yield { kind, name: nameOf(key) };
+  }
+
+  #scopes(): string[] {
+    return [...this.#blobs].filter(([, scope]) => scope.size > 0).map(([key]) => key);
   }
 
   async sweep(): Promise<number> {

@@ -142,7 +142,7 @@ export class PostgresListener implements ChangeFeed {
   }
 
   #again(pause: number): void {
-    this.#drop();
+    void this.#drop();
     if (this.#stopped) return;
     this.#onHint(null);
     this.#timer = setTimeout(() => void this.#connect(Math.min(2 * pause, AGAIN_MAX_MS)), pause);

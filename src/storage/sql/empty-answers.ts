@@ -14,6 +14,7 @@ export const EMPTY_ANSWERS: { readonly [K in SqlOperation]?: SqlAnswer<K> } = {
   hasBlob: false,
   listBlobs: [],
   listSegments: [],
+  listContents: [],
   readMarks: [],
 };
 

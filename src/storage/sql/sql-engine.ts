@@ -123,7 +123,7 @@ export interface SqlOperations {
   continueStream(request: {
     readonly key: string;
     readonly lease: LeaseRef;
-    readonly after: { readonly seq: number; readonly crc: string | null };
+    readonly after: number;
   }): 'continued' | 'fenced' | 'conflict';
   removeStream(request: { readonly key: string; readonly lease: LeaseRef }): boolean | 'fenced';
 
@@ -164,6 +164,10 @@ export interface SqlOperations {
 
   /** The next segment, still encoded, of every key below that holds a record, a document or a blob. */
   listSegments(request: KeyRange): readonly string[];
+  /** Every stream, document and scope of blobs below. */
+  listContents(
+    request: KeyRange,
+  ): readonly (readonly [kind: 'journal' | 'document' | 'blobs', key: string])[];
   /** Every key below that holds records or a document, with a text that changes when it does. */
   readMarks(request: KeyRange): readonly (readonly [key: string, mark: string])[];
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import { AppendQueue, type Waiting } from '../append-queue.js';
+import { AppendQueue, conflict, type Waiting } from '../append-queue.js';
 import type {
   AppendOptions,
   AppendResult,
@@ -136,14 +136,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
 
   async #conflict(expectedSeq: number): Promise<RekindleError> {
     const head = await this.#engine.run('readHead', { key: this.#options.key });
-    const seq = head?.seq ?? 0;
-    return new RekindleError(
-      'JOURNAL_CONFLICT',
-      `Expected the journal at ${expectedSeq}, but it is at ${seq}.`,
-      {
-        details: { expectedSeq, seq },
-      },
-    );
+    return conflict(expectedSeq, head?.seq ?? 0);
   }
 
   async *read(options: ReadOptions = {}): AsyncGenerator<JournalEntry<R>> {
@@ -254,15 +247,15 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     await this.#writer().check();
   }
 
-  async continueAfter(after: { readonly seq: number; readonly crc: string | null }): Promise<void> {
+  async continueAfter(seq: number): Promise<void> {
     const lease = this.#writer();
     await this.#queue.exclusive(async () => {
       lease.throwUnlessHeld();
       const { key } = this.#options;
-      const answer = await this.#engine.run('continueStream', { key, lease: lease.ref, after });
+      const answer = await this.#engine.run('continueStream', { key, lease: lease.ref, after: seq });
       if (answer === 'fenced') throw lease.markLost();
       if (answer === 'conflict') throw await this.#conflict(0);
-      this.#head = { ...after, archivedTo: after.seq, removedTo: after.seq };
+      this.#head = { seq, crc: null, archivedTo: seq, removedTo: seq };
     });
   }
 

@@ -1,7 +1,7 @@
 /** The storage ports over an engine that knows SQL. */
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
-import { keyOf, rangeBelow, segmentOf } from '../name-key.js';
+import { keyOf, nameOf, rangeBelow, segmentOf } from '../name-key.js';
 import type {
   Blobs,
   Journal,
@@ -11,6 +11,7 @@ import type {
   StorageBackend,
   StorageCapabilities,
   StorageChange,
+  StoredName,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
 import { SqlBlobs } from './sql-blobs.js';
@@ -50,7 +51,6 @@ export abstract class SqlStorage implements StorageBackend {
     this.documents = new SqlDocuments(engine, () => this.leases.nowMs);
   }
 
-  /** The store for people: without a password. */
   abstract readonly place: string;
 
   async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
@@ -92,6 +92,12 @@ export abstract class SqlStorage implements StorageBackend {
   async listNames(prefix: Name): Promise<string[]> {
     const segments = await this.#engine.run('listSegments', rangeBelow(prefix));
     return segments.map(segmentOf).sort();
+  }
+
+  async *contents(prefix: Name): AsyncGenerator<StoredName> {
+    for (const [kind, key] of await this.#engine.run('listContents', rangeBelow(prefix))) {
+      yield { kind, name: nameOf(key) };
+    }
   }
 
   /** A crash leaves nothing behind: what was not committed is not there. */

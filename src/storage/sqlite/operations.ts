@@ -12,7 +12,7 @@ import {
   writeDocument,
 } from './rows/document-rows.js';
 import { beatLease, holdsLease, readLease, releaseLease, takeLease } from './rows/lease-rows.js';
-import { listSegments, readMarks } from './rows/name-rows.js';
+import { listContents, listSegments, readMarks } from './rows/name-rows.js';
 import {
   append,
   continueStream,
@@ -56,6 +56,7 @@ export const OPERATIONS: {
   deleteBlob,
   listBlobs,
   listSegments,
+  listContents,
   readMarks,
 };
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageChange } from '../ports.js';
 import { AWKWARD_NAMES, REFUSED_NAMES } from './awkward-samples.js';
-import { assertRejects, contents, type Suite } from './conformance-kit.js';
+import { assertRejects, collect, contents, type Suite } from './conformance-kit.js';
 
 export function backendConformance(suite: Suite): void {
   suite.group('backend: capabilities', () => {
@@ -12,6 +12,7 @@ export function backendConformance(suite: Suite): void {
     });
   });
   suite.group('backend: listNames', () => listNamesTests(suite));
+  suite.group('backend: contents', () => contentsTests(suite));
   suite.group('backend: journal names', () => journalNameTests(suite));
   suite.group('backend: sweep', () => {
     suite.test('takes nothing away that is in use', async ({ backend }) => {
@@ -55,6 +56,54 @@ function listNamesTests(suite: Suite): void {
   suite.persistent('tells the same when the store is opened again', async (store) => {
     for (const name of AWKWARD_NAMES) await store.backend.documents.write(['agents', name, 'state'], name);
     assert.deepEqual(await (await store.reopen()).listNames(['agents']), [...AWKWARD_NAMES].sort());
+  });
+}
+
+function contentsTests(suite: Suite): void {
+  suite.test('tells nothing of an empty store', async ({ backend }) => {
+    assert.deepEqual(await collect(backend.contents([])), []);
+    assert.deepEqual(await collect(backend.contents(['agents', 'one'])), []);
+  });
+
+  suite.test(
+    'tells every journal, document and scope of blobs, by name, and no lease',
+    async ({ backend }) => {
+      const journal = await backend.openJournal(['agents', 'one', 'traces']);
+      await journal.append([{ n: 1 }]);
+      await journal.archiveBefore(2);
+      await journal.append([{ n: 2 }]);
+      await backend.documents.write(['agents', 'one', 'state.json'], 1);
+      await backend.documents.write(['agents', 'one', 'deep', 'er', 'state'], 1);
+      await backend.blobs(['agents', 'one', 'artifacts']).put(Buffer.from('a'));
+      await backend.leases.acquire(['agents', 'two']);
+      await backend.documents.write(['others', 'x'], 1);
+      const below = (kind: string, ...name: string[]) => ({ kind, name: ['agents', 'one', ...name] });
+      const expected = [
+        below('blobs', 'artifacts'),
+        below('document', 'deep', 'er', 'state'),
+        below('document', 'state.json'),
+        below('journal', 'traces'),
+      ];
+      assert.deepEqual(await collect(backend.contents(['agents', 'one'])), expected);
+      assert.deepEqual(await collect(backend.contents(['agents'])), expected);
+      const others = { kind: 'document', name: ['others', 'x'] };
+      assert.deepEqual(await collect(backend.contents([])), [...expected, others]);
+    },
+  );
+
+  suite.test('tells a journal also when all its records were removed', async ({ backend }) => {
+    const journal = await backend.openJournal(['agents', 'one', 'traces']);
+    await journal.append([{ n: 1 }]);
+    await journal.removeBefore(2);
+    assert.deepEqual(await collect(backend.contents([])), [
+      { kind: 'journal', name: ['agents', 'one', 'traces'] },
+    ]);
+  });
+
+  suite.test('decodes awkward names', async ({ backend }) => {
+    for (const name of AWKWARD_NAMES) await backend.documents.write(['docs', name, 'state'], name);
+    const names = (await collect(backend.contents(['docs']))).map(({ name }) => name[1]);
+    assert.deepEqual(names.sort(), [...AWKWARD_NAMES].sort());
   });
 }
 

@@ -19,6 +19,7 @@ export function journalReadConformance(suite: Suite): void {
   suite.group('journal: read', () => readTests(suite));
   suite.group('journal: readBackward', () => readBackwardTests(suite));
   suite.group('journal: archiveBefore and removeBefore', () => archiveTests(suite));
+  suite.group('journal: continueAfter', () => continueTests(suite));
   suite.group('journal: readOnly', () => readOnlyTests(suite));
 }
 
@@ -243,6 +244,47 @@ function archiveTests(suite: Suite): void {
       numbers(1, 11),
     );
   });
+}
+
+function continueTests(suite: Suite): void {
+  suite.test('begins after a number, as if those before had been removed', async ({ backend }) => {
+    const journal = await backend.openJournal<Numbered>(NAME);
+    await journal.continueAfter(7);
+    assert.equal((await journal.head()).seq, 7);
+    assert.equal((await journal.append([{ n: 8 }], { expectedSeq: 7 })).seq, 8);
+    assert.deepEqual(await seqs(journal.read({ archived: true })), [8]);
+    assert.deepEqual(await contents(journal), numbers(8, 8));
+  });
+
+  suite.test('is refused with JOURNAL_CONFLICT where there are, or were, records', async ({ backend }) => {
+    const journal = await withTen(backend);
+    await assertRejects(journal.continueAfter(20), 'JOURNAL_CONFLICT');
+    await journal.removeBefore(11);
+    await assertRejects(journal.continueAfter(20), 'JOURNAL_CONFLICT');
+    assert.equal((await journal.append([{ n: 11 }])).seq, 11);
+  });
+
+  suite.persistent(
+    'holds when the store is opened again, with and without a record after it',
+    async (store) => {
+      for (const last of ['with', 'without']) {
+        const journal = await store.backend.openJournal<Numbered>(['journals', last]);
+        await journal.continueAfter(7);
+        if (last === 'with') await journal.append([{ n: 8 }]);
+      }
+      const again = await store.reopen();
+      assert.equal(
+        (await again.openJournal(['journals', 'with'], { readOnly: true })).openingDamage().length,
+        0,
+      );
+      const journal = await again.openJournal<Numbered>(['journals', 'with']);
+      assert.deepEqual(await contents(journal), numbers(8, 8));
+      assert.equal((await journal.append([{ n: 9 }])).seq, 9);
+      const empty = await again.openJournal<Numbered>(['journals', 'without']);
+      assert.equal((await empty.head()).seq, 7);
+      assert.equal((await empty.append([{ n: 8 }])).seq, 8);
+    },
+  );
 }
 
 function readOnlyTests(suite: Suite): void {

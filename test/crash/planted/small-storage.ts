@@ -181,7 +181,9 @@ export function openSmallStorage(bug: SmallBug | null): OpenStorage {
   return (fs) => {
     const journals: SmallJournal[] = [];
     const storage: StorageBackend = {
+      place: STORE,
       capabilities: { persistent: true, multiProcess: false, multiProcessDocuments: false },
+      contents: unsupported,
       async openJournal<R extends JsonObject>(name: readonly string[]) {
         const journal = new SmallJournal(fs, `${STORE}/${name.join('/')}`, bug);
         await journal.open();

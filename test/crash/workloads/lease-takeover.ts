@@ -3,8 +3,8 @@
  * appends. Whatever is acknowledged, to whom and when, must be there after every crash.
  */
 import { isRekindleError } from '../../../src/core/errors.js';
-import type { ProcessIdentity } from '../../../src/storage/process-identity.js';
 import type { Journal, Lease, StorageBackend } from '../../../src/storage/ports.js';
+import type { ProcessIdentity } from '../../../src/storage/process-identity.js';
 import { demand, openStorage, type RunningProcess, type Session, type Workload } from '../workload.js';
 import { checkJournal, JOURNAL, type Note } from './journal-session.js';
 

@@ -155,7 +155,7 @@ function secretTests(target: () => NetworkTarget): void {
     for (const fault of [...faults, ...PASSING.map(([, fault]) => fault)]) {
       const objects = target().open(quickFor(fault));
       proxy.reset();
-      await objects.put(NAME, Buffer.from('a'));
+      await objects.put(NAME, patternOf(100));
       proxy.fail(fault, Number.POSITIVE_INFINITY);
       const operations = [objects.get(NAME), objects.put(NAME, Buffer.from('a')), namesOf(objects, [])];
       for (const error of await Promise.all(operations.map(errorOf))) {

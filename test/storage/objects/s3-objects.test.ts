@@ -32,6 +32,12 @@ describe('S3Objects', () => {
     });
   });
 
+  it('a list that does not say where it goes on is not taken for whole', async () => {
+    const page = '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>';
+    proxy().fail({ kind: 'status', status: 200, body: page }, 3);
+    expect((await errorOf(namesOf(open(QUICK), []))).code).toBe('STORAGE_UNAVAILABLE');
+  });
+
   describe('set-up', () => {
     it('that names an absent bucket fails with STORAGE_FAILED, and not as an absent object', async () => {
       const objects = open({ ...QUICK, bucket: 'absent' });

@@ -39,6 +39,33 @@ describe('UcVolumesObjects', () => {
   objectsContract(async () => open(), AWKWARD_OVER_NETWORK);
   networkContract(() => ({ proxy, open, secrets: [server.token], refusal }));
 
+  describe('answers', () => {
+    it.each([
+      ['a list that is no JSON', 'STORAGE_UNAVAILABLE', '<html>'],
+      [
+        'a file without a size',
+        'STORAGE_FAILED',
+        '{"contents":[{"name":"a","is_directory":false,"last_modified":1}]}',
+      ],
+      [
+        'a file without a time',
+        'STORAGE_FAILED',
+        '{"contents":[{"name":"a","is_directory":false,"file_size":1}]}',
+      ],
+    ])('%s is told as %s', async (_, code, body) => {
+      proxy.fail({ kind: 'status', status: 200, body }, 3);
+      expect((await errorOf(namesOf(open(QUICK), []))).code).toBe(code);
+    });
+
+    it('a page that leads to itself ends as STORAGE_UNAVAILABLE', async () => {
+      proxy.fail({ kind: 'status', status: 200, body: '{"next_page_token":"x"}' }, 4);
+      expect((await errorOf(namesOf(open(QUICK), []))).details).toMatchObject({
+        operation: 'list',
+        attempts: 3,
+      });
+    });
+  });
+
   describe('folders', () => {
     it('are made once', async () => {
       const objects = open();

@@ -1,3 +1,4 @@
+import type { StoredName } from '../../ports.js';
 import type { SqlRequest } from '../../sql/sql-engine.js';
 import type { RowContext } from './context.js';
 
@@ -23,4 +24,16 @@ export async function readMarks(
     UNION ALL SELECT key, revision::text || '.' || COALESCE(token, '') FROM ${schema}.documents WHERE key >= $1 AND key < $2`;
   const rows = await db.query<{ key: string; mark: string }>(sql, [start, end]);
   return rows.map(({ key, mark }) => [key, mark] as const);
+}
+
+export async function listContents(
+  { db, schema }: RowContext,
+  { start, end }: SqlRequest<'listContents'>,
+): Promise<(readonly [StoredName['kind'], string])[]> {
+  const sql = `
+    SELECT 'journal' AS kind, key FROM ${schema}.streams WHERE key >= $1 AND key < $2 AND seq > 0
+    UNION ALL SELECT 'document', key FROM ${schema}.documents WHERE key >= $1 AND key < $2
+    UNION ALL (SELECT DISTINCT 'blobs', scope FROM ${schema}.blobs WHERE scope >= $1 AND scope < $2) ORDER BY key`;
+  const rows = await db.query<{ kind: StoredName['kind']; key: string }>(sql, [start, end]);
+  return rows.map(({ kind, key }) => [kind, key] as const);
 }

@@ -175,12 +175,11 @@ export async function continueStream(
   { key, lease, after }: SqlRequest<'continueStream'>,
 ): Promise<SqlAnswer<'continueStream'>> {
   const { db, schema } = context;
-  const sql = `UPDATE ${schema}.streams SET seq = $4, crc = $5, archived_to = $4, removed_to = $4
+  const sql = `UPDATE ${schema}.streams SET seq = $4, archived_to = $4, removed_to = $4
     WHERE key = $1 AND lease = $2 AND fence = $3 AND seq = 0`;
-  const values = [key, lease.key, lease.fence, after.seq, after.crc];
-  if ((await db.change(sql, values)) === 1) return 'continued';
+  if ((await db.change(sql, [key, lease.key, lease.fence, after])) === 1) return 'continued';
   const head = await readHead(context, { key });
-  if (db.unsure && head?.seq === after.seq && head.removedTo === after.seq) return 'continued';
+  if (db.unsure && head?.seq === after && head.removedTo === after) return 'continued';
   return (await holdsLease(context, lease)) ? 'conflict' : 'fenced';
 }
 

@@ -1,3 +1,4 @@
+import type { StoredName } from '../../ports.js';
 import type { SqlOperations } from '../../sql/sql-engine.js';
 import type { SqliteConnection } from '../sqlite-connection.js';
 
@@ -23,4 +24,17 @@ export function readMarks(
     SELECT key, no || '.' || seq || '.' || archived_to AS mark FROM streams WHERE key >= ?1 AND key < ?2 AND seq > 0
     UNION ALL SELECT key, no || '.' || revision FROM documents WHERE key >= ?1 AND key < ?2`;
   return db.all<{ key: string; mark: string }>(sql, start, end).map(({ key, mark }) => [key, mark] as const);
+}
+
+export function listContents(
+  db: SqliteConnection,
+  { start, end }: Parameters<SqlOperations['listContents']>[0],
+): (readonly [StoredName['kind'], string])[] {
+  const sql = `
+    SELECT 'journal' AS kind, key FROM streams WHERE key >= ?1 AND key < ?2 AND seq > 0
+    UNION ALL SELECT 'document', key FROM documents WHERE key >= ?1 AND key < ?2
+    UNION ALL SELECT DISTINCT 'blobs', scope FROM blobs WHERE scope >= ?1 AND scope < ?2 ORDER BY key`;
+  return db
+    .all<{ kind: StoredName['kind']; key: string }>(sql, start, end)
+    .map(({ kind, key }) => [kind, key] as const);
 }

@@ -158,8 +158,7 @@ export function continueStream(
   const stream = streamRow(db, key);
   if (stream && stream.seq > 0) return 'conflict';
   const no = stream?.no ?? newStream(db, key);
-  const sql = 'UPDATE streams SET seq = ?, crc = ?, archived_to = ?, removed_to = ? WHERE no = ?';
-  db.run(sql, after.seq, after.crc, after.seq, after.seq, no);
+  db.run('UPDATE streams SET seq = ?1, archived_to = ?1, removed_to = ?1 WHERE no = ?2', after, no);
   return 'continued';
 }
 

@@ -1,0 +1,58 @@
+/** Copies an agent from one backend to another, and makes sure that it restores to the same context there. */
+import { canonicalJson } from '../../core/canonical-json.js';
+import { RekindleError } from '../../core/errors.js';
+import { messageToJson } from '../../messages/message-serializer.js';
+import { type CopyOptions, type CopyResult, copyStorage } from '../../storage/copy-storage.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import { assertAgentExists } from '../open-memory.js';
+import { restoreDry } from './restore-dry.js';
+
+export interface AgentCopy extends CopyResult {
+  readonly agentId: string;
+  /** Messages of its working context, equal on both sides. */
+  readonly messages: number;
+}
+
+/**
+ * Journals, artifacts and cache, with their numbers. Nobody can write the agent on either side meanwhile. What is in the target already, as
+ * after a copy that was interrupted, stays; something else of that name is never overwritten.
+ * @throws AGENT_NOT_FOUND, LEASE_HELD while the agent runs, and as `copyStorage`
+ */
+export async function copyAgent(
+  from: StorageBackend,
+  to: StorageBackend,
+  agentId: string,
+  options: Pick<CopyOptions, 'onProgress'> = {},
+): Promise<AgentCopy> {
+  await assertAgentExists(from, agentId);
+  const name = ['agents', agentId];
+  const source = await from.leases.acquire(name);
+  try {
+    const lease = await to.leases.acquire(name);
+    try {
+      const result = await copyStorage(from, to, { ...options, prefixes: [name], lease });
+      return { agentId, ...result, messages: await sameContext(from, to, agentId) };
+    } finally {
+      await lease.release();
+    }
+  } finally {
+    await source.release();
+  }
+}
+
+async function sameContext(from: StorageBackend, to: StorageBackend, agentId: string): Promise<number> {
+  const [before, after] = [await contextOf(from, agentId), await contextOf(to, agentId)];
+  if (before.text === after.text) return after.messages;
+  const text = `The copy of ${agentId} restores to another context than the agent itself.`;
+  throw new RekindleError('STORAGE_FAILED', text, { details: { agentId, target: to.place } });
+}
+
+async function contextOf(
+  backend: StorageBackend,
+  agentId: string,
+): Promise<{ readonly text: string; readonly messages: number }> {
+  return restoreDry(backend, agentId, (_memory, messages) => ({
+    text: canonicalJson(messages.map(messageToJson)),
+    messages: messages.length,
+  }));
+}

@@ -1,0 +1,279 @@
+/**
+ * Copies what one backend holds to another, and makes sure that it is the same there.
+ *
+ * Records keep their numbers and checksums. Nothing is overwritten: where the target holds something else under a name, the copy is
+ * refused before anything is written; where it holds a beginning of the same, as after a copy that was interrupted, the copy goes on.
+ * Documents are copied before journals and journals before blobs: what a record refers to was there before it, and is there after it.
+ */
+import { createHash } from 'node:crypto';
+import { RekindleError } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
+import { damagedAtEnd, isHarmful } from './journal-check.js';
+import { keyOf } from './name-key.js';
+import type { Journal, JournalRecord, Lease, Name, StorageBackend, StoredName } from './ports.js';
+
+export interface CopyProgress {
+  readonly stored: StoredName;
+  /** Records or blobs of it that were copied; 1 for a document. */
+  readonly items: number;
+}
+
+export interface CopyOptions {
+  /** What is copied: everything below each of these names. Default: all. */
+  readonly prefixes?: readonly Name[];
+  /** What is left out: everything below each of these names. */
+  readonly except?: readonly Name[];
+  /** The right to write the target's journals, where one lease holds for all of them. Default: each journal's own. */
+  readonly lease?: Lease;
+  readonly onProgress?: (progress: CopyProgress) => void;
+}
+
+export interface CopyResult {
+  readonly journals: number;
+  readonly records: number;
+  readonly documents: number;
+  readonly blobs: number;
+  /** Of these, what was in the target already. */
+  readonly skipped: number;
+}
+
+/** Records of one append, about. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_RECORDS = 500;
+const ORDER = { document: 0, journal: 1, blobs: 2 } as const;
+
+/**
+ * Verified and durable when it resolves.
+ * The caller sees to it that nobody writes the source meanwhile; what is written all the same is not copied, or only in part.
+ * @throws DOCUMENT_CONFLICT, JOURNAL_CONFLICT (the target holds something else), JOURNAL_DAMAGED (repair the source first), LEASE_HELD,
+ * STORAGE_FAILED when what was copied is not the same there
+ */
+export async function copyStorage(
+  from: StorageBackend,
+  to: StorageBackend,
+  options: CopyOptions = {},
+): Promise<CopyResult> {
+  const copy = new StorageCopy(from, to, options);
+  const contents = await contentsToCopy(from, options);
+  for (const stored of contents) await copy.assertPossible(stored);
+  for (const stored of contents) await copy.copy(stored);
+  return copy.result;
+}
+
+async function contentsToCopy(from: StorageBackend, options: CopyOptions): Promise<StoredName[]> {
+  const found = new Map<string, StoredName>();
+  for (const prefix of options.prefixes ?? [[]]) {
+    for await (const stored of from.contents(prefix)) {
+      const left = (options.except ?? []).some((name) =>
+        name.every((segment, at) => stored.name[at] === segment),
+      );
+      if (!left) found.set(`${stored.kind} ${keyOf(stored.name)}`, stored);
+    }
+  }
+  return [...found.values()].sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
+}
+
+class StorageCopy {
+  readonly #from: StorageBackend;
+  readonly #to: StorageBackend;
+  readonly #options: CopyOptions;
+  readonly #counts = { journals: 0, records: 0, documents: 0, blobs: 0, skipped: 0 };
+
+  constructor(from: StorageBackend, to: StorageBackend, options: CopyOptions) {
+    this.#from = from;
+    this.#to = to;
+    this.#options = options;
+  }
+
+  #onProgress(progress: CopyProgress): void {
+    this.#options.onProgress?.(progress);
+  }
+
+  get result(): CopyResult {
+    return { ...this.#counts };
+  }
+
+  /** Looks only. */
+  async assertPossible({ kind, name }: StoredName): Promise<void> {
+    if (kind === 'document') await this.#isThere(name);
+    if (kind === 'journal') await this.#journalBeginning(name);
+  }
+
+  async copy(stored: StoredName): Promise<void> {
+    if (stored.kind === 'document') await this.#document(stored);
+    else if (stored.kind === 'journal') await this.#journal(stored);
+    else await this.#blobs(stored);
+  }
+
+  async #document(stored: StoredName): Promise<void> {
+    const bytes = await this.#from.documents.readBytes(stored.name);
+    if (!bytes) return; // it was deleted meanwhile
+    if (await this.#isThere(stored.name)) this.#counts.skipped += 1;
+    else {
+      await this.#to.documents.writeBytes(stored.name, bytes, { ifVersion: null });
+      const there = await this.#to.documents.readBytes(stored.name);
+      if (!there || !sameBytes(bytes, there)) throw notTheSame(stored);
+    }
+    this.#counts.documents += 1;
+    this.#onProgress({ stored, items: 1 });
+  }
+
+  /** @throws DOCUMENT_CONFLICT for another content */
+  async #isThere(name: Name): Promise<boolean> {
+    const there = await this.#to.documents.readBytes(name);
+    if (!there) return false;
+    const bytes = await this.#from.documents.readBytes(name);
+    if (bytes && sameBytes(bytes, there)) return true;
+    throw new RekindleError(
+      'DOCUMENT_CONFLICT',
+      `${name.join('/')} is in the target, with another content.`,
+      {
+        details: { name: [...name], target: this.#to.place },
+      },
+    );
+  }
+
+  async #blobs(stored: StoredName): Promise<void> {
+    const from = this.#from.blobs(stored.name);
+    const to = this.#to.blobs(stored.name);
+    let items = 0;
+    for await (const { digest } of from.list()) {
+      items += 1;
+      this.#counts.blobs += 1;
+      if (await to.has(digest)) this.#counts.skipped += 1;
+      else {
+        const bytes = await from.get(digest); // checked against its digest
+        if (bytes && (await to.put(bytes)).digest !== digest) throw notTheSame(stored);
+      }
+      if (items % BATCH_RECORDS === 0) this.#onProgress({ stored, items });
+    }
+    this.#onProgress({ stored, items });
+  }
+
+  /** The number of the last record that the target has. @throws JOURNAL_CONFLICT when it is not a beginning of the source; JOURNAL_DAMAGED */
+  async #journalBeginning(name: Name): Promise<number> {
+    const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
+    const target = await this.#to.openJournal<JsonObject>(name, { readOnly: true });
+    try {
+      const there = (await target.head()).seq;
+      if (there === 0) return 0;
+      const theirs = await digestOf(target, there);
+      if ((await digestOf(source, there)).digest === theirs.digest) return there;
+      const text = `${name.join('/')} is in the target, with other records.`;
+      throw new RekindleError('JOURNAL_CONFLICT', text, {
+        details: { name: [...name], target: this.#to.place },
+      });
+    } finally {
+      await source.close();
+      await target.close();
+    }
+  }
+
+  async #journal(stored: StoredName): Promise<void> {
+    const { name } = stored;
+    const there = await this.#journalBeginning(name);
+    const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
+    try {
+      await assertWhole(source, name);
+      const { lease } = this.#options;
+      const target = await this.#to.openJournal<JsonObject>(name, lease ? { lease } : {});
+      try {
+        await this.#records(stored, source, target, there);
+        const { seq } = await target.head();
+        const [ours, theirs] = [await digestOf(source, seq), await digestOf(target, seq)];
+        if (ours.digest !== theirs.digest) throw notTheSame(stored);
+        this.#counts.records += ours.records;
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+    this.#counts.journals += 1;
+    if (there > 0) this.#counts.skipped += 1;
+  }
+
+  async #records(
+    stored: StoredName,
+    source: Journal<JsonObject>,
+    target: Journal<JsonObject>,
+    there: number,
+  ): Promise<void> {
+    let batch: JsonObject[] = [];
+    let bytes = 0;
+    let last = there;
+    const flush = async () => {
+      if (batch.length > 0) await target.append(batch, { expectedSeq: last - batch.length });
+      batch = [];
+      bytes = 0;
+      this.#onProgress({ stored, items: last });
+    };
+    for await (const entry of source.read({ archived: true, after: there })) {
+      if (entry.kind === 'damage') continue; // harmless, or it was refused before
+      if (entry.seq > last + 1) await this.#skipRemoved(stored, target, entry, last);
+      last = entry.seq;
+      batch.push(entry.record);
+      bytes += JSON.stringify(entry.record).length;
+      if (bytes >= BATCH_BYTES || batch.length >= BATCH_RECORDS) await flush();
+    }
+    await flush();
+    const { seq } = await source.head();
+    if (last === 0 && seq > 0) await target.continueAfter(seq); // all its records were removed
+    const live = await firstOf(source);
+    if (last > 0) await target.archiveBefore(live ?? last + 1);
+  }
+
+  /** Numbers may be missing before the first record, which was removed by intent; and nowhere else. */
+  async #skipRemoved(
+    stored: StoredName,
+    target: Journal<JsonObject>,
+    { seq }: JournalRecord<JsonObject>,
+    last: number,
+  ): Promise<void> {
+    if (last > 0) throw damagedSource(stored.name, `the records ${last + 1} to ${seq - 1} are missing`);
+    await target.continueAfter(seq - 1);
+  }
+}
+
+/** Of all records up to a number, archived ones too. */
+async function digestOf(
+  journal: Journal<JsonObject>,
+  upTo: number,
+): Promise<{ readonly digest: string; readonly records: number }> {
+  const hash = createHash('sha256');
+  let records = 0;
+  for await (const entry of journal.read({ archived: true })) {
+    if (entry.kind === 'damage') continue;
+    if (entry.seq > upTo) break;
+    hash.update(`${entry.seq} ${JSON.stringify(entry.record)}\n`);
+    records += 1;
+  }
+  return { digest: hash.digest('hex'), records };
+}
+
+async function firstOf(journal: Journal<JsonObject>): Promise<number | null> {
+  for await (const entry of journal.read({ limit: 1 })) if (entry.kind === 'record') return entry.seq;
+  return null;
+}
+
+async function assertWhole(journal: Journal<JsonObject>, name: Name): Promise<void> {
+  for await (const entry of journal.read({ archived: true })) {
+    if (entry.kind === 'damage' && isHarmful(entry)) throw damagedSource(name, entry.reason);
+  }
+  if ((await damagedAtEnd(journal)) > 0) throw damagedSource(name, 'its end is damaged');
+}
+
+function damagedSource(name: Name, why: string): RekindleError {
+  return new RekindleError('JOURNAL_DAMAGED', `${name.join('/')} was not copied: ${why}.`, {
+    details: { name: [...name], why },
+  });
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function notTheSame({ kind, name }: StoredName): RekindleError {
+  const text = `The copy of the ${kind} ${name.join('/')} is not the same as what was copied.`;
+  return new RekindleError('STORAGE_FAILED', text, { details: { kind, name: [...name] } });
+}

@@ -1,0 +1,29 @@
+/** Lists a tree of folders as a bucket lists its keys: all objects, sorted by encoded name. */
+import { encodeNameSegment } from '../name-encoding.js';
+import type { Name } from '../ports.js';
+import type { ObjectEntry, ObjectInfo } from './object-storage.js';
+
+/** Something directly in a folder. `object` is null for a folder. */
+export interface FolderEntry {
+  /** Decoded. */
+  readonly segment: string;
+  readonly object: ObjectInfo | null;
+}
+
+/** @param entriesOf what a folder holds, given by its name below the prefix; empty when it is not there */
+export async function* walkFolders(
+  entriesOf: (below: Name) => Promise<FolderEntry[]>,
+  below: Name = [],
+): AsyncGenerator<ObjectEntry> {
+  const entries = (await entriesOf(below)).map((entry) => ({ entry, key: sortKey(entry) }));
+  for (const { entry } of entries.sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const name = [...below, entry.segment];
+    if (entry.object) yield { name, size: entry.object.size, modifiedMs: entry.object.modifiedMs };
+    else yield* walkFolders(entriesOf, name);
+  }
+}
+
+/** With its `/`, a folder stands where its objects stand among the keys. */
+function sortKey({ segment, object }: FolderEntry): string {
+  return encodeNameSegment(segment) + (object ? '' : '/');
+}

@@ -1,0 +1,64 @@
+/** Objects as files below a folder, each whole before it has its name. */
+import path from 'node:path';
+import { FilePaths } from '../file/file-paths.js';
+import { FileStorage } from '../file/file-storage.js';
+import { NodeFileSystem } from '../file/node-file-system.js';
+import { labelled } from '../file/storage-errors.js';
+import type { Name } from '../ports.js';
+import { type FolderEntry, walkFolders } from './folder-walk.js';
+import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
+
+export class LocalObjects implements ObjectStorage {
+  readonly #fs = new NodeFileSystem();
+  readonly #paths: FilePaths;
+  readonly #storage: FileStorage;
+
+  /** @param root made by the first `put` */
+  constructor(root: string) {
+    this.#paths = new FilePaths(this.#fs, root);
+    this.#storage = new FileStorage(root, { fileSystem: this.#fs });
+  }
+
+  async put(name: Name, bytes: Uint8Array): Promise<void> {
+    await this.#storage.documents.writeBytes(name, bytes);
+  }
+
+  get(name: Name): Promise<Uint8Array | null> {
+    return this.#storage.documents.readBytes(name);
+  }
+
+  stat(name: Name): Promise<ObjectInfo | null> {
+    return labelled(`look at ${name.join('/')}`, async () => {
+      const stat = await this.#fs.stat(await this.#paths.resolve(name, { make: false }));
+      if (stat?.kind !== 'file') return null;
+      return { size: stat.sizeBytes, modifiedMs: Math.max(stat.modifiedMs, stat.changedMs) };
+    });
+  }
+
+  async delete(name: Name): Promise<boolean> {
+    return this.#storage.documents.delete(name);
+  }
+
+  async *list(prefix: Name): AsyncGenerator<ObjectEntry> {
+    yield* walkFolders((below) => this.#entries([...prefix, ...below]));
+  }
+
+  async #entries(folder: Name): Promise<FolderEntry[]> {
+    const segments = await this.#storage.documents.list(folder);
+    const entries = await Promise.all(segments.map((segment) => this.#entry(folder, segment)));
+    return entries.filter((entry) => entry !== null);
+  }
+
+  /** What is neither a file of ours nor foreign counts as a folder: a link is refused when it is opened. */
+  async #entry(folder: Name, segment: string): Promise<FolderEntry | null> {
+    const object = await this.stat([...folder, segment]);
+    if (object) return { segment, object };
+    const parent = await this.#paths.folder(folder, { make: false });
+    const foreign = (await this.#fs.stat(path.join(parent, segment)))?.kind === 'file';
+    return foreign ? null : { segment, object: null };
+  }
+
+  close(): Promise<void> {
+    return this.#storage.close();
+  }
+}

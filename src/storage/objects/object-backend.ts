@@ -1,0 +1,124 @@
+/** A backend whose large blobs lie in an object store: journals, documents and leases need what only the backend has. */
+import type { JsonObject } from '../../core/json.js';
+import { keyOf } from '../name-key.js';
+import { isDigest } from '../blob-digest.js';
+import { keyOf } from '../name-key.js';
+import type {
+  Blobs,
+  Documents,
+  Journal,
+  JournalOptions,
+  Lease,
+  Leases,
+  Name,
+  StorageBackend,
+  StorageCapabilities,
+  StorageChange,
+  StoredName,
+  StoredName,
+} from '../ports.js';
+import { ObjectBlobs } from './object-blobs.js';
+import type { ObjectStorage } from './object-storage.js';
+import { assertWholeNumber } from './option-check.js';
+
+const MIB = 1024 * 1024;
+
+export interface WithObjectsOptions {
+  /** Blobs of this size and larger go to the object store. Default 1 MiB. May be changed later: both places are looked at. */
+  readonly fromBytes?: number;
+}
+
+/** Owns both: `close` closes them. `watch` tells changes of the backend only. @throws INVALID_ARGUMENT */
+export function withObjects(
+  backend: StorageBackend,
+  objects: ObjectStorage,
+  { fromBytes = MIB }: WithObjectsOptions = {},
+): StorageBackend {
+  assertWholeNumber('fromBytes', fromBytes, 0);
+  return new ObjectBackend(backend, objects, fromBytes);
+}
+
+class ObjectBackend implements StorageBackend {
+  readonly place: string;
+  readonly capabilities: StorageCapabilities;
+  readonly place: string;
+  readonly documents: Documents;
+  readonly leases: Leases;
+  readonly #backend: StorageBackend;
+  readonly #objects: ObjectStorage;
+  readonly #fromBytes: number;
+
+  constructor(backend: StorageBackend, objects: ObjectStorage, fromBytes: number) {
+    this.place = backend.place;
+    this.capabilities = backend.capabilities;
+    this.place = backend.place;
+    this.documents = backend.documents;
+    this.leases = backend.leases;
+    this.#backend = backend;
+    this.#objects = objects;
+    this.#fromBytes = fromBytes;
+  }
+
+  blobs(scope: Name): Blobs {
+    return new ObjectBlobs(this.#backend.blobs(scope), this.#objects, scope, this.#fromBytes);
+  }
+
+  async *contents(prefix: Name): AsyncGenerator<StoredName> {
+    const scopes = new Map<string, StoredName>();
+    for await (const { name } of this.#objects.list(prefix)) {
+      const scope = [...prefix, ...name.slice(0, -1)];
+      scopes.set(keyOf(scope), { kind: 'blobs', name: scope });
+    }
+    for await (const stored of this.#backend.contents(prefix)) {
+      const key = keyOf(stored.name);
+      if (stored.kind === 'blobs') scopes.delete(key);
+      for (const [scope, large] of scopes) {
+        if (scope >= key) break;
+        scopes.delete(scope);
+        yield large;
+      }
+      yield stored;
+    }
+    yield* scopes.values();
+  }
+
+  async listNames(prefix: Name): Promise<string[]> {
+    const names = new Set(await this.#backend.listNames(prefix));
+    for await (const { name } of this.#objects.list(prefix)) names.add(name[0]!);
+    return [...names].sort();
+  }
+
+  /** Names alone, so all are gathered before the first: a scope is told once, and in its place. */
+  async *contents(prefix: Name): AsyncGenerator<StoredName> {
+    const found = new Map<string, StoredName>();
+    // What divides them comes before every character of a key: the order is that of the keys.
+    const add = (stored: StoredName) => found.set(`${keyOf(stored.name)} ${stored.kind}`, stored);
+    for await (const stored of this.#backend.contents(prefix)) add(stored);
+    for await (const { name } of this.#objects.list(prefix)) {
+      const isBlob = name.length > 1 && isDigest(name.at(-1)!);
+      if (isBlob) add({ kind: 'blobs', name: [...prefix, ...name.slice(0, -1)] });
+    }
+    for (const key of [...found.keys()].sort()) yield found.get(key)!;
+  }
+
+  openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>> {
+    return this.#backend.openJournal(name, options);
+  }
+
+  removeJournal(name: Name, lease: Lease): Promise<boolean> {
+    return this.#backend.removeJournal(name, lease);
+  }
+
+  sweep(scope: Name): Promise<number> {
+    return this.#backend.sweep(scope);
+  }
+
+  watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {
+    return this.#backend.watch(prefix, onChange);
+  }
+
+  async close(): Promise<void> {
+    const results = await Promise.allSettled([this.#backend.close(), this.#objects.close()]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+}

@@ -1,0 +1,17 @@
+/** The part of a bucket or volume that is ours, as the user wrote it: taken literally, so that it can be named in access rules. */
+import { RekindleError } from '../../core/errors.js';
+
+/** Without slashes at its ends; empty for the whole. @throws INVALID_ARGUMENT */
+export function placePrefix(prefix: string | undefined): string {
+  const trimmed = (prefix ?? '').replace(/^\/+|\/+$/g, '');
+  if (trimmed === '') return '';
+  const bad = trimmed.split('/').some((part) => part === '' || part === '.' || part === '..');
+  if (bad || /[\u0000-\u001f\u007f\\]/.test(trimmed) || !trimmed.isWellFormed()) {
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'The prefix needs plain folder names between its slashes: none empty, `.` or `..`, no backslash or control character.',
+      { details: { prefix: trimmed.toWellFormed().slice(0, 80) } },
+    );
+  }
+  return trimmed;
+}

@@ -1,0 +1,100 @@
+/** The one address of a store: a folder, or the URL of another backend. Nothing is opened yet; a driver is loaded when it is first used. */
+import { fileURLToPath } from 'node:url';
+import { RekindleError } from '../core/errors.js';
+import { FileStorage } from './file/file-storage.js';
+import { MemoryStorage } from './memory/memory-storage.js';
+import { withObjects } from './objects/object-backend.js';
+import { openObjects } from './objects/open-objects.js';
+import type { StorageBackend } from './ports.js';
+import { PostgresStorage, type PostgresStorageOptions } from './postgres/postgres-storage.js';
+import { SqliteStorage } from './sqlite/sqlite-storage.js';
+
+const KINDS = [
+  'a folder, or file:FOLDER',
+  'sqlite:FILE',
+  'postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?schema=NAME, connections=N, partitions=N, prepare=false, notify=false, unsynced=false',
+  'memory:',
+];
+
+/** At least two letters: `C:` is a drive. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+
+/** False for a folder. */
+export function isStorageUrl(place: string): boolean {
+  return SCHEME.test(place);
+}
+
+/**
+ * `?objects=URL` (encoded) on any URL keeps large blobs there; see `openObjects`.
+ * @param place a folder, `file:`, `sqlite:`, `postgres:` or `memory:`
+ * @throws INVALID_ARGUMENT for another scheme, or a parameter that is not known
+ */
+export function openStorage(place: string): StorageBackend {
+  const scheme = SCHEME.exec(place)?.[1]?.toLowerCase();
+  if (scheme === undefined) return new FileStorage(place);
+  const { address, query } = split(place);
+  const objects = take(query, 'objects');
+  const backend = openBackend(scheme, address, query);
+  const unknown = [...query.keys()];
+  if (unknown.length > 0) throw invalid(scheme, `has no parameter ${unknown.join(', ')}`);
+  return objects === null ? backend : withObjects(backend, openObjects(objects));
+}
+
+function openBackend(scheme: string, address: string, query: URLSearchParams): StorageBackend {
+  if (scheme === 'file') return new FileStorage(pathOf(address));
+  if (scheme === 'sqlite') return new SqliteStorage(pathOf(address));
+  if (scheme === 'postgres' || scheme === 'postgresql') return openPostgres(address, query);
+  if (scheme === 'memory') return new MemoryStorage();
+  throw invalid(scheme, 'is not known');
+}
+
+/** What is ours is taken out of the URL; the rest is the driver's, such as `sslmode`. */
+function openPostgres(address: string, query: URLSearchParams): StorageBackend {
+  const flag = (name: string) => {
+    const value = take(query, name);
+    return value === null ? undefined : value !== 'false' && value !== '0';
+  };
+  const count = (name: string) => {
+    const value = take(query, name);
+    if (value !== null && !/^\d{1,4}$/.test(value)) throw invalid('postgres', `needs a number for ${name}`);
+    return value === null ? undefined : Number(value);
+  };
+  const given = {
+    schema: take(query, 'schema') ?? undefined,
+    connectionsMax: count('connections'),
+    partitions: count('partitions'),
+    prepare: flag('prepare'),
+    notify: flag('notify'),
+    unsyncedCommits: flag('unsynced'),
+  };
+  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const rest = query.toString();
+  for (const name of [...query.keys()]) query.delete(name);
+  return new PostgresStorage(rest ? `${address}?${rest}` : address, options as PostgresStorageOptions);
+}
+
+function split(place: string): { readonly address: string; readonly query: URLSearchParams } {
+  const at = place.indexOf('?');
+  if (at < 0) return { address: place, query: new URLSearchParams() };
+  return { address: place.slice(0, at), query: new URLSearchParams(place.slice(at + 1)) };
+}
+
+/** `sqlite:agents.db`, `sqlite:/var/agents.db` and `sqlite:///var/agents.db` are all usual. */
+function pathOf(address: string): string {
+  const rest = address.slice(address.indexOf(':') + 1);
+  if (rest === '' || rest === '//') throw invalid(address, 'names no file or folder');
+  return rest.startsWith('///')
+    ? fileURLToPath(`file:${rest}`)
+    : decodeURIComponent(rest.replace(/^\/\//, ''));
+}
+
+function take(query: URLSearchParams, name: string): string | null {
+  const value = query.get(name);
+  query.delete(name);
+  return value;
+}
+
+function invalid(what: string, problem: string): RekindleError {
+  const text = `The storage ${JSON.stringify(what)} ${problem}. Possible are: ${KINDS.join('; ')}.`;
+  return new RekindleError('INVALID_ARGUMENT', text, { details: { storage: what, possible: KINDS } });
+}
