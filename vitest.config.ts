@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Those that wait for long, or repeat much, have a run of their own: `npm run test:long`.
     exclude: ['test/**/*.long.test.ts'],
-    globalSetup: ['test/support/build-cli.ts'],
+    globalSetup: ['test/support/build-cli.ts', 'test/support/postgres-global.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Child processes and real disks: two files at a time are enough for two cores.

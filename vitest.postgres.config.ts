@@ -11,10 +11,11 @@ export default defineConfig({
     ...usual.test,
     include: [
       'test/storage/postgres/**/*.test.ts',
-      'test/storage/conformance*.test.ts',
+      'test/storage/postgres-conformance.test.ts',
       'test/adapters/**/*.test.ts',
     ],
     exclude: [],
+    env: { REKINDLE_TEST_TARGETS: 'all' },
     globalSetup: ['test/support/postgres-global.ts'],
   },
 });

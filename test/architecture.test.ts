@@ -14,7 +14,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const LAYERS = [
   ['core'],
   ['messages', 'storage'],
-  ['memory', 'state', 'workspace', 'checkpoints'],
+  ['memory', 'state', 'workspace', 'checkpoints', 'adapters'],
   ['agent'],
   ['server'],
   ['cli'],
@@ -43,8 +43,13 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^minisearch$/, folders: ['memory/retrieval/'], lazy: true },
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },
-  { packages: /^(@photostructure\/sqlite|better-sqlite3)$/, folders: ['storage/sqlite/'], lazy: true },
+  { packages: /^@photostructure\/sqlite$/, folders: ['storage/sqlite/'], lazy: true },
+  // In a clone, where a thread cannot load TypeScript by itself.
+  { packages: /^tsx$/, folders: ['storage/sqlite/'], lazy: true },
   { packages: /^@aws-sdk\//, folders: ['storage/objects/'], lazy: true },
+  // Whoever imports these subpaths uses these packages.
+  { packages: /^@langchain\/(core|langgraph-checkpoint)$/, folders: ['adapters/langgraph/'] },
+  { packages: /^@openai\/agents-core$/, folders: ['adapters/openai-agents/'], lazy: true },
   { packages: /^(ai|@ai-sdk\/.*)$/, folders: ['agent/model/ai-sdk/'], lazy: true },
   { packages: /^@modelcontextprotocol\//, folders: ['server/mcp/'] },
   { packages: /^(hono|@hono\/.*|ws)$/, folders: ['server/'] },

@@ -1,9 +1,7 @@
 /** The backends that the conformance suite is run against. */
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
 import { ManualClock } from '../../src/core/clock.js';
 import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
@@ -11,6 +9,7 @@ import type { StorageBackend } from '../../src/storage/ports.js';
 import { PostgresStorage, type PostgresStorageOptions } from '../../src/storage/postgres/postgres-storage.js';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.js';
 import type { StorageTarget } from '../../src/storage/testing/conformance-kit.js';
+import { emptySchema, newSchemaName, testPostgres } from '../support/postgres-schema.js';
 
 /** A backend that keeps what it has below a folder. */
 function folderTarget(
@@ -60,10 +59,10 @@ export function sqliteTarget(): StorageTarget {
 
 /** Null without a server; see `test/support/postgres-global.ts`. One schema for all its tests, emptied after each: making one takes longer. */
 export function postgresTarget(options: PostgresStorageOptions = {}): StorageTarget | null {
-  const url = process.env['REKINDLE_TEST_POSTGRES'];
+  const url = testPostgres();
   if (!url) return null;
   const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: true };
-  const schema = `test_${randomBytes(6).toString('hex')}`;
+  const schema = newSchemaName();
   const open = async () => {
     const clock = new ManualClock(Date.now());
     const opened: StorageBackend[] = [];
@@ -96,19 +95,6 @@ export function postgresTarget(options: PostgresStorageOptions = {}): StorageTar
     };
   };
   return { name: 'PostgresStorage', capabilities, open };
-}
-
-/** Deleting a few rows is faster than truncating tables. */
-async function emptySchema(url: string, schema: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const tables = ['streams', 'records', 'leases', 'documents', 'document_pieces', 'blobs'];
-  await client
-    .query(tables.map((table) => `DELETE FROM ${schema}.${table};`).join(''))
-    .catch((thrown: { code?: string }) => {
-      if (thrown.code !== '42P01' && thrown.code !== '3F000') throw thrown; // nothing was written: it is not there
-    });
-  await client.end();
 }
 
 export function memoryTarget(): StorageTarget {

@@ -103,7 +103,9 @@ export class FaultyHttpProxy {
     }
     response.writeHead(status, headers);
     if (fault?.kind === 'half-body') {
-      response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => request.socket.destroy());
+      response.write(bytes.subarray(0, Math.floor(bytes.length / 2)));
+      const { socket } = request;
+      setTimeout(() => socket.destroy(), 5); // a moment for what was written to leave
       return;
     }
     if (fault?.kind === 'flipped-bit') bytes[bytes.length >> 1]! ^= 1;

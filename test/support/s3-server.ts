@@ -1,9 +1,9 @@
 /**
- * s3rver on 127.0.0.1 with a folder of its own. What it lacks is put before it: it answers a PUT before its file is written, keeps no
+ * s3rver on 127.0.0.1 with a folder of its own. What it lacks is put before it: it answers a PUT before its file is whole, keeps no
  * checksums, cannot give up an upload in parts, and its tokens of pages need a cipher that Node no longer has. Signatures it does not check.
  */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import type http from 'node:http';
 import { createRequire } from 'node:module';
@@ -93,7 +93,9 @@ function writeBeforeAnswering(store: Store): void {
   const write = async (file: string, content: NodeJS.ReadableStream | Buffer) => {
     const bytes = Buffer.isBuffer(content) ? content : await buffer(content);
     await fs.mkdir(path.dirname(file), { recursive: true });
-    await fs.writeFile(file, bytes);
+    const made = `${file}.new-${randomUUID()}`; // who reads meanwhile gets the old one, whole
+    await fs.writeFile(made, bytes);
+    await fs.rename(made, file);
     return { size: bytes.length, md5: createHash('md5').update(bytes).digest('hex') };
   };
   store.putObject = async ({ bucket, key, content, metadata }) => {

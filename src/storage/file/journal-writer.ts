@@ -87,8 +87,7 @@ export class JournalWriter {
   async open(options: { readonly mend: boolean }): Promise<void> {
     const segments = await this.#files.scan(this.#fs);
     const whole = segments.filter((segment) => !segment.headerTorn && !segment.superseded);
-    const stray = segments.find((segment) => segment.live && !whole.includes(segment));
-    this.#strayPath = stray?.path ?? null;
+    this.#strayPath = segments.find((segment) => segment.live && !whole.includes(segment))?.path ?? null;
     const last = whole.at(-1) ?? (await this.#files.scanArchive(this.#fs)).at(-1);
     if (!last) return this.#adopt(null, NO_RECORDS); // not begun yet, or taken away
     await this.#assertNotFenced(last);

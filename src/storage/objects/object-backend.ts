@@ -1,6 +1,5 @@
 /** A backend whose large blobs lie in an object store: journals, documents and leases need what only the backend has. */
 import type { JsonObject } from '../../core/json.js';
-import { keyOf } from '../name-key.js';
 import { isDigest } from '../blob-digest.js';
 import { keyOf } from '../name-key.js';
 import type {
@@ -14,7 +13,6 @@ import type {
   StorageBackend,
   StorageCapabilities,
   StorageChange,
-  StoredName,
   StoredName,
 } from '../ports.js';
 import { ObjectBlobs } from './object-blobs.js';
@@ -41,7 +39,6 @@ export function withObjects(
 class ObjectBackend implements StorageBackend {
   readonly place: string;
   readonly capabilities: StorageCapabilities;
-  readonly place: string;
   readonly documents: Documents;
   readonly leases: Leases;
   readonly #backend: StorageBackend;
@@ -51,7 +48,6 @@ class ObjectBackend implements StorageBackend {
   constructor(backend: StorageBackend, objects: ObjectStorage, fromBytes: number) {
     this.place = backend.place;
     this.capabilities = backend.capabilities;
-    this.place = backend.place;
     this.documents = backend.documents;
     this.leases = backend.leases;
     this.#backend = backend;
@@ -61,25 +57,6 @@ class ObjectBackend implements StorageBackend {
 
   blobs(scope: Name): Blobs {
     return new ObjectBlobs(this.#backend.blobs(scope), this.#objects, scope, this.#fromBytes);
-  }
-
-  async *contents(prefix: Name): AsyncGenerator<StoredName> {
-    const scopes = new Map<string, StoredName>();
-    for await (const { name } of this.#objects.list(prefix)) {
-      const scope = [...prefix, ...name.slice(0, -1)];
-      scopes.set(keyOf(scope), { kind: 'blobs', name: scope });
-    }
-    for await (const stored of this.#backend.contents(prefix)) {
-      const key = keyOf(stored.name);
-      if (stored.kind === 'blobs') scopes.delete(key);
-      for (const [scope, large] of scopes) {
-        if (scope >= key) break;
-        scopes.delete(scope);
-        yield large;
-      }
-      yield stored;
-    }
-    yield* scopes.values();
   }
 
   async listNames(prefix: Name): Promise<string[]> {

@@ -38,8 +38,9 @@ const PASSING: readonly [string, Fault][] = [
   ['a server that falls silent', { kind: 'hang' }],
 ];
 
-function quickFor(fault: Fault): NetworkOptions {
-  return fault.kind === 'hang' ? { ...QUICK, timeoutMs: 60 } : QUICK;
+function quickFor(fault: Fault, attempts = 3): NetworkOptions {
+  const retries = { ...QUICK.retries, attempts };
+  return fault.kind === 'hang' ? { retries, timeoutMs: 150 } : { retries };
 }
 
 export function networkContract(target: () => NetworkTarget): void {
@@ -64,7 +65,7 @@ export function networkContract(target: () => NetworkTarget): void {
 function passingTests(target: () => NetworkTarget): void {
   it.each(PASSING)('%s is got over in every operation', async (_, fault) => {
     const { proxy } = target();
-    const objects = target().open(quickFor(fault));
+    const objects = target().open(quickFor(fault, 8));
     const bytes = patternOf(50_000);
     await objects.put(['other', 'object'], bytes);
     proxy.reset();

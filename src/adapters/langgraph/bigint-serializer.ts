@@ -1,0 +1,97 @@
+/**
+ * LangGraph's own serializer, and what it would lose: it writes a fixed sentence in place of a whole value that has a `BigInt`
+ * somewhere in it, or that it cannot write at all.
+ */
+import { DeltaSnapshot, JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
+import { RekindleError } from '../../core/errors.js';
+
+/** What it writes then. */
+const GIVEN_UP = '[unable to serialize, circular reference is too complex to analyze]';
+const GIVEN_UP_TEXT = JSON.stringify(GIVEN_UP);
+/** Beside the marks `lc: 2` that it has for other values. */
+const MARK = '"type":"bigint"';
+
+export class BigIntSerializer extends JsonPlusSerializer {
+  /** @throws INVALID_ARGUMENT for a value that cannot be written */
+  override async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
+    const dumped = await super.dumpsTyped(value);
+    if (value === GIVEN_UP || !isGivenUp(dumped)) return dumped;
+    const again = await super.dumpsTyped(mapped(value, markOf));
+    if (!isGivenUp(again)) return again;
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'A value has something in it that is no JSON, or cannot be read.',
+    );
+  }
+
+  override async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {
+    const value: unknown = await super.loadsTyped(type, data);
+    const mayHold = type === 'json' && Buffer.from(data as Uint8Array).includes(MARK);
+    return mayHold ? mapped(value, bigintOf) : value;
+  }
+}
+
+function isGivenUp([type, bytes]: readonly [string, Uint8Array]): boolean {
+  return (
+    type === 'json' &&
+    bytes.length === GIVEN_UP_TEXT.length &&
+    new TextDecoder().decode(bytes) === GIVEN_UP_TEXT
+  );
+}
+
+/** Another value to take the place of one, or undefined: look inside. */
+type Replace = (value: unknown) => { readonly by: unknown } | undefined;
+
+function markOf(value: unknown): { readonly by: unknown } | undefined {
+  return typeof value === 'bigint' ? { by: { lc: 2, type: 'bigint', value: value.toString() } } : undefined;
+}
+
+function bigintOf(value: unknown): { readonly by: unknown } | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { lc, type, value: digits, ...rest } = value as Record<string, unknown>;
+  if (lc !== 2 || type !== 'bigint' || Object.keys(rest).length > 0) return undefined;
+  return typeof digits === 'string' && /^-?\d+$/.test(digits) ? { by: BigInt(digits) } : undefined;
+}
+
+/** A copy with values replaced; what has none in it is the same object as before. */
+function mapped(value: unknown, replace: Replace, open: readonly object[] = []): unknown {
+  const replaced = replace(value);
+  if (replaced) return replaced.by;
+  if (typeof value !== 'object' || value === null || open.includes(value)) return value;
+  const within = [...open, value];
+  const each = (members: Iterable<unknown>) => [...members].map((member) => mapped(member, replace, within));
+  if (Array.isArray(value)) return changed(value, each(value)) ?? value;
+  if (value instanceof Set || value instanceof Map) {
+    const members: unknown[] = [...value];
+    const after = changed(members, each(members));
+    if (!after) return value;
+    return value instanceof Set ? new Set(after) : new Map(after as [unknown, unknown][]);
+  }
+  if (value instanceof DeltaSnapshot) {
+    const inner = mapped(value.value, replace, within);
+    return inner === value.value ? value : new DeltaSnapshot(inner);
+  }
+  return mappedObject(value, replace, within);
+}
+
+function mappedObject(value: object, replace: Replace, within: readonly object[]): unknown {
+  if (ArrayBuffer.isView(value) || value instanceof Error || value instanceof RegExp) return value;
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') {
+    const json: unknown = toJSON.call(value);
+    const inner = mapped(json, replace, within);
+    return inner === json ? value : inner;
+  }
+  const entries = Object.entries(value);
+  const before = entries.map(([, member]) => member as unknown);
+  const after = changed(
+    before,
+    before.map((member) => mapped(member, replace, within)),
+  );
+  return after ? Object.fromEntries(entries.map(([key], index) => [key, after[index]])) : value;
+}
+
+/** Null when nothing was replaced. */
+function changed(before: readonly unknown[], after: unknown[]): unknown[] | null {
+  return after.some((member, index) => member !== before[index]) ? after : null;
+}

@@ -1,0 +1,146 @@
+/** A checkpoint that is to be stored: what a caller gave, looked at and serialised before anything is written. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { DumpedValue, StoredValue, ValueStore } from './stored-value.js';
+import type { CheckpointEntry, ThreadIndex } from './thread-index.js';
+import type { ThreadLog } from './thread-log.js';
+import { type ChannelRow, type ChannelVersion, type CheckpointRecord, isVersion } from './thread-record.js';
+
+/** Values of one version that a new one is compared with: many forks of one checkpoint do not make each other slow. */
+const COMPARED_MAX = 8;
+
+export interface GivenCheckpoint {
+  readonly ns: string;
+  readonly parent: string | undefined;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata;
+  /** Channels that changed since the parent. */
+  readonly newVersions: ChannelVersions;
+}
+
+export class CheckpointDraft {
+  readonly #values: ValueStore;
+  readonly #ns: string;
+  readonly #parent: string | undefined;
+  readonly #fixed: Pick<CheckpointRecord, 'id' | 'v' | 'ts' | 'seen'>;
+  readonly #versions: ReadonlyMap<string, ChannelVersion | null>;
+  readonly #changed: ReadonlySet<string>;
+  readonly #given: ReadonlyMap<string, unknown>;
+  readonly #dumped = new Map<string, DumpedValue>();
+  #metadata: DumpedValue | null = null;
+
+  private constructor(values: ValueStore, { ns, parent, checkpoint, newVersions }: GivenCheckpoint) {
+    const { v, id, ts } = checkpoint;
+    if (typeof id !== 'string' || id === '') throw refused('checkpoint.id', 'it is no text, or empty');
+    if (!Number.isFinite(v)) throw refused('checkpoint.v', 'it is no number');
+    if (typeof ts !== 'string') throw refused('checkpoint.ts', 'it is no text');
+    this.#values = values;
+    this.#ns = ns;
+    this.#parent = parent;
+    this.#fixed = { id, v, ts, seen: seenOf(checkpoint.versions_seen ?? {}) };
+    const versions = versionsOf(checkpoint.channel_versions ?? {}, 'checkpoint.channel_versions');
+    // Where a caller of an old kind does not say what changed, it may be all of it.
+    this.#changed = new Set(newVersions ? versionsOf(newVersions, 'newVersions').keys() : versions.keys());
+    const unnamed = [...this.#changed].filter((channel) => !versions.has(channel));
+    this.#versions = new Map([...versions, ...unnamed.map((channel) => [channel, null] as const)]);
+    this.#given = new Map(Object.entries(checkpoint.channel_values ?? {}));
+  }
+
+  /** @throws INVALID_ARGUMENT */
+  static async of(values: ValueStore, given: GivenCheckpoint): Promise<CheckpointDraft> {
+    const draft = new CheckpointDraft(values, given);
+    const changed = [...draft.#changed].filter((channel) => draft.#given.has(channel));
+    const [metadata] = await Promise.all([
+      values.dump(given.metadata, 'metadata'),
+      ...changed.map((channel) => draft.#dump(channel)),
+    ]);
+    draft.#metadata = metadata;
+    return draft;
+  }
+
+  /** Its record, when its large values are durable. */
+  async record(log: ThreadLog, index: ThreadIndex): Promise<CheckpointRecord> {
+    const parent = this.#parent === undefined ? undefined : index.checkpoint(this.#ns, this.#parent);
+    const channels: ChannelRow[] = [];
+    for (const [channel, version] of this.#versions)
+      channels.push(await this.#row(log, index, parent, channel, version));
+    return {
+      type: 'checkpoint',
+      ns: this.#ns,
+      ...(this.#parent === undefined ? {} : { parent: this.#parent }),
+      ...this.#fixed,
+      channels,
+      metadata: await this.#values.keep(this.#metadata!, log.blobs),
+    };
+  }
+
+  /**
+   * A channel that did not change has the value that the parent has. Else a version may stand for several values, because a fork
+   * counts on from where it began: only an equal one is taken for the same, and not stored again.
+   */
+  async #row(
+    log: ThreadLog,
+    index: ThreadIndex,
+    parent: CheckpointEntry | undefined,
+    channel: string,
+    version: ChannelVersion | null,
+  ): Promise<ChannelRow> {
+    const [isChanged, hasValue] = [this.#changed.has(channel), this.#given.has(channel)];
+    if (isChanged && !hasValue) return [channel, version];
+    const before = parent?.channels.get(channel);
+    if (!isChanged && before?.version === version)
+      return before.seq === null ? [channel, version] : [channel, version, before.seq];
+    const known = index.valuesOf(this.#ns, channel, version);
+    if (!isChanged && known.length <= 1)
+      return known.length === 0 ? [channel, version] : [channel, version, known[0]!];
+    if (!hasValue) return [channel, version];
+    const dumped = this.#dumped.get(channel) ?? (await this.#dump(channel));
+    const same = await this.#sameAs(log, index, known, channel, dumped.stored);
+    return [channel, version, same ?? (await this.#values.keep(dumped, log.blobs))];
+  }
+
+  /** Of some records the one that has an equal value. */
+  async #sameAs(
+    log: ThreadLog,
+    index: ThreadIndex,
+    known: readonly number[],
+    channel: string,
+    stored: StoredValue,
+  ): Promise<number | undefined> {
+    const latest = known.slice(-COMPARED_MAX);
+    const records = await log.records(index, latest);
+    return latest.findLast((seq) => {
+      const record = records.get(seq);
+      const rows = record?.type === 'checkpoint' ? record.channels : [];
+      return rows.some(([name, , value]) => name === channel && isDeepStrictEqual(value, stored));
+    });
+  }
+
+  async #dump(channel: string): Promise<DumpedValue> {
+    const dumped = await this.#values.dump(this.#given.get(channel), `channel_values.${channel}`);
+    this.#dumped.set(channel, dumped);
+    return dumped;
+  }
+}
+
+function versionsOf(versions: ChannelVersions, argument: string): Map<string, ChannelVersion> {
+  const entries = Object.entries(versions);
+  for (const [channel, version] of entries)
+    if (!isVersion(version)) throw refused(`${argument}.${channel}`, 'a version is a number or a text');
+  return new Map(entries);
+}
+
+function seenOf(seen: Checkpoint['versions_seen']): JsonObject {
+  const nodes = Object.entries(seen).map(([node, versions]) => {
+    return [node, Object.fromEntries(versionsOf(versions, `checkpoint.versions_seen.${node}`))] as const;
+  });
+  return Object.fromEntries(nodes);
+}
+
+function refused(argument: string, problem: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `${argument} is refused: ${problem}.`, {
+    details: { argument, problem },
+  });
+}

@@ -1,0 +1,44 @@
+/** The records of a thread that were written or read last: a graph asks for its newest checkpoint again and again. */
+import type { StoredValue } from './stored-value.js';
+import type { ThreadRecord } from './thread-record.js';
+
+/** Of their values, in characters. */
+const SIZE_MAX = 512 * 1024;
+/** What a record counts for beside its values. */
+const RECORD_SIZE = 500;
+
+export class RecentRecords {
+  /** The one that was used last comes last. */
+  readonly #records = new Map<number, ThreadRecord>();
+  #size = 0;
+
+  get(seq: number): ThreadRecord | undefined {
+    const record = this.#records.get(seq);
+    if (!record) return undefined;
+    this.#records.delete(seq);
+    this.#records.set(seq, record);
+    return record;
+  }
+
+  add(seq: number, record: ThreadRecord): void {
+    if (this.get(seq)) return; // two who asked at once
+    this.#records.set(seq, record);
+    this.#size += sizeOf(record);
+    for (const [oldest, old] of this.#records) {
+      if (this.#size <= SIZE_MAX) return;
+      this.#records.delete(oldest);
+      this.#size -= sizeOf(old);
+    }
+  }
+}
+
+function sizeOf(record: ThreadRecord): number {
+  const rows = record.type === 'writes' ? record.writes : record.channels;
+  return rows.reduce((size, [, , value]) => size + lengthOf(value), RECORD_SIZE);
+}
+
+function lengthOf(value: number | StoredValue | undefined): number {
+  if (typeof value !== 'object') return 0;
+  if ('text' in value) return value.text.length;
+  return 'base64' in value ? value.base64.length : 0;
+}

@@ -1,0 +1,237 @@
+/** A LangGraph checkpointer that keeps its checkpoints in any `StorageBackend`. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+  type SerializerProtocol,
+  WRITES_IDX_MAP,
+} from '@langchain/langgraph-checkpoint';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { encodeNameSegment } from '../../storage/name-encoding.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import { nameKey } from '../name-key.js';
+import { BigIntSerializer } from './bigint-serializer.js';
+import {
+  checkpointIdOf,
+  configOf,
+  listedNamespace,
+  namespaceOf,
+  type RunnableConfig,
+  requiredCheckpointId,
+  requiredThreadId,
+  threadIdOf,
+} from './checkpoint-config.js';
+import { CheckpointDraft } from './checkpoint-draft.js';
+import { readTuple } from './checkpoint-tuple.js';
+import { ValueStore } from './stored-value.js';
+import { type CheckpointEntry, isFinal } from './thread-index.js';
+import type { ThreadLog } from './thread-log.js';
+import { ThreadPool } from './thread-pool.js';
+import type { WriteRow } from './thread-record.js';
+
+export interface RekindleSaverOptions {
+  /** Stays open when the saver is closed: it is the caller's. */
+  readonly storage: StorageBackend;
+  /** Default: LangGraph's own, which also keeps a `BigInt`. */
+  readonly serde?: SerializerProtocol;
+  /** The folder in the store. Default `langgraph`. */
+  readonly root?: string;
+}
+
+interface Listed {
+  readonly threadId: string;
+  readonly entry: CheckpointEntry;
+}
+
+/**
+ * Each thread is one journal, which several processes may write: what one of them stored, the others see at their next call. A channel
+ * is stored when its version changes, not again with each checkpoint; large values are blobs. Values and metadata go through the
+ * serializer; ids, names of channels and nodes, and versions do not, so an encrypting serializer leaves them readable.
+ *
+ * What a call stored is durable when it resolves, as far as the store's durability mode says. Errors are `RekindleError`s, but for
+ * what a serializer throws when it reads.
+ */
+export class RekindleSaver extends BaseCheckpointSaver {
+  readonly #threads: ThreadPool;
+
+  /** @throws INVALID_NAME for a root that cannot be a folder */
+  constructor(options: RekindleSaverOptions) {
+    super(options.serde ?? new BigIntSerializer());
+    const { storage, root = 'langgraph' } = options;
+    encodeNameSegment(root);
+    this.#threads = new ThreadPool(storage, [root, 'threads']);
+  }
+
+  /**
+   * The checkpoint that the config names, or the newest of its namespace (default: the root's); undefined when there is none.
+   * @throws INVALID_ARGUMENT, JOURNAL_DAMAGED, BLOB_DAMAGED, UNSUPPORTED_VERSION, JOURNAL_CLOSED, STORAGE_FAILED
+   */
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const threadId = threadIdOf(config);
+    if (threadId === undefined) return undefined;
+    return this.#tuple(threadId, namespaceOf(config), checkpointIdOf(config));
+  }
+
+  /**
+   * The newest first, by id: of one thread or all, of one namespace or all. `filter` compares metadata for deep equality; `before`
+   * names a checkpoint that all of them are older than. One that is deleted meanwhile is left out. @throws as `getTuple`
+   */
+  override async *list(
+    config: RunnableConfig,
+    { limit, before, filter }: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    const listed = await this.#listed(config, before && checkpointIdOf(before));
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    for (const { threadId, entry } of listed) {
+      if (left <= 0) return;
+      if (filter && !(await this.#matches(threadId, entry, filter))) continue;
+      const tuple = await this.#tuple(threadId, entry.ns, entry.id);
+      if (!tuple) continue;
+      left -= 1;
+      yield tuple;
+    }
+  }
+
+  /**
+   * Stores a checkpoint whose parent is the one that the config names. Of its channels those in `newVersions` are stored; of the
+   * others the value in the same version is known. A checkpoint that has this id is replaced.
+   * @returns the config that names it
+   * @throws INVALID_ARGUMENT (nothing was written), LEASE_HELD, STORAGE_FULL, STORAGE_FAILED, JOURNAL_OUTCOME_UNKNOWN, and as `getTuple`
+   */
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const [threadId, ns] = [requiredThreadId(config), namespaceOf(config)];
+    const { id } = checkpoint;
+    const given = { ns, parent: checkpointIdOf(config), checkpoint, metadata, newVersions };
+    const drafting = CheckpointDraft.of(this.#values, given);
+    await this.#inOrder(threadId, drafting, (log, draft) =>
+      log.append(threadId, (index) => draft.record(log, index)),
+    );
+    return configOf(threadId, ns, id);
+  }
+
+  /**
+   * Stores what a task wrote after a checkpoint. The first write of a task at its index stays; errors, interrupts and the like are
+   * replaced. @param taskPath where the task is in the graph: it orders the writes @throws as `put`
+   */
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = '',
+  ): Promise<void> {
+    const [threadId, ns] = [requiredThreadId(config), namespaceOf(config)];
+    const checkpoint = requiredCheckpointId(config);
+    assertText('taskId', taskId);
+    assertText('taskPath', taskPath);
+    const dumping = Promise.all(writes.map((write, position) => this.#dumpWrite(write, position)));
+    await this.#inOrder(threadId, dumping, (log, dumped) =>
+      log.append(threadId, async (index) => {
+        const rows: WriteRow[] = [];
+        for (const { idx, channel, value } of dumped) {
+          if (isFinal(idx) && index.hasWrite(ns, checkpoint, taskId, idx)) continue;
+          rows.push([idx, channel, await this.#values.keep(value, log.blobs)]);
+        }
+        if (rows.length === 0) return null;
+        return { type: 'writes', ns, checkpoint, task: taskId, path: taskPath, writes: rows };
+      }),
+    );
+  }
+
+  /** All checkpoints and writes of a thread. @throws INVALID_ARGUMENT, LEASE_HELD, STORAGE_FAILED, JOURNAL_CLOSED */
+  override async deleteThread(threadId: string): Promise<void> {
+    assertText('threadId', threadId);
+    await this.#threads.remove(nameKey(threadId));
+  }
+
+  /** Lets calls under way finish and lets go of the threads; every later call throws JOURNAL_CLOSED. The storage stays open. */
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+
+  get #values(): ValueStore {
+    return new ValueStore(this.serde);
+  }
+
+  /** What a caller gave is serialised at once, before they can change it; and the thread is in use from now on. */
+  async #inOrder<T>(
+    threadId: string,
+    serialising: Promise<T>,
+    work: (log: ThreadLog, serialised: T) => Promise<void>,
+  ): Promise<void> {
+    serialising.catch(() => {}); // told below, unless the saver is closed
+    await this.#threads.use(nameKey(threadId), async (log) => work(log, await serialising));
+  }
+
+  #tuple(threadId: string, ns: string, id: string | undefined): Promise<CheckpointTuple | undefined> {
+    return this.#threads.use(nameKey(threadId), async (log) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const index = await log.read();
+        const entry = index.checkpoint(ns, id);
+        if (!entry) return undefined;
+        try {
+          const firstVersion = () => this.getNextVersion(undefined);
+          return await readTuple({ log, index, values: this.#values, threadId, firstVersion }, entry);
+        } catch (thrown) {
+          // Another process may have deleted the thread just then: the next look tells.
+          if (attempt > 1 || !isRekindleError(thrown)) throw thrown;
+        }
+      }
+    });
+  }
+
+  async #listed(config: RunnableConfig, before: string | undefined): Promise<Listed[]> {
+    const [threadId, ns, id] = [threadIdOf(config), listedNamespace(config), checkpointIdOf(config)];
+    const keys = threadId === undefined ? await this.#threads.keys() : [nameKey(threadId)];
+    const listed: Listed[] = [];
+    for (const key of keys) {
+      for (const one of await this.#threads.use(key, (log) => entriesOf(log, key, ns)))
+        if ((id === undefined || one.entry.id === id) && (before === undefined || one.entry.id < before))
+          listed.push(one);
+    }
+    return listed.sort((a, b) => (a.entry.id < b.entry.id ? 1 : a.entry.id > b.entry.id ? -1 : 0));
+  }
+
+  async #matches(
+    threadId: string,
+    { metadata }: CheckpointEntry,
+    filter: Readonly<Record<string, unknown>>,
+  ): Promise<boolean> {
+    const loaded = await this.#threads.use(nameKey(threadId), (log) =>
+      this.#values.load(metadata, log.blobs),
+    );
+    const has = new Map(Object.entries(Object(loaded) as object));
+    return Object.entries(filter).every(([key, value]) => isDeepStrictEqual(has.get(key), value));
+  }
+
+  async #dumpWrite([channel, value]: PendingWrite, position: number) {
+    assertText(`writes[${position}][0]`, channel);
+    const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : position;
+    return { idx, channel, value: await this.#values.dump(value, `writes[${position}]`) };
+  }
+}
+
+async function entriesOf(log: ThreadLog, key: string, ns: string | undefined): Promise<Listed[]> {
+  const index = await log.read();
+  const entries = index.checkpoints(ns);
+  if (entries.length === 0) return []; // of one that was deleted, its lease is left
+  const threadId = index.thread ?? key;
+  if (index.thread === null && key !== nameKey(key)) throw log.notThere(1); // a digest, and its record was lost
+  return entries.map((entry) => ({ threadId, entry }));
+}
+
+function assertText(argument: string, value: unknown): asserts value is string {
+  if (typeof value === 'string') return;
+  throw new RekindleError('INVALID_ARGUMENT', `${argument} is refused: it is no text.`, {
+    details: { argument, problem: 'it is no text' },
+  });
+}

@@ -1,0 +1,145 @@
+/** What a thread's records come to, without the values: where each of them is. */
+import { compareWritesSortKeys, writesSortKey } from '@langchain/langgraph-checkpoint';
+import type { JsonObject } from '../../core/json.js';
+import type { Cursor, JournalRecord } from '../../storage/ports.js';
+import { RecentRecords } from './recent-records.js';
+import type { StoredValue } from './stored-value.js';
+import {
+  type ChannelRow,
+  type ChannelVersion,
+  type CheckpointRecord,
+  decodeThreadRecord,
+  type WritesRecord,
+} from './thread-record.js';
+import type { JournalState } from './whole-journal.js';
+
+/** A channel of a checkpoint: the number of the record that has its value; null: it has none. */
+export interface ChannelPlace {
+  readonly channel: string;
+  readonly version: ChannelVersion | null;
+  readonly seq: number | null;
+}
+
+export interface CheckpointEntry {
+  readonly seq: number;
+  readonly ns: string;
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly metadata: StoredValue;
+  readonly channels: ReadonlyMap<string, ChannelPlace>;
+}
+
+/** A pending write: its value is in a record of writes. */
+export interface WriteEntry {
+  readonly seq: number;
+  readonly task: string;
+  readonly path: string;
+  readonly idx: number;
+  readonly channel: string;
+}
+
+export class ThreadIndex implements JournalState {
+  /** The thread id, as its first record says; null while there is none. */
+  thread: string | null = null;
+  readonly recent = new RecentRecords();
+  readonly #cursors = new Map<number, Cursor>();
+  readonly #checkpoints = new Map<string, Map<string, CheckpointEntry>>();
+  readonly #writes = new Map<string, Map<string, WriteEntry>>();
+  /** Numbers of the records that have a value of a channel in a version: several where a fork went another way. */
+  readonly #values = new Map<string, number[]>();
+
+  apply({ seq, record: row, cursor }: JournalRecord<JsonObject>): boolean {
+    const record = decodeThreadRecord(row);
+    if (record === null) return false;
+    this.#cursors.set(seq, cursor);
+    this.recent.add(seq, record);
+    if (this.thread === null && typeof row['thread'] === 'string') this.thread = row['thread'];
+    if (record.type === 'checkpoint') this.#addCheckpoint(seq, record);
+    else this.#addWrites(seq, record);
+    return true;
+  }
+
+  cursorOf(seq: number): Cursor | undefined {
+    return this.#cursors.get(seq);
+  }
+
+  /** Every one, or those of one namespace. */
+  checkpoints(ns?: string): CheckpointEntry[] {
+    const spaces = ns === undefined ? [...this.#checkpoints.values()] : [this.#checkpoints.get(ns)];
+    return spaces.flatMap((space) => [...(space?.values() ?? [])]);
+  }
+
+  /** Without an id: the newest, whose id is the last in order. */
+  checkpoint(ns: string, id?: string): CheckpointEntry | undefined {
+    if (id !== undefined) return this.#checkpoints.get(ns)?.get(id);
+    let newest: CheckpointEntry | undefined;
+    for (const entry of this.#checkpoints.get(ns)?.values() ?? [])
+      if (newest === undefined || entry.id > newest.id) newest = entry;
+    return newest;
+  }
+
+  /** In the order in which they are to be applied. */
+  writes(ns: string, checkpoint: string): WriteEntry[] {
+    const entries = [...(this.#writes.get(keyOf(ns, checkpoint))?.values() ?? [])];
+    const sortKey = ({ path, task, idx }: WriteEntry) => writesSortKey(path, task, idx);
+    return entries.sort((a, b) => compareWritesSortKeys(sortKey(a), sortKey(b)));
+  }
+
+  hasWrite(ns: string, checkpoint: string, task: string, idx: number): boolean {
+    return this.#writes.get(keyOf(ns, checkpoint))?.has(keyOf(task, idx)) ?? false;
+  }
+
+  valuesOf(ns: string, channel: string, version: ChannelVersion | null): readonly number[] {
+    return this.#values.get(keyOf(ns, channel, version)) ?? [];
+  }
+
+  #addCheckpoint(seq: number, { ns, id, parent, metadata, channels }: CheckpointRecord): void {
+    const space = inner(this.#checkpoints, ns);
+    const before = parent === undefined ? undefined : space.get(parent);
+    const places = channels.map((row) => {
+      const place = placeOf(row, seq);
+      if (place.seq === seq) this.#addValue(ns, place);
+      const same = before?.channels.get(place.channel);
+      return same && same.version === place.version && same.seq === place.seq ? same : place; // kept once
+    });
+    const byChannel = new Map(places.map((place) => [place.channel, place]));
+    space.set(id, { seq, ns, id, parent, metadata, channels: byChannel });
+  }
+
+  #addValue(ns: string, { channel, version, seq }: ChannelPlace): void {
+    const key = keyOf(ns, channel, version);
+    const known = this.#values.get(key);
+    if (known) known.push(seq!);
+    else this.#values.set(key, [seq!]);
+  }
+
+  #addWrites(seq: number, { ns, checkpoint, task, path, writes }: WritesRecord): void {
+    const known = inner(this.#writes, keyOf(ns, checkpoint));
+    for (const [idx, channel] of writes) {
+      const key = keyOf(task, idx);
+      if (isFinal(idx) && known.has(key)) continue;
+      known.set(key, { seq, task, path, idx, channel });
+    }
+  }
+}
+
+/** The first write of a task at an index stays; one of the special ones, which are below zero, is replaced. */
+export function isFinal(idx: number): boolean {
+  return idx >= 0;
+}
+
+function placeOf([channel, version, value]: ChannelRow, seq: number): ChannelPlace {
+  if (value === undefined) return { channel, version, seq: null };
+  return { channel, version, seq: typeof value === 'number' ? value : seq };
+}
+
+/** Of a version as a text and as a number, two keys. */
+function keyOf(...parts: readonly (string | number | null)[]): string {
+  return JSON.stringify(parts);
+}
+
+function inner<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let found = outer.get(key);
+  if (!found) outer.set(key, (found = new Map()));
+  return found;
+}

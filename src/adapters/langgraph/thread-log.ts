@@ -1,0 +1,92 @@
+/** The journal of one thread, and its index. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Blobs, Name, StorageBackend } from '../../storage/ports.js';
+import { SharedLease } from '../../storage/shared-lease.js';
+import { ThreadIndex } from './thread-index.js';
+import { decodeThreadRecord, type ThreadRecord } from './thread-record.js';
+import { WholeJournal } from './whole-journal.js';
+
+export class ThreadLog {
+  readonly blobs: Blobs;
+  readonly #name: Name;
+  readonly #journal: WholeJournal<ThreadIndex>;
+
+  constructor(backend: StorageBackend, folder: Name) {
+    const { journal, lease, values } = namesOf(folder);
+    this.#name = journal;
+    this.blobs = backend.blobs(values);
+    this.#journal = new WholeJournal(backend, { journal, lease, newState: () => new ThreadIndex() });
+  }
+
+  /** The newest state. @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION */
+  read(): Promise<ThreadIndex> {
+    return this.#journal.read();
+  }
+
+  /** One record, decided on the newest state; null: nothing is to be written. Durable when it resolves. @throws as `WholeJournal.change` */
+  append(threadId: string, decide: (index: ThreadIndex) => Promise<ThreadRecord | null>): Promise<void> {
+    return this.#journal.change(async (index) => {
+      const record = await decide(index);
+      if (!record) return { secure: true, done: () => {} };
+      const first = index.thread === null ? { thread: threadId } : {};
+      return { record: { ...first, ...record } as unknown as JsonObject, done: () => {} };
+    });
+  }
+
+  /** Records that the index names, by their numbers. @throws JOURNAL_DAMAGED when one is not there any more */
+  async records(index: ThreadIndex, numbers: Iterable<number>): Promise<Map<number, ThreadRecord>> {
+    const found = new Map<number, ThreadRecord>();
+    for (const seq of new Set(numbers)) found.set(seq, await this.#record(index, seq));
+    return found;
+  }
+
+  async #record(index: ThreadIndex, seq: number): Promise<ThreadRecord> {
+    const recent = index.recent.get(seq);
+    if (recent) return recent;
+    const cursor = index.cursorOf(seq);
+    const record = cursor && decodeThreadRecord(await this.#journal.recordAt(seq, cursor));
+    if (!record) throw this.notThere(seq);
+    index.recent.add(seq, record);
+    return record;
+  }
+
+  /** A record, or what the index says of it. */
+  notThere(seq: number): RekindleError {
+    const name = [...this.#name];
+    const text = `Record ${seq} of ${name.join('/')} is not what it was, or is gone.`;
+    return new RekindleError('JOURNAL_DAMAGED', text, { details: { name, seq } });
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close();
+  }
+}
+
+/**
+ * Takes a thread away: its journal first, then the values that it named, so that what a crash leaves is named by nothing, and the next
+ * call takes it. Its lease stays, as it has to: a writer that was stopped must not come back. @throws LEASE_HELD
+ */
+export async function removeThread(backend: StorageBackend, folder: Name): Promise<void> {
+  const { journal, lease: leaseName, values } = namesOf(folder);
+  const blobs = backend.blobs(values);
+  const turns = new SharedLease(backend.leases, leaseName);
+  try {
+    await turns.run(async (lease) => {
+      await backend.removeJournal(journal, lease);
+      const digests: string[] = [];
+      for await (const { digest } of blobs.list()) digests.push(digest);
+      for (const digest of digests) await blobs.delete(digest);
+    });
+  } finally {
+    await turns.close();
+  }
+}
+
+function namesOf(folder: Name): { readonly journal: Name; readonly lease: Name; readonly values: Name } {
+  return {
+    journal: [...folder, 'checkpoints'],
+    lease: [...folder, 'lease'],
+    values: [...folder, 'values'],
+  };
+}

@@ -1,0 +1,81 @@
+/** The records of a thread's journal: one for each `put`, and one for each `putWrites`. */
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
+import { isStoredValue, type StoredValue } from './stored-value.js';
+
+export type ChannelVersion = string | number;
+
+/**
+ * A channel of a checkpoint. Its value: new in this record, or in the record of that number, or none. A version of null: the
+ * checkpoint does not name one.
+ */
+export type ChannelRow =
+  | readonly [channel: string, version: ChannelVersion | null]
+  | readonly [channel: string, version: ChannelVersion | null, value: number | StoredValue];
+
+export interface CheckpointRecord {
+  readonly type: 'checkpoint';
+  readonly ns: string;
+  readonly id: string;
+  readonly parent?: string;
+  readonly v: number;
+  readonly ts: string;
+  readonly seen: JsonObject;
+  readonly channels: readonly ChannelRow[];
+  readonly metadata: StoredValue;
+}
+
+export type WriteRow = readonly [idx: number, channel: string, value: StoredValue];
+
+export interface WritesRecord {
+  readonly type: 'writes';
+  readonly ns: string;
+  readonly checkpoint: string;
+  readonly task: string;
+  readonly path: string;
+  readonly writes: readonly WriteRow[];
+}
+
+export type ThreadRecord = CheckpointRecord | WritesRecord;
+
+/** Null for what is of no such shape: a newer release wrote it. */
+export function decodeThreadRecord(row: JsonObject): ThreadRecord | null {
+  if (row['type'] === 'checkpoint') return isCheckpoint(row) ? (row as unknown as CheckpointRecord) : null;
+  if (row['type'] === 'writes') return isWrites(row) ? (row as unknown as WritesRecord) : null;
+  return null;
+}
+
+export function isVersion(value: unknown): value is ChannelVersion {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+}
+
+function isCheckpoint(row: JsonObject): boolean {
+  return (
+    areTexts(row, 'ns', 'id', 'ts') &&
+    (row['parent'] === undefined || typeof row['parent'] === 'string') &&
+    typeof row['v'] === 'number' &&
+    isJsonObject(row['seen']) &&
+    isStoredValue(row['metadata']) &&
+    isListOf(row['channels'], isChannelRow)
+  );
+}
+
+function isChannelRow([channel, version, value]: JsonArray): boolean {
+  const isKnown = value === undefined || typeof value === 'number' || isStoredValue(value);
+  return typeof channel === 'string' && (version === null || isVersion(version)) && isKnown;
+}
+
+function isWrites(row: JsonObject): boolean {
+  return areTexts(row, 'ns', 'checkpoint', 'task', 'path') && isListOf(row['writes'], isWriteRow);
+}
+
+function isWriteRow([idx, channel, value]: JsonArray): boolean {
+  return typeof idx === 'number' && typeof channel === 'string' && isStoredValue(value);
+}
+
+function areTexts(row: JsonObject, ...keys: string[]): boolean {
+  return keys.every((key) => typeof row[key] === 'string');
+}
+
+function isListOf(value: JsonValue | undefined, isRow: (row: JsonArray) => boolean): boolean {
+  return Array.isArray(value) && value.every((row) => Array.isArray(row) && isRow(row));
+}

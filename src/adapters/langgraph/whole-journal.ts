@@ -1,0 +1,145 @@
+/**
+ * A journal of several writers of which no record may be missing unseen: an older state would be taken for the newest one. Where a
+ * record is damaged, nothing is read and nothing is written until it was repaired; what a repair left out is passed over.
+ */
+import { type ErrorCode, RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import { isHarmful } from '../../storage/journal-check.js';
+import { JOURNAL_START } from '../../storage/journal-position.js';
+import type {
+  Cursor,
+  Journal,
+  JournalHead,
+  JournalRecord,
+  Name,
+  StorageBackend,
+} from '../../storage/ports.js';
+import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
+
+/** What the records come to. */
+export interface JournalState {
+  /** The next record. False when it is of no kind that is known. */
+  apply(entry: JournalRecord<JsonObject>): boolean;
+}
+
+export interface WholeJournalOptions<S extends JournalState> {
+  readonly journal: Name;
+  readonly lease: Name;
+  readonly newState: () => S;
+  /** See `JournalOptions.segmentBytes`. */
+  readonly segmentBytes?: number;
+}
+
+/** A state as it is being made. */
+interface Folded<S> {
+  readonly state: S;
+  lastSeq: number;
+  /** The number of a record that a newer release wrote. */
+  unknown: number | null;
+  /** A number is missing: whether it was repaired, reading everything anew tells. */
+  hasGap: boolean;
+}
+
+export class WholeJournal<S extends JournalState> {
+  readonly #options: WholeJournalOptions<S>;
+  readonly #journal: SharedJournal<JsonObject>;
+  #folded: Folded<S>;
+  /** Bytes after the last record that are damaged. */
+  #endDamage = 0;
+  #isClosed = false;
+
+  constructor(backend: StorageBackend, options: WholeJournalOptions<S>) {
+    this.#options = options;
+    this.#folded = this.#beginning();
+    this.#journal = new SharedJournal(backend, {
+      journal: options.journal,
+      lease: options.lease,
+      ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+      fold: {
+        load: (journal) => this.#load(journal),
+        apply: (entry) => apply(this.#folded, entry),
+        endDamaged: (bytes) => {
+          this.#endDamage = bytes;
+        },
+      },
+    });
+  }
+
+  /** The newest state. @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION, STORAGE_FAILED, JOURNAL_CLOSED */
+  async read(): Promise<S> {
+    if (this.#isClosed) throw this.#error('JOURNAL_CLOSED', 'was closed');
+    await this.#journal.refresh();
+    return this.#checked();
+  }
+
+  /**
+   * One change, decided on the newest state: a record, which will have the number given, or none. Durable when it resolves.
+   * @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION, and as `SharedJournal.change`
+   */
+  change<T>(decide: (state: S, seq: number) => Promise<Decision<JsonObject, T>>): Promise<T> {
+    return this.#journal.change(async (_, seq) => {
+      if (this.#endDamage > 0) throw this.#damaged(`${this.#endDamage} bytes at its end`);
+      return decide(await this.#checked(), seq);
+    });
+  }
+
+  /** Takes away what comes before a record that says all that it said. @throws as `change` */
+  removeBefore(seq: number): Promise<void> {
+    return this.#journal.maintain((journal) => journal.removeBefore(seq));
+  }
+
+  /** The record of a number. @throws JOURNAL_DAMAGED when it is not there any more */
+  async recordAt(seq: number, cursor: Cursor): Promise<JsonObject> {
+    const reader = await this.#journal.reader();
+    for await (const entry of reader.read({ after: seq - 1, cursor, limit: 1 }))
+      if (entry.kind === 'record' && entry.seq === seq) return entry.record;
+    throw this.#damaged(`record ${seq} is not there any more`);
+  }
+
+  async #checked(): Promise<S> {
+    if (this.#folded.hasGap) await this.#journal.reload();
+    const { unknown, state } = this.#folded;
+    if (unknown === null) return state;
+    throw this.#error('UNSUPPORTED_VERSION', `has a record of no kind that is known here: ${unknown}`);
+  }
+
+  async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
+    const folded = this.#beginning();
+    let head = JOURNAL_START;
+    for await (const entry of journal.read()) {
+      if (entry.kind === 'record') {
+        apply(folded, entry);
+        head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+      } else if (isHarmful(entry)) {
+        throw this.#damaged(`${entry.reason} in ${entry.place}, after record ${head.seq}`);
+      }
+    }
+    this.#folded = { ...folded, hasGap: false };
+    return head;
+  }
+
+  #beginning(): Folded<S> {
+    return { state: this.#options.newState(), lastSeq: 0, unknown: null, hasGap: false };
+  }
+
+  #damaged(problem: string): RekindleError {
+    return this.#error('JOURNAL_DAMAGED', `is damaged: ${problem}`);
+  }
+
+  #error(code: ErrorCode, problem: string): RekindleError {
+    const name = [...this.#options.journal];
+    return new RekindleError(code, `${name.join('/')} ${problem}.`, { details: { name, problem } });
+  }
+
+  /** Lets changes under way finish. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#journal.close();
+  }
+}
+
+function apply<S extends JournalState>(folded: Folded<S>, entry: JournalRecord<JsonObject>): void {
+  if (entry.seq !== folded.lastSeq + 1) folded.hasGap = true;
+  folded.lastSeq = entry.seq;
+  if (!folded.state.apply(entry)) folded.unknown ??= entry.seq;
+}

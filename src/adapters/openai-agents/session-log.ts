@@ -1,0 +1,131 @@
+/** The journal of one session, and the history that it leads to. */
+import type { Clock } from '../../core/clock.js';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import { isHarmful } from '../../storage/journal-check.js';
+import { JOURNAL_START } from '../../storage/journal-position.js';
+import type { Journal, JournalHead, JournalRecord, Name, StorageBackend } from '../../storage/ports.js';
+import { SharedJournal } from '../../storage/shared-journal.js';
+import { SessionHistory } from './session-history.js';
+import { decodeChange, encodeChange, type SessionChange } from './session-record.js';
+
+export interface SessionLogOptions {
+  readonly folder: Name;
+  readonly acceptDamage: boolean;
+  readonly clock: Clock;
+  readonly waitMs?: number;
+}
+
+interface SessionState {
+  readonly history: SessionHistory;
+  lastSeq: number;
+  /** Records may be missing since the history began. */
+  isDamaged: boolean;
+}
+
+export class SessionLog {
+  readonly #journal: SharedJournal<JsonObject>;
+  readonly #place: Name;
+  readonly #options: SessionLogOptions;
+  #state = emptyState();
+  #isClosed = false;
+
+  constructor(backend: StorageBackend, options: SessionLogOptions) {
+    this.#options = options;
+    this.#place = [...options.folder, 'items'];
+    this.#journal = new SharedJournal(backend, {
+      journal: this.#place,
+      lease: [...options.folder, 'lease'],
+      fold: {
+        load: (journal) => this.#load(journal),
+        apply: (entry) => this.#apply(this.#state, entry),
+        endDamaged: (bytes) => {
+          if (bytes > 0) this.#state.isDamaged = true;
+        },
+      },
+      ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
+    });
+  }
+
+  async read(): Promise<SessionHistory> {
+    this.#assertOpen();
+    await this.#journal.refresh();
+    this.#assertWhole();
+    return this.#state.history;
+  }
+
+  /** `decide` gives the change, or null where nothing changes. Resolves to the newest item as it was before it. */
+  change(decide: (history: SessionHistory) => SessionChange | null): Promise<JsonObject | undefined> {
+    return this.#change(() => {
+      this.#assertWhole();
+      return decide(this.#state.history);
+    });
+  }
+
+  /** What comes after it does not rest on what came before it. */
+  async clear(): Promise<void> {
+    await this.#change(() => {
+      const { history, isDamaged } = this.#state;
+      return history.isEmpty && !isDamaged ? null : { op: 'clear' };
+    });
+  }
+
+  async #change(decide: () => SessionChange | null): Promise<JsonObject | undefined> {
+    this.#assertOpen();
+    return this.#journal.change(async () => {
+      const change = decide();
+      const newest = this.#state.history.items.at(-1);
+      const done = () => newest;
+      // What nothing is changed for is to be durable: a retry must not be told of success, and then find it gone.
+      if (!change) return { secure: true, done };
+      return { record: encodeChange(change, this.#options.clock.nowMs()), done };
+    });
+  }
+
+  async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
+    const state = emptyState();
+    let head = JOURNAL_START;
+    for await (const entry of journal.read()) {
+      if (entry.kind === 'damage') {
+        if (isHarmful(entry)) state.isDamaged = true;
+        continue;
+      }
+      this.#apply(state, entry);
+      head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+    }
+    this.#state = state;
+    return head;
+  }
+
+  #apply(state: SessionState, { seq, record }: JournalRecord<JsonObject>): void {
+    const change = decodeChange(record);
+    if (!change) throw this.#error('UNSUPPORTED_VERSION', `record ${seq} is of no kind that is known here`);
+    if (seq !== state.lastSeq + 1) state.isDamaged = true;
+    state.lastSeq = seq;
+    if (change.op === 'clear') state.isDamaged = false;
+    state.history.apply(change);
+  }
+
+  #assertWhole(): void {
+    if (!this.#state.isDamaged || this.#options.acceptDamage) return;
+    throw this.#error('JOURNAL_DAMAGED', 'records of it are damaged or missing');
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw this.#error('JOURNAL_CLOSED', 'the session was closed');
+  }
+
+  #error(code: 'UNSUPPORTED_VERSION' | 'JOURNAL_DAMAGED' | 'JOURNAL_CLOSED', why: string): RekindleError {
+    const name = [...this.#place];
+    return new RekindleError(code, `${name.join('/')} cannot be used: ${why}.`, { details: { name, why } });
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#journal.close();
+  }
+}
+
+function emptyState(): SessionState {
+  return { history: new SessionHistory(), lastSeq: 0, isDamaged: false };
+}

@@ -1,0 +1,34 @@
+/** Fresh stores of one kind for a campaign, one after the other, by the address that every process can open. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { type PostgresCluster, startPostgres } from './postgres-cluster.js';
+
+export const STORAGE_KINDS = ['file', 'sqlite', 'postgres'] as const;
+export type StorageKind = (typeof STORAGE_KINDS)[number];
+
+export interface StorePlaces {
+  /** An address for `openStorage`; a folder for files. */
+  fresh(): string;
+  /** Removes what is at a place in the folder; a schema goes with its server. */
+  remove(place: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Null without a PostgreSQL server: one that REKINDLE_TEST_POSTGRES names, or one of its own. @param folder for files */
+export async function storePlaces(kind: StorageKind, folder: string): Promise<StorePlaces | null> {
+  let count = 0;
+  const file = () => path.join(folder, `store-${++count}`);
+  const remove = (place: string) => fs.rm(place.replace(/^sqlite:/, ''), { recursive: true, force: true });
+  if (kind !== 'postgres') {
+    const fresh = () => (kind === 'file' ? file() : `sqlite:${file()}/store.db`);
+    return { fresh, remove, close: async () => {} };
+  }
+  const given = process.env['REKINDLE_TEST_POSTGRES'];
+  const cluster: Pick<PostgresCluster, 'url' | 'stop'> | null = given
+    ? { url: given, stop: async () => {} }
+    : await startPostgres();
+  if (cluster === null) return null;
+  const run = `places_${process.pid}_${Date.now().toString(36)}`;
+  const fresh = () => `${cluster.url}?schema=${run}_${++count}&partitions=2&connections=4`;
+  return { fresh, remove: async () => {}, close: () => cluster.stop() };
+}
