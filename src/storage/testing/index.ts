@@ -6,6 +6,7 @@ export { type Fault, type FaultyCall, FaultyFileSystem } from '../simulated/faul
 export { SimulatedDisk, type SimulatedDiskOptions } from '../simulated/simulated-disk.js';
 export { runStorageConformance } from './conformance.js';
 export type { OpenedStorage, StorageTarget, TestRunner } from './conformance-kit.js';
+export { runFaultConformance } from './fault-conformance.js';
 export { type CallCounter, countCalls, failAt, failEvery, loseAnswerAt, noFaults } from './fault-plans.js';
 export { faultyStorage } from './faulty-storage.js';
 export type { FaultPlan, StorageCall, StorageFault, StorageOperation } from './storage-fault.js';

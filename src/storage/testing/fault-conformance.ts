@@ -1,0 +1,109 @@
+/**
+ * The fault suite: work with every port, in which each call fails in its turn, and is carried out with its answer lost.
+ *
+ *     runFaultConformance({ describe, it }, { name: 'my backend', capabilities, open });
+ *
+ * A fault is met by one call, so what follows it has to succeed. Whatever was acknowledged is there when the store is opened again,
+ * what was refused is not, and what was not answered is there once or not at all. Each kind of fault is one test, in which the work
+ * is done about a hundred times: it takes from a second (memory) to a minute (a disk that syncs).
+ */
+import assert from 'node:assert/strict';
+import { type ErrorCode, messageOf } from '../../core/errors.js';
+import type { OpenedStorage, StorageTarget, TestRunner } from './conformance-kit.js';
+import { DocumentsUnderFaults } from './documents-under-faults.js';
+import { failAt, loseAnswerAt } from './fault-plans.js';
+import { FaultSteps } from './fault-steps.js';
+import { faultyStorage } from './faulty-storage.js';
+import { JournalsUnderFaults } from './journals-under-faults.js';
+import { SharedJournalUnderFaults } from './shared-journal-under-faults.js';
+import type { FaultPlan, StorageCall } from './storage-fault.js';
+
+interface FaultKind {
+  readonly title: string;
+  readonly codes: readonly ErrorCode[];
+  readonly answerLost: boolean;
+  readonly plan: (number: number) => FaultPlan;
+}
+
+const KINDS: readonly FaultKind[] = [
+  ...(['STORAGE_FAILED', 'STORAGE_FULL'] as const).map((code) => ({
+    title: `fails with ${code}`,
+    codes: [code],
+    answerLost: false,
+    plan: (number: number) => failAt(number, code),
+  })),
+  {
+    title: 'is carried out, but loses its answer',
+    codes: ['JOURNAL_OUTCOME_UNKNOWN', 'STORAGE_UNAVAILABLE'],
+    answerLost: true,
+    plan: loseAnswerAt,
+  },
+];
+
+/** @param target as for `runStorageConformance` */
+export function runFaultConformance(runner: TestRunner, target: StorageTarget): void {
+  runner.describe(`${target.name} keeps what it acknowledged, and goes on`, () => {
+    for (const kind of KINDS) {
+      runner.it(`whichever call ${kind.title}`, async () => {
+        let told = 0;
+        for (let number = 1; ; number += 1) {
+          const { met, failed } = await runWithFault(target, kind, number);
+          if (failed) told += 1;
+          if (!met) break;
+        }
+        assert.ok(told > 0, 'no call met its fault');
+      });
+    }
+  });
+}
+
+/** The whole work, on a store of its own, of which the call with this number meets its fault. */
+async function runWithFault(
+  target: StorageTarget,
+  kind: FaultKind,
+  number: number,
+): Promise<{ readonly met: boolean; readonly failed: boolean }> {
+  const fault: { call: StorageCall | null } = { call: null };
+  const planned = kind.plan(number);
+  const plan: FaultPlan = (call) => {
+    const answer = planned(call);
+    if (answer) fault.call = call;
+    return answer;
+  };
+  const store = await target.open();
+  try {
+    const failed = await work(target, store, kind, plan);
+    return { met: fault.call !== null, failed };
+  } catch (thrown) {
+    const which = fault.call
+      ? `call ${number} (${fault.call.operation} of ${fault.call.name.join('/')}) ${kind.title}`
+      : `there are fewer than ${number} calls`;
+    throw Object.assign(new assert.AssertionError({ message: `When ${which}: ${messageOf(thrown)}` }), {
+      cause: thrown,
+    });
+  } finally {
+    await store.destroy();
+  }
+}
+
+/** True when a step met the fault. What is done for nobody (letting go of a lease that was shared) may fail untold. */
+async function work(
+  target: StorageTarget,
+  store: OpenedStorage,
+  kind: FaultKind,
+  plan: FaultPlan,
+): Promise<boolean> {
+  const steps = new FaultSteps(kind);
+  const parts = [
+    new SharedJournalUnderFaults(steps),
+    new JournalsUnderFaults(steps, (ms) => store.passTime(ms)),
+    new DocumentsUnderFaults(steps),
+  ];
+  const faulty = faultyStorage(store.backend, plan);
+  for (const part of parts) await part.run(faulty);
+  await steps.get('close the store', () => faulty.close());
+  const failed = steps.failed !== null;
+  const healthy = target.capabilities.persistent ? await store.reopen() : store.backend;
+  for (const part of parts) await part.check(healthy);
+  return failed;
+}
