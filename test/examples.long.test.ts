@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAiChatServer } from './support/openai-chat-server.js';
+import { newSchemaName, testPostgres } from './support/postgres-schema.js';
 
 const EXAMPLES = fileURLToPath(new URL('../examples', import.meta.url));
 /** `npx tsx` is the same, and slower. */
@@ -29,6 +30,14 @@ async function output(name: string, folder: string, args: readonly string[] = []
   const { stdout, stderr } = await run(process.execPath, command, { cwd, env: { ...env, ...own } });
   expect(stderr).toBe('');
   return stdout;
+}
+
+const schema = newSchemaName();
+
+/** Null without a server. */
+function postgresUrl(): string | null {
+  const url = testPostgres();
+  return url && `${url}?schema=${schema}`;
 }
 
 describe('examples', () => {
@@ -54,6 +63,22 @@ describe('examples', () => {
     expect(second).toContain('Still on Friday.');
     expect(server.refused).toEqual([]);
     expect(server.accepted[1]!['messages']).toHaveLength(8);
+  });
+
+  it.each([
+    ['a folder', () => 'file:./memory'],
+    ['SQLite', () => 'sqlite:./agents.db'],
+    ['PostgreSQL', postgresUrl],
+  ])('any-store.ts runs unchanged on %s, and the second run remembers', async (store, address) => {
+    const url = address();
+    if (url === null) return;
+    const first = await output('any-store', store, [url]);
+    expect(first).toContain('a new agent 3 messages');
+    expect(first).toContain('this is run 1');
+    const second = await output('any-store', store, [url]);
+    expect(second).toContain('cache 5 messages');
+    expect(second).toContain('the notes are in version 2');
+    expect(second).toContain('this is run 2');
   });
 
   it('resume-after-crash.ts is killed in a tool, learns that the outcome is unknown, and does not pay twice', async () => {

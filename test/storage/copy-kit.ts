@@ -12,19 +12,33 @@ const postgres = postgresTarget();
 
 export const FILE = fileTarget('files', relaxed);
 export const TINY_FILE = fileTarget('tiny segments', { ...relaxed, segmentBytesMax: 200 });
+export const MEMORY: StorageTarget = { ...memoryTarget(), name: 'memory' };
 export const SQLITE: StorageTarget = { ...sqliteTarget(), name: 'SQLite' };
 /** With PostgreSQL when a server is there. */
 export const TARGETS: readonly StorageTarget[] = [
-  { ...memoryTarget(), name: 'memory' },
+  MEMORY,
   FILE,
   SQLITE,
   ...(postgres ? [{ ...postgres, name: 'PostgreSQL' }] : []),
 ];
 
+function pairsOf(targets: readonly (readonly [StorageTarget, StorageTarget])[]) {
+  return targets.map(([from, to]) => ({ title: `${from.name} to ${to.name}`, from, to }));
+}
+
 /** From each kind of store to each other one, and files also to files. */
-export const PAIRS = [TINY_FILE, ...TARGETS].flatMap((from) =>
-  TARGETS.filter((to) => to !== from).map((to) => ({ title: `${from.name} to ${to.name}`, from, to })),
+export const PAIRS = pairsOf(
+  [TINY_FILE, ...TARGETS].flatMap((from) =>
+    TARGETS.filter((to) => to !== from).map((to) => [from, to] as const),
+  ),
 );
+
+/** Each kind on each side. */
+export const QUICK_PAIRS = pairsOf([
+  [MEMORY, FILE],
+  [TINY_FILE, SQLITE],
+  [SQLITE, MEMORY],
+]);
 
 /** Destroyed when the test is over. */
 export async function openStore(target: StorageTarget): Promise<StorageBackend> {
@@ -93,8 +107,8 @@ export async function appendTo(
   then: (journal: Journal<JsonObject>) => Promise<void> = async () => {},
 ): Promise<void> {
   const journal = await backend.openJournal<JsonObject>(name);
-  // One by one: a file is sealed between two appends only.
-  for (const record of records) await journal.append([record]);
+  // A file is sealed between two appends only.
+  for (let at = 0; at < records.length; at += 2) await journal.append(records.slice(at, at + 2));
   await then(journal);
   await journal.close();
 }

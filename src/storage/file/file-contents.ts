@@ -17,7 +17,13 @@ interface Found {
   readonly entry: string;
 }
 
-export async function* contentsOf(fs: FileSystem, folder: string, prefix: Name): AsyncGenerator<StoredName> {
+/** @param isBelow false for the prefix that was asked for: only what lies below it is told */
+export async function* contentsOf(
+  fs: FileSystem,
+  folder: string,
+  prefix: Name,
+  isBelow = false,
+): AsyncGenerator<StoredName> {
   const found = new Map<string, Found>();
   let blobs = false;
   for (const entry of await listed(fs, folder)) {
@@ -28,12 +34,12 @@ export async function* contentsOf(fs: FileSystem, folder: string, prefix: Name):
     const item = describe(entry, isFolder);
     if (item) found.set(`${item.kind} ${item.segment}`, item);
   }
-  if (blobs) yield { kind: 'blobs', name: prefix };
+  if (blobs && isBelow) yield { kind: 'blobs', name: prefix };
   for (const { segment, kind, entry } of [...found.values()].sort((a, b) =>
     a.segment < b.segment ? -1 : 1,
   )) {
     const name = [...prefix, segment];
-    if (kind === 'folder') yield* contentsOf(fs, path.join(folder, entry), name);
+    if (kind === 'folder') yield* contentsOf(fs, path.join(folder, entry), name, true);
     else yield { kind, name };
   }
 }

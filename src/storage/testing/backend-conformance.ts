@@ -86,6 +86,7 @@ function contentsTests(suite: Suite): void {
       ];
       assert.deepEqual(await collect(backend.contents(['agents', 'one'])), expected);
       assert.deepEqual(await collect(backend.contents(['agents'])), expected);
+      assert.deepEqual(await collect(backend.contents(['agents', 'one', 'artifacts'])), []);
       const others = { kind: 'document', name: ['others', 'x'] };
       assert.deepEqual(await collect(backend.contents([])), [...expected, others]);
     },

@@ -1,7 +1,7 @@
 /** Work with journals and leases that knows what must be stored at each moment, whichever of its calls met a fault. */
 import assert from 'node:assert/strict';
-import type { Journal, JournalOptions, Lease, Name, StorageBackend } from '../ports.js';
-import { collect, type Numbered, recordEntries } from './conformance-kit.js';
+import type { Journal, JournalOptions, JournalRecord, Lease, Name, StorageBackend } from '../ports.js';
+import { collect, type Numbered } from './conformance-kit.js';
 import { Expected, type FaultSteps } from './fault-steps.js';
 
 /** What a journal holds: the number of its last record, and its records, archived ones too. */
@@ -14,9 +14,13 @@ export function appended(...ns: number[]): (before: JournalState) => JournalStat
   return (before) => ({ lastSeq: before.lastSeq + ns.length, ns: [...before.ns, ...ns] });
 }
 
-/** @param seq a healthy journal numbers its records without gaps, and this is the last number */
+/** Asserts that the records are numbered without gaps. What a writer wrote after it was taken over is no record. */
 export async function journalState(journal: Journal<Numbered>): Promise<JournalState> {
-  const entries = await recordEntries(journal.read({ archived: true }));
+  const entries: JournalRecord<Numbered>[] = [];
+  for await (const entry of journal.read({ archived: true })) {
+    if (entry.kind === 'record') entries.push(entry);
+    else assert.equal(entry.reason, 'after-seal', `unexpected damage: ${JSON.stringify(entry)}`);
+  }
   const { seq: lastSeq } = await journal.head();
   const first = lastSeq - entries.length + 1;
   assert.deepEqual(
