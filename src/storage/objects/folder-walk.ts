@@ -23,6 +23,16 @@ export async function* walkFolders(
   }
 }
 
+/** The segments of a folder's objects, and of its folders that hold any. */
+export async function namesInFolder(entriesOf: (below: Name) => Promise<FolderEntry[]>): Promise<string[]> {
+  const names: string[] = [];
+  for (const { segment, object } of await entriesOf([])) {
+    const first = object ?? (await walkFolders(entriesOf, [segment]).next()).value;
+    if (first) names.push(segment);
+  }
+  return names.sort();
+}
+
 /** With its `/`, a folder stands where its objects stand among the keys. */
 function sortKey({ segment, object }: FolderEntry): string {
   return encodeNameSegment(segment) + (object ? '' : '/');

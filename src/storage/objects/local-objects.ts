@@ -5,7 +5,7 @@ import { FileStorage } from '../file/file-storage.js';
 import { NodeFileSystem } from '../file/node-file-system.js';
 import { labelled } from '../file/storage-errors.js';
 import type { Name } from '../ports.js';
-import { type FolderEntry, walkFolders } from './folder-walk.js';
+import { type FolderEntry, namesInFolder, walkFolders } from './folder-walk.js';
 import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
 
 export class LocalObjects implements ObjectStorage {
@@ -41,6 +41,10 @@ export class LocalObjects implements ObjectStorage {
 
   async *list(prefix: Name): AsyncGenerator<ObjectEntry> {
     yield* walkFolders((below) => this.#entries([...prefix, ...below]));
+  }
+
+  names(prefix: Name): Promise<string[]> {
+    return namesInFolder((below) => this.#entries([...prefix, ...below]));
   }
 
   async #entries(folder: Name): Promise<FolderEntry[]> {

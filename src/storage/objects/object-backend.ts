@@ -60,9 +60,8 @@ class ObjectBackend implements StorageBackend {
   }
 
   async listNames(prefix: Name): Promise<string[]> {
-    const names = new Set(await this.#backend.listNames(prefix));
-    for await (const { name } of this.#objects.list(prefix)) names.add(name[0]!);
-    return [...names].sort();
+    const [ours, theirs] = await Promise.all([this.#backend.listNames(prefix), this.#objects.names(prefix)]);
+    return [...new Set([...ours, ...theirs])].sort();
   }
 
   /** Names alone, so all are gathered before the first: a scope is told once, and in its place. */

@@ -34,6 +34,8 @@ export interface ObjectStorage {
   delete(name: Name): Promise<boolean>;
   /** Everything below a prefix, sorted by encoded name. Pages are followed. Names that no `put` could have made are left out. */
   list(prefix: Name): AsyncIterable<ObjectEntry>;
+  /** The next segments, decoded and sorted, of everything below a prefix. Looks no deeper than it has to. */
+  names(prefix: Name): Promise<string[]>;
   /** Frees connections; the last call. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** Objects in a bucket of S3, or of a server that speaks its protocol. */
 import type { Readable } from 'node:stream';
+import type { ListObjectsV2Output } from '@aws-sdk/client-s3';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { decodeNameSegment } from '../name-encoding.js';
 import { keyOf } from '../name-key.js';
@@ -109,24 +110,46 @@ export class S3Objects implements ObjectStorage {
 
   /** All pages before the first entry: not every server that speaks S3 (nor every kind of bucket) lists in the order of its keys. */
   async *list(prefix: Name): AsyncGenerator<ObjectEntry> {
-    const start = prefix.length === 0 ? this.#start : `${this.#start}${keyOf(prefix)}/`;
-    const found = await allPages((token) => this.#page(start, token));
+    const start = this.#below(prefix);
+    const found = await this.#pages({ Prefix: start }, ({ Contents = [] }) =>
+      Contents.flatMap(({ Key = '', Size, LastModified }) => {
+        const key = Key.slice(start.length);
+        const name = key.split('/').map(decodeNameSegment);
+        return isWhole(name) ? [{ key, entry: { name, ...toldInfo(Size, LastModified?.getTime()) } }] : [];
+      }),
+    );
     for (const { entry } of found.sort((a, b) => (a.key < b.key ? -1 : 1))) yield entry;
   }
 
-  #page(Prefix: string, ContinuationToken: string | undefined) {
-    const request = { operation: 'list', name: Prefix === '' ? this.#bucket : Prefix };
-    return this.#session.call(request, async ({ s3, client, signal }) => {
-      const input = { Bucket: this.#bucket, Prefix, ContinuationToken, MaxKeys: this.#pageSize };
-      const page = await client.send(new s3.ListObjectsV2Command(input), { abortSignal: signal });
-      const entries = (page.Contents ?? []).flatMap(({ Key = '', Size, LastModified }) => {
-        const key = Key.slice(Prefix.length);
-        const name = key.split('/').map(decodeNameSegment);
-        return isWhole(name) ? [{ key, entry: { name, ...toldInfo(Size, LastModified?.getTime()) } }] : [];
-      });
-      const next = nextPage(page.IsTruncated === true, page.NextContinuationToken, ContinuationToken);
-      return { entries, next };
-    });
+  async names(prefix: Name): Promise<string[]> {
+    const start = this.#below(prefix);
+    const found = await this.#pages(
+      { Prefix: start, Delimiter: '/' },
+      ({ Contents = [], CommonPrefixes = [] }) => [
+        ...Contents.map(({ Key = '' }) => Key.slice(start.length)),
+        ...CommonPrefixes.map(({ Prefix = '' }) => Prefix.slice(start.length, -1)),
+      ],
+    );
+    return [...new Set(found.map(decodeNameSegment).filter((segment) => segment !== null))].sort();
+  }
+
+  #below(prefix: Name): string {
+    return prefix.length === 0 ? this.#start : `${this.#start}${keyOf(prefix)}/`;
+  }
+
+  #pages<T>(
+    about: { readonly Prefix: string; readonly Delimiter?: string },
+    entriesOf: (page: ListObjectsV2Output) => T[],
+  ): Promise<T[]> {
+    const request = { operation: 'list', name: about.Prefix === '' ? this.#bucket : about.Prefix };
+    return allPages((ContinuationToken) =>
+      this.#session.call(request, async ({ s3, client, signal }) => {
+        const input = { Bucket: this.#bucket, ...about, ContinuationToken, MaxKeys: this.#pageSize };
+        const page = await client.send(new s3.ListObjectsV2Command(input), { abortSignal: signal });
+        const next = nextPage(page.IsTruncated === true, page.NextContinuationToken, ContinuationToken);
+        return { entries: entriesOf(page), next };
+      }),
+    );
   }
 
   close(): Promise<void> {

@@ -3,7 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import { decodeNameSegment } from '../name-encoding.js';
 import { keyOf } from '../name-key.js';
 import type { Name } from '../ports.js';
-import { type FolderEntry, walkFolders } from './folder-walk.js';
+import { type FolderEntry, namesInFolder, walkFolders } from './folder-walk.js';
 import { allPages, type ListPage, nextPage } from './list-pages.js';
 import { objectError } from './object-errors.js';
 import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
@@ -109,9 +109,17 @@ export class UcVolumesObjects implements ObjectStorage {
   }
 
   async *list(prefix: Name): AsyncGenerator<ObjectEntry> {
+    yield* walkFolders(this.#folderReader(prefix));
+  }
+
+  async names(prefix: Name): Promise<string[]> {
+    return namesInFolder(this.#folderReader(prefix));
+  }
+
+  #folderReader(prefix: Name): (below: Name) => Promise<FolderEntry[]> {
     const start = prefix.length === 0 ? this.#root : this.#path(prefix);
     const pathOf = (below: Name) => (below.length === 0 ? start : `${start}/${keyOf(below)}`);
-    yield* walkFolders((below) => allPages((token) => this.#page(pathOf(below), token)));
+    return (below) => allPages((token) => this.#page(pathOf(below), token));
   }
 
   async close(): Promise<void> {}

@@ -115,6 +115,22 @@ function listTests(open: () => Promise<ObjectStorage>): void {
     expect(await namesOf(objects, [])).toEqual([['a', 'b', 'd'], ['a', 'c'], ['b']]);
   });
 
+  it('tells the next segments of what is below a prefix, sorted, each once, and none whose objects are gone', async () => {
+    const objects = await open();
+    for (const name of [
+      ['p', 'b', 'x'],
+      ['p', 'b', 'y'],
+      ['p', 'A'],
+      ['p', 'gone', 'deep', 'z'],
+      ['q', 'other'],
+    ]) {
+      await objects.put(name, Buffer.from('a'));
+    }
+    await objects.delete(['p', 'gone', 'deep', 'z']);
+    expect(await objects.names(['p'])).toEqual(['A', 'b']);
+    expect(await objects.names(['absent'])).toEqual([]);
+  });
+
   it('lists nothing below what is absent', async () => {
     const objects = await open();
     expect(await namesOf(objects, [])).toEqual([]);
