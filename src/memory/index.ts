@@ -12,6 +12,7 @@ export type {
 export { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
 export { type ImportOptions, type ImportReport, importTranscript } from './importing/import-transcript.js';
 export { type AgentSummary, listAgents, summarizeAgent } from './maintenance/agent-summary.js';
+export { type AgentCopy, copyAgent } from './maintenance/copy-agent.js';
 export { type RepairReport, rebuildAgent, repairAgent } from './maintenance/repair-agent.js';
 export { type VerifyReport, verifyAgent } from './maintenance/verify-agent.js';
 export type { MemoryEvents } from './memory-events.js';
