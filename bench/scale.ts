@@ -51,7 +51,6 @@ async function liveFor(
     const turnId = memory.startTurn();
     await memory.ingestUserMessage(textOfSize(MESSAGE_BYTES, agent + turn), turnId);
     await memory.ingestAssistantResponse({ content: textOfSize(MESSAGE_BYTES, agent - turn) }, turnId);
-    await memory.endTurn();
     times.push(performance.now() - start);
   }
   await opened.close();

@@ -21,6 +21,7 @@ let built: Promise<ReadonlyMap<string, string>> | null = null;
 export async function buildChildren(folder: string): Promise<void> {
   built ??= buildSources();
   await fs.writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  await fs.symlink(path.join(PROJECT, 'node_modules'), path.join(folder, 'node_modules'));
   for (const [name, javaScript] of await built) {
     const target = path.join(folder, name);
     await fs.mkdir(path.dirname(target), { recursive: true });
@@ -58,13 +59,22 @@ export interface Child {
   kill(signal: NodeJS.Signals): void;
 }
 
-export function startChild(folder: string, script: string, args: readonly string[]): Child {
+/** @param onLine for those that say much: their lines are told, not kept */
+export function startChild(
+  folder: string,
+  script: string,
+  args: readonly string[],
+  onLine?: (line: string) => void,
+): Child {
   const file = path.join(folder, 'test/faults', script);
   const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
-  return watched(child);
+  return watched(child, onLine);
 }
 
-function watched(child: ChildProcessByStdio<Writable, Readable, Readable>): Child {
+function watched(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  onLine?: (line: string) => void,
+): Child {
   const lines: string[] = [];
   const errors: string[] = [];
   const waiting = new Set<() => void>();
@@ -73,6 +83,7 @@ function watched(child: ChildProcessByStdio<Writable, Readable, Readable>): Chil
   };
   child.stdin.on('error', () => {}); // it was killed
   createInterface({ input: child.stdout }).on('line', (line) => {
+    if (onLine) return onLine(line);
     lines.push(line);
     told();
   });

@@ -2,6 +2,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { StorageKind } from '../support/store-places.js';
 
 export interface FaultOptions {
   /** Kills, rounds, points or sizes; what it counts depends on the suite. */
@@ -10,7 +11,9 @@ export interface FaultOptions {
   readonly seed: number;
   readonly log: (line: string) => void;
   /** A bug to build in, which the suite must find; see `planted.test.ts`. */
-  readonly plant?: 'early-ack' | 'no-fence' | 'lying-write';
+  readonly plant?: 'early-ack' | 'no-fence' | 'lying-write' | 'blind-retry' | 'no-time-outs';
+  /** For suites that know several backends. Default `file`. */
+  readonly storage?: StorageKind;
 }
 
 export interface FaultReport {

@@ -1,20 +1,22 @@
 /**
  * Writes until it is killed, and says what was acknowledged: `rec <index> <seq>`, `doc-start <version>`,
- * `doc <version>`, `blob <number> <digest>`. Arguments: folder, seed, round, document version and blob number to go on from;
+ * `doc <version>`, `blob <number> <digest>`. Arguments: folder or address of the store, seed, round, document version and blob number to go on from;
  * and `early-ack` for a writer that says so before it is so.
  */
 import { writeSync } from 'node:fs';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { isStorageUrl, openStorage } from '../../src/storage/open-storage.js';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
 import { type KnownRecord, knownBlob, knownDocument, knownRecord } from './known-records.js';
 
-const [folder = '', ...numbers] = process.argv.slice(2);
+const [place = '', ...numbers] = process.argv.slice(2);
 const [seed = 0, round = 0, documentFrom = 0, blobFrom = 0] = numbers.map(Number);
 const random = new SeededRandom(seed + round);
 const early = numbers.includes('early-ack');
 const say = (line: string) => writeSync(1, `${line}\n`);
 
-const storage = new FileStorage(folder, { segmentBytesMax: 1 << (12 + random.below(8)) });
+const segmentBytesMax = 1 << (12 + random.below(8));
+const storage = isStorageUrl(place) ? openStorage(place) : new FileStorage(place, { segmentBytesMax });
 const lease = await storage.leases.acquire(['agent']);
 const journal = await storage.openJournal<KnownRecord>(['agent', 'traces'], { lease });
 const blobs = storage.blobs(['agent', 'artifacts']);

@@ -1,17 +1,19 @@
-/** Random kill -9 on the real file system: a child writes until it is killed; then everything it was told must be there. */
+/** Random kill -9 on a real store: a child writes until it is killed; then everything it was told must be there. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../src/core/errors.js';
-import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { isStorageUrl, openStorage } from '../../src/storage/open-storage.js';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
+import { postgresMissing } from '../support/postgres-cluster.js';
+import { type StorePlaces, storePlaces } from '../support/store-places.js';
 import { buildChildren, startChild } from './child-build.js';
 import { type FaultOptions, type FaultSuite, FaultTally, progress, withTempFolder } from './fault-suite.js';
 import type { KnownRecord } from './known-records.js';
 import { KnownStore } from './known-store.js';
 
-/** A folder is continued by this many writers, then a new one is begun: reading all of it grows with its age. */
-const ROUNDS_PER_FOLDER = 12;
+/** A store is continued by this many writers, then a new one is begun: reading all of it grows with its age. */
+const ROUNDS_PER_STORE = 12;
 const KILL_WITHIN_MS = 120;
 
 export const kills: FaultSuite = {
@@ -26,27 +28,42 @@ function run(options: FaultOptions) {
     await fs.mkdir(build);
     await buildChildren(build);
     const tally = new FaultTally();
-    const random = new SeededRandom(options.seed);
-    const tell = progress(options.log);
-    let done = 0;
-    const goesOn = () => done < options.count && !tally.isEnough(options);
-    while (goesOn()) {
-      const root = path.join(folder, `store-${done}`);
-      const known = new KnownStore(options.seed, tally);
-      for (let round = 0; round < ROUNDS_PER_FOLDER && goesOn(); round += 1, done += 1) {
-        await oneKill({ build, root, round, known, random, tally, options });
-        tell(() => `${done} of ${options.count} kills, ${tally.counts['acknowledged']} records acknowledged`);
-      }
-      tally.add('temporary files left', await countTemporary(root));
-      await fs.rm(root, { recursive: true, force: true });
+    const places = await storePlaces(options.storage ?? 'file', folder);
+    if (places === null) return { ...tally.report(), skipped: postgresMissing() };
+    try {
+      await allKills(build, places, options, tally);
+    } finally {
+      await places.close();
     }
     return tally.report();
   });
 }
 
+async function allKills(
+  build: string,
+  places: StorePlaces,
+  options: FaultOptions,
+  tally: FaultTally,
+): Promise<void> {
+  const random = new SeededRandom(options.seed);
+  const tell = progress(options.log);
+  let done = 0;
+  const goesOn = () => done < options.count && !tally.isEnough(options);
+  while (goesOn()) {
+    const place = places.fresh();
+    const known = new KnownStore(options.seed, tally);
+    for (let round = 0; round < ROUNDS_PER_STORE && goesOn(); round += 1, done += 1) {
+      await oneKill({ build, place, round, known, random, tally, options });
+      tell(() => `${done} of ${options.count} kills, ${tally.counts['acknowledged']} records acknowledged`);
+    }
+    if (!isStorageUrl(place)) tally.add('temporary files left', await countTemporary(place));
+    await places.remove(place);
+  }
+}
+
 interface Kill {
   readonly build: string;
-  readonly root: string;
+  readonly place: string;
   readonly round: number;
   readonly known: KnownStore;
   readonly random: SeededRandom;
@@ -54,10 +71,10 @@ interface Kill {
   readonly options: FaultOptions;
 }
 
-async function oneKill({ build, root, round, known, random, tally, options }: Kill): Promise<void> {
+async function oneKill({ build, place, round, known, random, tally, options }: Kill): Promise<void> {
   const { seed, plant } = options;
   const from = [seed, round, known.documentStarted, Math.max(0, ...known.blobs.keys())];
-  const child = startChild(build, 'kill-child.js', [root, ...from.map(String), plant ?? '']);
+  const child = startChild(build, 'kill-child.js', [place, ...from.map(String), plant ?? '']);
   try {
     await child.line((line) => line.startsWith('rec '));
   } catch (thrown) {
@@ -70,17 +87,17 @@ async function oneKill({ build, root, round, known, random, tally, options }: Ki
   tally.add('kills');
   tally.expect(child.errors.length === 0, () => `the child complained: ${child.errors.join(' | ')}`);
   known.hear(round, child.lines);
-  await verify(root, known, random, tally);
+  await verify(place, known, random, tally);
 }
 
 /** Reads everything, as the next owner or as a mere reader. */
 async function verify(
-  root: string,
+  place: string,
   known: KnownStore,
   random: SeededRandom,
   tally: FaultTally,
 ): Promise<void> {
-  const storage = new FileStorage(root);
+  const storage = openStorage(place);
   try {
     const owns = random.below(2) === 0;
     const lease = owns ? await storage.leases.acquire(['agent']) : null;

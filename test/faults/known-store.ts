@@ -1,8 +1,7 @@
 /** What a store must hold after its writers were stopped, and the check of it. */
 import assert from 'node:assert/strict';
 import { messageOf } from '../../src/core/errors.js';
-import type { FileStorage } from '../../src/storage/file/file-storage.js';
-import type { Journal } from '../../src/storage/ports.js';
+import type { Journal, StorageBackend } from '../../src/storage/ports.js';
 import type { FaultTally } from './fault-suite.js';
 import { type KnownRecord, knownBlob, knownDocument, knownRecord } from './known-records.js';
 
@@ -75,7 +74,7 @@ export class KnownStore {
   }
 
   /** The document is the acknowledged version or one that was started later; each acknowledged artifact is exact. */
-  async checkFiles(storage: FileStorage): Promise<void> {
+  async checkFiles(storage: StorageBackend): Promise<void> {
     try {
       const read = await storage.documents.read(['agent', 'state']);
       const version = read ? (read.value as { version: number }).version : 0;

@@ -2,10 +2,17 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FlipCase, run as runFlips } from './bit-flips.js';
-import { type FaultOptions, type FaultSuite, seedFromEnvironment, withTempFolder } from './fault-suite.js';
+import {
+  type FaultOptions,
+  type FaultSuite,
+  FaultTally,
+  seedFromEnvironment,
+  withTempFolder,
+} from './fault-suite.js';
 import { fullDisk } from './full-disk.js';
 import { kills } from './kills.js';
 import { pauses } from './pauses.js';
+import { checkOrder } from './sync-order.js';
 
 const seed = seedFromEnvironment();
 
@@ -23,6 +30,21 @@ describe('the fault suites find', () => {
       expect(report.violations.length).toBeGreaterThan(0);
     });
   }
+
+  it('an acknowledgement that comes before the sync of the log, or between a write and its sync', () => {
+    const traceOf = (...calls: string[]) => calls.map((call) => `1  ${call}`).join('\n');
+    const [begin, done] = ['begin', 'done'].map((word) => `write(1<pipe:[1]>, "${word} 1\\n", 8) = 8`);
+    const [write, sync] = ['pwrite64(9</db-wal>, "x", 1, 0) = 1', 'fdatasync(9</db-wal>) = 0'];
+    const violations = (...calls: (string | undefined)[]) => {
+      const tally = new FaultTally();
+      checkOrder(traceOf(...calls.map(String)), tally);
+      return tally.violations.length;
+    };
+    expect(violations(begin, write, sync, done)).toBe(0);
+    expect(violations(begin, write, done, sync)).toBe(1);
+    expect(violations(begin, write, sync, write, done)).toBe(1);
+    expect(violations(begin, sync, done)).toBe(1);
+  });
 
   it('a reader that ignores checksums', { timeout: 60_000 }, async () => {
     const careless: FlipCase = {

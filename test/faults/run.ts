@@ -6,12 +6,15 @@
  * Prints progress and, last, one line with the counts. Ends with 1 when something happened that must not.
  */
 import { parseArgs } from 'node:util';
+import { STORAGE_KINDS } from '../support/store-places.js';
 import { bitFlips } from './bit-flips.js';
 import { diskErrors } from './disk-errors.js';
 import { type FaultSuite, seedFromEnvironment } from './fault-suite.js';
 import { fullDisk } from './full-disk.js';
 import { kills } from './kills.js';
 import { pauses, pausesWhileSealing } from './pauses.js';
+import { postgresFaults } from './postgres-faults.js';
+import { syncOrder } from './sync-order.js';
 
 const SUITES: Readonly<Record<string, FaultSuite>> = {
   kills,
@@ -20,16 +23,26 @@ const SUITES: Readonly<Record<string, FaultSuite>> = {
   errors: diskErrors,
   bitflips: bitFlips,
   fulldisk: fullDisk,
+  postgres: postgresFaults,
+  syncs: syncOrder,
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { count: { type: 'string' }, seed: { type: 'string' } },
+  options: {
+    count: { type: 'string' },
+    seed: { type: 'string' },
+    storage: { type: 'string', default: 'file' },
+  },
 });
 const name = positionals[0] ?? '';
 const suite = SUITES[name];
-if (!suite) {
-  console.error(`usage: run.ts ${Object.keys(SUITES).join(' | ')} [--count N] [--seed S]`);
+const storage = STORAGE_KINDS.find((kind) => kind === values.storage);
+if (!suite || !storage) {
+  const kinds = STORAGE_KINDS.join(' | ');
+  console.error(
+    `usage: run.ts ${Object.keys(SUITES).join(' | ')} [--count N] [--seed S] [--storage ${kinds}]`,
+  );
   process.exit(2);
 }
 
@@ -40,7 +53,7 @@ const unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(String(reason)));
 
 const start = Date.now();
-const report = await suite.run({ count, seed, log: (line) => console.log(`  ${line}`) });
+const report = await suite.run({ count, seed, storage, log: (line) => console.log(`  ${line}`) });
 for (const text of [...report.violations, ...unhandled.map((text) => `unhandled rejection: ${text}`)]) {
   console.log(`  VIOLATION ${text}`);
 }

@@ -4,15 +4,16 @@ import type { SeededRandom } from '../../src/storage/simulated/seeded-random.js'
 import type { Request } from './history.js';
 
 export interface ClientSettings {
-  readonly folder: string;
+  /** A folder, or the address of another store. */
+  readonly place: string;
   readonly root: string;
-  /** Unique in a folder: values are made of it, so that no two writes are alike. */
+  /** Unique in a store: values are made of it, so that no two writes are alike. */
   readonly client: string;
   readonly seed: number;
   readonly operations: number;
   /** Operations under way at once. */
   readonly lanes: number;
-  /** Files of the journal are short: that a new one begins happens rarely otherwise, and here all the time. */
+  /** Files of the journal are short, where it has files: that a new one begins happens rarely otherwise, and here all the time. */
   readonly short: boolean;
   readonly bug?: Bug | undefined;
 }

@@ -8,6 +8,7 @@ import { isRekindleError } from '../../src/core/errors.js';
 import type { JsonValue } from '../../src/core/json.js';
 import { SharedState } from '../../src/state/shared/shared-state.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { isStorageUrl, openStorage } from '../../src/storage/open-storage.js';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
 import { type ClientSettings, planOperation } from './client-plan.js';
 import type { Answer, ClientEvent, Request } from './history.js';
@@ -78,8 +79,10 @@ async function lane(state: Asked, settings: ClientSettings, number: number, seen
 }
 
 const settings = JSON.parse(process.argv[2]!) as ClientSettings;
-const { folder, root, short } = settings;
-const storage = new FileStorage(folder, short ? { segmentBytesMax: 8 * 1024 } : {});
+const { place, root, short } = settings;
+const storage = isStorageUrl(place)
+  ? openStorage(place)
+  : new FileStorage(place, short ? { segmentBytesMax: 8 * 1024 } : {});
 const state = new SharedState(storage, { root });
 const asked = planted(state, settings.bug);
 const seen = new Map<string, number>();

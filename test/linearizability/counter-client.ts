@@ -2,10 +2,11 @@
 import fs from 'node:fs';
 import { isRekindleError } from '../../src/core/errors.js';
 import { SharedState } from '../../src/state/shared/shared-state.js';
-import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
 
 export interface CounterSettings {
-  readonly folder: string;
+  /** A folder, or the address of another store. */
+  readonly place: string;
   readonly root: string;
   readonly client: string;
   readonly times: number;
@@ -14,7 +15,7 @@ export interface CounterSettings {
 }
 
 const settings = JSON.parse(process.argv[2]!) as CounterSettings;
-const storage = new FileStorage(settings.folder);
+const storage = openStorage(settings.place);
 const state = new SharedState(storage, { root: settings.root });
 const by = settings.client;
 

@@ -1,7 +1,9 @@
 /** Processes that count up one key together. */
 import path from 'node:path';
 import { SharedState } from '../../src/state/shared/shared-state.js';
-import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { postgresMissing } from '../support/postgres-cluster.js';
+import { type StorageKind, storePlaces } from '../support/store-places.js';
 import { buildClients, ClientProcess, withTempFolder } from './child-processes.js';
 import type { CounterSettings } from './counter-client.js';
 
@@ -9,6 +11,8 @@ export interface CountersOptions {
   readonly clients: number;
   readonly times: number;
   readonly atomic?: boolean;
+  /** Default `file`. */
+  readonly storage?: StorageKind;
 }
 
 export interface CountersReport {
@@ -20,11 +24,18 @@ export interface CountersReport {
   readonly failures: readonly string[];
 }
 
-export function runCounters({ clients, times, atomic = false }: CountersOptions): Promise<CountersReport> {
+export function runCounters({
+  clients,
+  times,
+  atomic = false,
+  storage = 'file',
+}: CountersOptions): Promise<CountersReport> {
   return withTempFolder(async (folder) => {
     const build = await buildClients(folder);
-    const store = path.join(folder, 'store');
-    const settings = { folder: store, root: 'counting', times, atomic };
+    const places = await storePlaces(storage, folder);
+    if (places === null) return { value: null, version: 0, conflicts: 0, failures: [postgresMissing()] };
+    const place = places.fresh();
+    const settings = { place, root: 'counting', times, atomic };
     const running = Array.from({ length: clients }, (_, number) => {
       return startCounter(path.join(build, 'counter-client.js'), { ...settings, client: `c${number}` });
     });
@@ -32,10 +43,11 @@ export function runCounters({ clients, times, atomic = false }: CountersOptions)
       const results = await Promise.all(running.map(({ result }) => result));
       const conflicts = results.reduce((sum, result) => sum + result.conflicts, 0);
       const failures = results.flatMap(({ failure }) => (failure === null ? [] : [failure]));
-      return { ...(await readCounter(store)), conflicts, failures };
+      return { ...(await readCounter(place)), conflicts, failures };
     } finally {
       for (const { client } of running) client.signal('SIGKILL');
       await Promise.all(running.map(({ client }) => client.ended));
+      await places.close();
     }
   });
 }
@@ -52,8 +64,8 @@ function startCounter(script: string, settings: CounterSettings) {
   return { client, result };
 }
 
-async function readCounter(store: string): Promise<Pick<CountersReport, 'value' | 'version'>> {
-  const storage = new FileStorage(store);
+async function readCounter(place: string): Promise<Pick<CountersReport, 'value' | 'version'>> {
+  const storage = openStorage(place);
   const state = new SharedState(storage, { root: 'counting' });
   try {
     const found = await state.get('counter');

@@ -1,9 +1,8 @@
-/** One round: clients on a fresh folder, some of them killed or stopped meanwhile; then what they told, as a history. */
-import fs from 'node:fs/promises';
+/** One round: clients on a fresh store, some of them killed or stopped meanwhile; then what they told, as a history. */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SharedState } from '../../src/state/shared/shared-state.js';
-import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
 import { ClientProcess } from './child-processes.js';
 import { type Bug, type ClientSettings, KEYS } from './client-plan.js';
@@ -50,7 +49,7 @@ const ROUND_MAX_MS = 180_000;
 export class Round {
   readonly #plan: RoundPlan;
   readonly #script: string;
-  readonly #folder: string;
+  readonly #place: string;
   readonly #root: string;
   readonly #random: SeededRandom;
   readonly #events = new EventLog();
@@ -63,10 +62,10 @@ export class Round {
   #kills = 0;
   #over = false;
 
-  constructor(plan: RoundPlan, places: { readonly build: string; readonly folder: string }) {
+  constructor(plan: RoundPlan, { build, place }: { readonly build: string; readonly place: string }) {
     this.#plan = plan;
-    this.#script = path.join(places.build, 'client.js');
-    this.#folder = places.folder;
+    this.#script = path.join(build, 'client.js');
+    this.#place = place;
     this.#root = `root-${plan.seed}`;
     this.#random = new SeededRandom(plan.seed);
     this.#disturbances = this.#planDisturbances();
@@ -82,7 +81,6 @@ export class Round {
   }
 
   async run(): Promise<RoundResult> {
-    await fs.mkdir(this.#folder, { recursive: true });
     const late = setTimeout(() => this.#giveUp(), ROUND_MAX_MS);
     try {
       const { clients, operations } = this.#plan;
@@ -95,7 +93,6 @@ export class Round {
       clearTimeout(late);
       for (const { process } of this.#clients) process.signal('SIGKILL');
       await Promise.all(this.#clients.map(({ process }) => process.ended));
-      await fs.rm(this.#folder, { recursive: true, force: true });
     }
     const operations = this.#events.operations();
     const lost = operations.filter(({ answer }) => answer === null).length;
@@ -106,7 +103,7 @@ export class Round {
   #start(operations: number): void {
     const number = this.#clients.length;
     const settings: ClientSettings = {
-      folder: this.#folder,
+      place: this.#place,
       root: this.#root,
       client: `c${number}`,
       seed: this.#random.bits(),
@@ -183,7 +180,7 @@ export class Round {
 
   /** By a process that has seen nothing yet. */
   async #readAtTheEnd(): Promise<void> {
-    const storage = new FileStorage(this.#folder);
+    const storage = openStorage(this.#place);
     const state = new SharedState(storage, { root: this.#root });
     try {
       for (const key of KEYS) {

@@ -3,6 +3,8 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
+import { postgresMissing } from '../support/postgres-cluster.js';
+import { type StorageKind, storePlaces } from '../support/store-places.js';
 import { checkHistory } from './checker.js';
 import { buildClients, withTempFolder } from './child-processes.js';
 import type { Bug } from './client-plan.js';
@@ -21,6 +23,8 @@ export interface HistoriesOptions {
   readonly pauses?: readonly number[];
   /** Build it in: then a violation is what is wanted, and nothing is written down. */
   readonly bug?: Bug;
+  /** Default `file`. */
+  readonly storage?: StorageKind;
 }
 
 export interface HistoriesReport {
@@ -49,11 +53,18 @@ const ALLOWED_ERRORS = new Set(['LEASE_HELD', 'LEASE_LOST', 'JOURNAL_OUTCOME_UNK
 export function runHistories(options: HistoriesOptions): Promise<HistoriesReport> {
   return withTempFolder(async (folder) => {
     const build = await buildClients(folder);
+    const places = await storePlaces(options.storage ?? 'file', folder);
     const run = new Histories(options);
-    for (let round = 0; run.goesOn; round += 1) {
-      const plan = planRound(options, round, run.left);
-      const result = await new Round(plan, { build, folder: path.join(folder, `store-${round}`) }).run();
-      await run.take(round, plan, result);
+    if (places === null) return { ...run.report(), violations: [postgresMissing()] };
+    try {
+      for (let round = 0; run.goesOn; round += 1) {
+        const plan = planRound(options, round, run.left);
+        const place = places.fresh();
+        await run.take(round, plan, await new Round(plan, { build, place }).run());
+        await places.remove(place);
+      }
+    } finally {
+      await places.close();
     }
     return run.report();
   });

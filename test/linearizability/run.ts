@@ -2,12 +2,13 @@
  * Runs the check to its full length:
  *
  *     tsx test/linearizability/run.ts --operations 20000 --seed 20261127
- *     tsx test/linearizability/run.ts --counters 1000
+ *     tsx test/linearizability/run.ts --counters 1000 --storage sqlite
  *
  * Prints progress and, last, one line with the counts. Ends with 1 when something happened that must not.
  */
 import { parseArgs } from 'node:util';
 import buildCli from '../support/build-cli.js';
+import { STORAGE_KINDS } from '../support/store-places.js';
 import { BUGS } from './client-plan.js';
 import { runCounters } from './counters.js';
 import { runHistories } from './run-histories.js';
@@ -19,16 +20,23 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '8' },
     counters: { type: 'string' },
     bug: { type: 'string' },
+    storage: { type: 'string', default: 'file' },
     'no-build': { type: 'boolean', default: false },
   },
 });
 
 const seconds = (since: number) => ((performance.now() - since) / 1_000).toFixed(1);
 const clients = Number(values.clients);
+const storage = STORAGE_KINDS.find((kind) => kind === values.storage);
+if (!storage) {
+  console.error(`--storage takes ${STORAGE_KINDS.join(', ')}`);
+  process.exit(2);
+}
+const store = { storage };
 
 async function counters(times: number): Promise<boolean> {
   const start = performance.now();
-  const { value, version, conflicts, failures } = await runCounters({ clients, times });
+  const { value, version, conflicts, failures } = await runCounters({ clients, times, ...store });
   for (const failure of failures) console.log(`  VIOLATION ${failure}`);
   const wanted = clients * times;
   const isFine = failures.length === 0 && value === wanted && version === wanted;
@@ -42,9 +50,9 @@ async function histories(): Promise<boolean> {
   const seed = Number(values.seed);
   const operations = Number(values.operations);
   const bug = BUGS.find((name) => name === values.bug);
-  console.log(`histories: ${operations} operations, seed ${seed}`);
+  console.log(`histories: ${operations} operations on ${values.storage}, seed ${seed}`);
   const onNote = (note: string) => console.log(`  ${note}`);
-  const options = { operations, seed, clients, onNote, ...(bug === undefined ? {} : { bug }) };
+  const options = { ...store, operations, seed, clients, onNote, ...(bug === undefined ? {} : { bug }) };
   const { violations, errors, ...numbers } = await runHistories(options);
   for (const violation of violations) console.log(`  VIOLATION ${violation}`);
   const counts = [...Object.entries(numbers), ...Object.entries(errors)].map(([name, n]) => `${name} ${n}`);

@@ -43,113 +43,113 @@ export interface Pair {
 }
 
 export function describeCopies(pairs: readonly Pair[]): void {
-describe.each(pairs)('a copy from $title', ({ from, to }) => {
-  it('has the same journals, with numbers, checksums and archive, documents and blobs', async () => {
-    const [source, target] = [await openStore(from), await openStore(to)];
-    await fill(source);
-    const before = await stateOf(source);
-    const result = await copyStorage(source, target);
-    expect(await stateOf(target)).toStrictEqual(before);
-    expect(await contentsOf(target)).toStrictEqual(await contentsOf(source));
-    expect(await stateOf(source)).toStrictEqual(before);
-    expect(result).toMatchObject({ journals: 5, documents: 3, blobs: 4, skipped: 0 });
-  });
+  describe.each(pairs)('a copy from $title', ({ from, to }) => {
+    it('has the same journals, with numbers, checksums and archive, documents and blobs', async () => {
+      const [source, target] = [await openStore(from), await openStore(to)];
+      await fill(source);
+      const before = await stateOf(source);
+      const result = await copyStorage(source, target);
+      expect(await stateOf(target)).toStrictEqual(before);
+      expect(await contentsOf(target)).toStrictEqual(await contentsOf(source));
+      expect(await stateOf(source)).toStrictEqual(before);
+      expect(result).toMatchObject({ journals: 5, documents: 3, blobs: 4, skipped: 0 });
+    });
 
-  it('made again writes nothing and says that all is there', async () => {
-    const [source, target] = [await openStore(from), await openStore(to)];
-    await fill(source);
-    const first = await copyStorage(source, target);
-    const there = await stateOf(target);
-    const counter = countCalls();
-    const again = await copyStorage(source, faultyStorage(target, counter.plan));
-    expect(await stateOf(target)).toStrictEqual(there);
-    const wrote = /^(journal\.append|journal\.continueAfter|document\.write|blob\.put)/;
-    expect(counter.calls.filter(({ operation }) => wrote.test(operation))).toStrictEqual([]);
-    expect(again).toStrictEqual({ ...first, skipped: 12 });
-  });
+    it('made again writes nothing and says that all is there', async () => {
+      const [source, target] = [await openStore(from), await openStore(to)];
+      await fill(source);
+      const first = await copyStorage(source, target);
+      const there = await stateOf(target);
+      const counter = countCalls();
+      const again = await copyStorage(source, faultyStorage(target, counter.plan));
+      expect(await stateOf(target)).toStrictEqual(there);
+      const wrote = /^(journal\.append|journal\.continueAfter|document\.write|blob\.put)/;
+      expect(counter.calls.filter(({ operation }) => wrote.test(operation))).toStrictEqual([]);
+      expect(again).toStrictEqual({ ...first, skipped: 12 });
+    });
 
-  it('goes on where both went on: numbers are never used again', async () => {
-    const [source, target] = [await openStore(from), await openStore(to)];
-    await fill(source);
-    await copyStorage(source, target);
-    for (const backend of [source, target]) {
-      for (const name of ['whole', 'archived', 'removed', 'all archived', 'all removed']) {
-        const { head } = await journalState(backend, ['j', name]);
-        await appendTo(backend, ['j', name], [{ n: 'next' }]);
-        const after = await journalState(backend, ['j', name]);
-        expect([name, after.head[0]]).toStrictEqual([name, head[0] + 1]);
+    it('goes on where both went on: numbers are never used again', async () => {
+      const [source, target] = [await openStore(from), await openStore(to)];
+      await fill(source);
+      await copyStorage(source, target);
+      for (const backend of [source, target]) {
+        for (const name of ['whole', 'archived', 'removed', 'all archived', 'all removed']) {
+          const { head } = await journalState(backend, ['j', name]);
+          await appendTo(backend, ['j', name], [{ n: 'next' }]);
+          const after = await journalState(backend, ['j', name]);
+          expect([name, after.head[0]]).toStrictEqual([name, head[0] + 1]);
+        }
       }
-    }
-    expect(await stateOf(target)).toStrictEqual(await stateOf(source));
-    expect(await copyStorage(source, target)).toMatchObject({ skipped: 12 });
-  });
+      expect(await stateOf(target)).toStrictEqual(await stateOf(source));
+      expect(await copyStorage(source, target)).toMatchObject({ skipped: 12 });
+    });
 
-  it('that is made later brings what came since', async () => {
-    const [source, target] = [await openStore(from), await openStore(to)];
-    await fill(source);
-    await copyStorage(source, target);
-    await appendTo(source, ['j', 'whole'], numbered(13, 20));
-    await appendTo(source, ['j', 'all removed'], numbered(7, 9));
-    await appendTo(source, ['j', 'new'], numbered(1, 2));
-    await source.blobs(['b']).put(Buffer.from('three'));
-    await copyStorage(source, target);
-    expect(await stateOf(target)).toStrictEqual(await stateOf(source));
+    it('that is made later brings what came since', async () => {
+      const [source, target] = [await openStore(from), await openStore(to)];
+      await fill(source);
+      await copyStorage(source, target);
+      await appendTo(source, ['j', 'whole'], numbered(13, 20));
+      await appendTo(source, ['j', 'all removed'], numbered(7, 9));
+      await appendTo(source, ['j', 'new'], numbered(1, 2));
+      await source.blobs(['b']).put(Buffer.from('three'));
+      await copyStorage(source, target);
+      expect(await stateOf(target)).toStrictEqual(await stateOf(source));
+    });
   });
-});
-
 }
 
 /** @param step of the calls of a store that is not in memory, each so manieth is interrupted */
 export function describeInterruptions(targets: readonly StorageTarget[], step: number): void {
-describe('a copy that is interrupted', () => {
-  /** Two small batches of records, and one of everything else. */
-  async function small(): Promise<MemoryStorage> {
-    const source = new MemoryStorage();
-    await appendTo(source, ['a'], [...numbered(1, 3), { big: 'x'.repeat(1024 * 1024) }, ...numbered(5, 6)]);
-    await appendTo(source, ['b'], numbered(1, 6), async (journal) => {
-      await journal.removeBefore(3);
-      await journal.archiveBefore(5);
-    });
-    await appendTo(source, ['c'], numbered(1, 4), (journal) => journal.removeBefore(5));
-    await source.documents.write(['d'], { n: 1 });
-    for (const text of ['one', 'two']) await source.blobs(['e']).put(Buffer.from(text));
-    return source;
-  }
+  describe('a copy that is interrupted', () => {
+    /** Two small batches of records, and one of everything else. */
+    async function small(): Promise<MemoryStorage> {
+      const source = new MemoryStorage();
+      await appendTo(source, ['a'], [...numbered(1, 3), { big: 'x'.repeat(1024 * 1024) }, ...numbered(5, 6)]);
+      await appendTo(source, ['b'], numbered(1, 6), async (journal) => {
+        await journal.removeBefore(3);
+        await journal.archiveBefore(5);
+      });
+      await appendTo(source, ['c'], numbered(1, 4), (journal) => journal.removeBefore(5));
+      await source.documents.write(['d'], { n: 1 });
+      for (const text of ['one', 'two']) await source.blobs(['e']).put(Buffer.from(text));
+      return source;
+    }
 
-  const changes = (operation: StorageOperation) =>
-    /append|continueAfter|archiveBefore|writeBytes|put$|journal\.open|journal\.close|acquire|readBytes|has$|head$/.test(
-      operation,
-    );
+    const changes = (operation: StorageOperation) =>
+      /append|continueAfter|archiveBefore|writeBytes|put$|journal\.open|journal\.close|acquire|readBytes|has$|head$/.test(
+        operation,
+      );
 
-  it.each(targets.map((target) => ({ name: target.name, target })))(
-    'at any call of $name, with the call made or not, ends equal when it is repeated',
-    async ({ target: to }) => {
-      const source = await small();
-      const expected = await stateOf(source);
-      const counter = countCalls();
-      await copyStorage(source, faultyStorage(await openStore(to), counter.plan));
-      const numbers = counter.calls.filter(({ operation }) => changes(operation)).map(({ number }) => number);
-      expect(numbers.length).toBeGreaterThan(20);
-      const tried = to.name === 'memory' ? numbers : numbers.filter((_, at) => at % step === 3 % step);
-      for (const number of tried) {
-        for (const plan of [failAt, loseAnswerAt]) {
-          const opened = await to.open();
-          const { operation } = counter.calls[number - 1]!;
-          const label = `${number} ${operation} ${plan.name}`;
-          const thrown = await copyStorage(source, faultyStorage(opened.backend, plan(number))).then(
-            () => 'none',
-            ({ code }: { code?: string }) => code,
-          );
-          expect([label, thrown]).not.toStrictEqual([label, undefined]);
-          await copyStorage(source, opened.backend).catch((cause: unknown) => {
-            throw new RangeError(`${label}: the copy cannot be made again`, { cause });
-          });
-          expect([label, await stateOf(opened.backend)]).toStrictEqual([label, expected]);
-          await opened.destroy();
+    it.each(targets.map((target) => ({ name: target.name, target })))(
+      'at any call of $name, with the call made or not, ends equal when it is repeated',
+      async ({ target: to }) => {
+        const source = await small();
+        const expected = await stateOf(source);
+        const counter = countCalls();
+        await copyStorage(source, faultyStorage(await openStore(to), counter.plan));
+        const numbers = counter.calls
+          .filter(({ operation }) => changes(operation))
+          .map(({ number }) => number);
+        expect(numbers.length).toBeGreaterThan(20);
+        const tried = numbers.filter((_, at) => at % step === 3 % step);
+        for (const number of tried) {
+          for (const plan of [failAt, loseAnswerAt]) {
+            const opened = await to.open();
+            const { operation } = counter.calls[number - 1]!;
+            const label = `${number} ${operation} ${plan.name}`;
+            const thrown = await copyStorage(source, faultyStorage(opened.backend, plan(number))).then(
+              () => 'none',
+              ({ code }: { code?: string }) => code,
+            );
+            expect([label, thrown]).not.toStrictEqual([label, undefined]);
+            await copyStorage(source, opened.backend).catch((cause: unknown) => {
+              throw new RangeError(`${label}: the copy cannot be made again`, { cause });
+            });
+            expect([label, await stateOf(opened.backend)]).toStrictEqual([label, expected]);
+            await opened.destroy();
+          }
         }
-      }
-    },
-  );
-});
-
+      },
+    );
+  });
 }

@@ -12,6 +12,7 @@ const postgres = postgresTarget();
 
 export const FILE = fileTarget('files', relaxed);
 export const TINY_FILE = fileTarget('tiny segments', { ...relaxed, segmentBytesMax: 200 });
+export const SMALL_FILE = fileTarget('small segments', { ...relaxed, segmentBytesMax: 20_000 });
 export const MEMORY: StorageTarget = { ...memoryTarget(), name: 'memory' };
 export const SQLITE: StorageTarget = { ...sqliteTarget(), name: 'SQLite' };
 /** With PostgreSQL when a server is there. */

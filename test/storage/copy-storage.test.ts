@@ -7,21 +7,21 @@ import { copyStorage } from '../../src/storage/copy-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
 import { AWKWARD_NAMES, awkwardRecords } from '../../src/storage/testing/awkward-samples.js';
+import { describeCopies, describeInterruptions, fill } from './copy-contract.js';
 import {
   appendTo,
   digestOf,
   FILE,
   journalState,
+  MEMORY,
   numbered,
   openStore,
   QUICK_PAIRS,
-  MEMORY,
   SQLITE,
   stateOf,
   TARGETS,
   TINY_FILE,
 } from './copy-kit.js';
-import { describeCopies, describeInterruptions, fill } from './copy-contract.js';
 
 /** A name of a file of a journal, which a document should not have. */
 const JOURNAL_FILE = 'x.000001.jsonl';

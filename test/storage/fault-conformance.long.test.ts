@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { runFaultConformance } from '../../src/storage/testing/index.js';
 import { fileTarget, postgresTarget, sqliteTarget } from './conformance-targets.js';
 
-runFaultConformance({ describe, it }, fileTarget('FileStorage'));
+runFaultConformance({ describe, it }, fileTarget('FileStorage', { durability: 'relaxed' }));
 runFaultConformance({ describe, it }, sqliteTarget());
 const postgres = postgresTarget();
 if (postgres) runFaultConformance({ describe, it }, postgres);

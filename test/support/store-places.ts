@@ -18,9 +18,11 @@ export interface StorePlaces {
 export async function storePlaces(kind: StorageKind, folder: string): Promise<StorePlaces | null> {
   let count = 0;
   const file = () => path.join(folder, `store-${++count}`);
-  const remove = (place: string) => fs.rm(place.replace(/^sqlite:/, ''), { recursive: true, force: true });
   if (kind !== 'postgres') {
-    const fresh = () => (kind === 'file' ? file() : `sqlite:${file()}/store.db`);
+    const fresh = () => (kind === 'file' ? file() : `sqlite:${path.join(file(), 'store.db')}`);
+    const folderOf = (place: string) =>
+      kind === 'file' ? place : path.dirname(place.slice('sqlite:'.length));
+    const remove = (place: string) => fs.rm(folderOf(place), { recursive: true, force: true });
     return { fresh, remove, close: async () => {} };
   }
   const given = process.env['REKINDLE_TEST_POSTGRES'];

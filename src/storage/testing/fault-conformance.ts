@@ -9,6 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import { type ErrorCode, messageOf } from '../../core/errors.js';
+import type { StorageBackend } from '../ports.js';
 import type { OpenedStorage, StorageTarget, TestRunner } from './conformance-kit.js';
 import { DocumentsUnderFaults } from './documents-under-faults.js';
 import { failAt, loseAnswerAt } from './fault-plans.js';
@@ -40,27 +41,47 @@ const KINDS: readonly FaultKind[] = [
   },
 ];
 
+/** Work with some of the ports, over a faulty backend; then a look at what is stored, over the healthy one. */
+interface Work {
+  run(faulty: StorageBackend): Promise<void>;
+  check(healthy: StorageBackend): Promise<void>;
+}
+
+type MakeWork = (steps: FaultSteps, store: OpenedStorage) => Work;
+
+const WORKS: readonly MakeWork[] = [
+  (steps) => new SharedJournalUnderFaults(steps),
+  (steps, store) => new JournalsUnderFaults(steps, (ms) => store.passTime(ms)),
+  (steps) => new DocumentsUnderFaults(steps),
+];
+
 /** @param target as for `runStorageConformance` */
 export function runFaultConformance(runner: TestRunner, target: StorageTarget): void {
   runner.describe(`${target.name} keeps what it acknowledged, and goes on`, () => {
     for (const kind of KINDS) {
       runner.it(`whichever call ${kind.title}`, async () => {
-        let told = 0;
-        for (let number = 1; ; number += 1) {
-          const { met, failed } = await runWithFault(target, kind, number);
-          if (failed) told += 1;
-          if (!met) break;
-        }
-        assert.ok(told > 0, 'no call met its fault');
+        for (const makeWork of WORKS) await faultEachCall(target, kind, makeWork);
       });
     }
   });
 }
 
-/** The whole work, on a store of its own, of which the call with this number meets its fault. */
+/** Until the work has fewer calls than the number of the one that was to meet its fault. */
+async function faultEachCall(target: StorageTarget, kind: FaultKind, makeWork: MakeWork): Promise<void> {
+  let told = 0;
+  for (let number = 1; ; number += 1) {
+    const { met, failed } = await runWithFault(target, kind, makeWork, number);
+    if (failed) told += 1;
+    if (!met) break;
+  }
+  assert.ok(told > 0, 'no call met its fault');
+}
+
+/** The whole work, on a store of its own. */
 async function runWithFault(
   target: StorageTarget,
   kind: FaultKind,
+  makeWork: MakeWork,
   number: number,
 ): Promise<{ readonly met: boolean; readonly failed: boolean }> {
   const fault: { call: StorageCall | null } = { call: null };
@@ -72,38 +93,21 @@ async function runWithFault(
   };
   const store = await target.open();
   try {
-    const failed = await work(target, store, kind, plan);
+    const steps = new FaultSteps(kind);
+    const work = makeWork(steps, store);
+    const faulty = faultyStorage(store.backend, plan);
+    await work.run(faulty);
+    await steps.get('close the store', () => faulty.close());
+    const failed = steps.failed !== null; // what is done for nobody, such as letting go of a shared lease, may fail untold
+    await work.check(target.capabilities.persistent ? await store.reopen() : store.backend);
     return { met: fault.call !== null, failed };
   } catch (thrown) {
     const which = fault.call
       ? `call ${number} (${fault.call.operation} of ${fault.call.name.join('/')}) ${kind.title}`
       : `there are fewer than ${number} calls`;
-    throw Object.assign(new assert.AssertionError({ message: `When ${which}: ${messageOf(thrown)}` }), {
-      cause: thrown,
-    });
+    const message = `When ${which}: ${messageOf(thrown)}`;
+    throw Object.assign(new assert.AssertionError({ message }), { cause: thrown });
   } finally {
     await store.destroy();
   }
-}
-
-/** True when a step met the fault. What is done for nobody (letting go of a lease that was shared) may fail untold. */
-async function work(
-  target: StorageTarget,
-  store: OpenedStorage,
-  kind: FaultKind,
-  plan: FaultPlan,
-): Promise<boolean> {
-  const steps = new FaultSteps(kind);
-  const parts = [
-    new SharedJournalUnderFaults(steps),
-    new JournalsUnderFaults(steps, (ms) => store.passTime(ms)),
-    new DocumentsUnderFaults(steps),
-  ];
-  const faulty = faultyStorage(store.backend, plan);
-  for (const part of parts) await part.run(faulty);
-  await steps.get('close the store', () => faulty.close());
-  const failed = steps.failed !== null;
-  const healthy = target.capabilities.persistent ? await store.reopen() : store.backend;
-  for (const part of parts) await part.check(healthy);
-  return failed;
 }
