@@ -39,12 +39,17 @@ export async function openMemory(
 ): Promise<OpenMemory> {
   const ttl = options.leaseTtlMs === undefined ? {} : { ttlMs: options.leaseTtlMs };
   const lease = options.readOnly ? null : await backend.leases.acquire(['agents', agentId], ttl);
-  if (lease)
-    for (const scope of [
-      ['agents', agentId],
-      ['agents', agentId, 'artifacts'],
-    ])
-      await backend.sweep(scope);
+  try {
+    if (lease)
+      for (const scope of [
+        ['agents', agentId],
+        ['agents', agentId, 'artifacts'],
+      ])
+        await backend.sweep(scope);
+  } catch (thrown) {
+    await lease?.release().catch(() => {}); // the first error is the one to tell
+    throw thrown;
+  }
   const store = new MemoryStore(backend, agentId, lease);
   const retriever = options.retriever?.(store) ?? new Retriever(store);
   const memory = new MemoryManager({
@@ -97,7 +102,7 @@ function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {
 
 /** True when anything of this agent is stored, but one that was begun and not finished. Writes nothing. */
 export async function agentExists(backend: StorageBackend, agentId: string): Promise<boolean> {
-  if ((await backend.documents.readBytes(['agents', agentId, SNAPSHOT_FILE])) !== null) return true;
+  if ((await backend.documents.modifiedMs(['agents', agentId, SNAPSHOT_FILE])) !== null) return true;
   if (!(await hasRecords(backend, agentId, MEMORY_JOURNALS))) return false;
   return (await unfinishedBeginning(backend, agentId)) === null;
 }
@@ -109,10 +114,11 @@ async function hasRecords(
 ): Promise<boolean> {
   for (const name of journals) {
     const journal = await backend.openJournal(['agents', agentId, name], { readOnly: true });
-    const { seq } = await journal.head();
-    const damaged = journal.openingDamage().length > 0;
-    await journal.close();
-    if (seq > 0 || damaged) return true;
+    try {
+      if ((await journal.head()).seq > 0 || journal.openingDamage().length > 0) return true;
+    } finally {
+      await journal.close();
+    }
   }
   return false;
 }

@@ -6,11 +6,13 @@
  * overlap; they share commits and are applied in the order in which they were called.
  */
 import type { Clock } from '../core/clock.js';
+import { isRekindleError } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { JsonObject } from '../core/json.js';
 import { toJsonValue } from '../core/to-json-value.js';
 import type { Note } from '../messages/legality/rule.js';
-import type { JournalHead } from '../storage/ports.js';
+import { followFrom } from '../storage/journal-position.js';
+import type { AppendResult, JournalHead } from '../storage/ports.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { traceFromJson, traceToJson } from './models/trace-serializer.js';
 import type { MemoryStore } from './store/memory-store.js';
@@ -37,6 +39,9 @@ export class TraceLog {
   #state: MemoryState = emptyMemoryState();
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
   #pending: JsonObject[] = [];
+  /** An append whose end is unknown may be in the journal. */
+  #unsure = false;
+  #catchingUp: Promise<boolean> | null = null;
   #flushing: Promise<void> | null = null;
 
   /**
@@ -74,11 +79,45 @@ export class TraceLog {
   /** One commit. `expectedSeq`: only if nothing came in between. */
   async append(turnId: string, bodies: readonly TraceBody[], expectedSeq?: number): Promise<void> {
     if (bodies.length === 0) return;
+    if (this.#unsure) await this.#catchUp();
     const rows = bodies.map((body) => this.#rowFor(turnId, body));
     await this.flushPending();
-    const result = await this.#store.addTraces(rows, expectedSeq);
+    const result = await this.#add(rows, expectedSeq);
+    await this.#catchingUp;
+    if (result.seq <= this.#head.seq) return; // it was read back together with one whose end was unknown
+    const unseen = result.seq > this.#head.seq + rows.length;
+    if (unseen && (await this.#catchUp())) return;
     this.#head = { seq: result.seq, cursor: result.cursor, crc: result.crc };
     for (const row of rows) this.#apply(row);
+  }
+
+  async #add(rows: readonly JsonObject[], expectedSeq?: number): Promise<AppendResult> {
+    try {
+      return await this.#store.addTraces(rows, expectedSeq);
+    } catch (thrown) {
+      if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#unsure = true;
+      throw thrown;
+    }
+  }
+
+  /** Applies what is in the journal and not in the state: an append whose end was unknown may be there. False when that cannot be told. */
+  #catchUp(): Promise<boolean> {
+    this.#catchingUp ??= this.#readOn().finally(() => {
+      this.#catchingUp = null;
+    });
+    return this.#catchingUp;
+  }
+
+  async #readOn(): Promise<boolean> {
+    const journal = await this.#store.journal('raw_traces');
+    await journal.head(); // a backend that can find out does so now
+    const known = this.#head;
+    // Without its place it could be read from the beginning only, where everything is applied already.
+    const isPlaced = known.seq === 0 || known.cursor !== null;
+    const head = isPlaced ? await followFrom(journal, known, (entry) => this.#apply(entry.record)) : null;
+    if (head) this.#head = head;
+    this.#unsure = false;
+    return head !== null;
   }
 
   /** As `append`; with a store that only reads, in memory alone. For what a restore mends. */

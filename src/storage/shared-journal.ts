@@ -77,6 +77,8 @@ export class SharedJournal<R extends JsonObject> {
   #head: JournalHead | null = null;
   #reader: Promise<Journal<R>> | null = null;
   #writer: Journal<R> | null = null;
+  /** An append of this process, whose end is unknown, may be in the journal. */
+  #mayBeBehind = false;
 
   constructor(backend: StorageBackend, options: SharedJournalOptions<R>) {
     this.#backend = backend;
@@ -194,6 +196,8 @@ export class SharedJournal<R extends JsonObject> {
     written: { unsure: Unsure<R, T> | null },
   ): Promise<Decision<R, T>> {
     const writer = (this.#writer ??= await this.#openWriter(lease));
+    if (this.#mayBeBehind) await this.#catchUp(writer);
+    this.#mayBeBehind = false;
     const { unsure } = written;
     if (unsure && (await isThere(writer, unsure))) return unsure.decision;
     written.unsure = null;
@@ -233,6 +237,7 @@ export class SharedJournal<R extends JsonObject> {
   ): Promise<void> {
     const expectedSeq = (written.unsure?.seq ?? 1) - 1;
     const { seq, cursor, crc } = await writer.append([record], { expectedSeq }).catch((thrown: unknown) => {
+      if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#mayBeBehind = true;
       // Any other error says by itself what became of the record.
       if (!isRekindleError(thrown, 'LEASE_LOST')) written.unsure = null;
       // Somebody else appended, so the lease is theirs.

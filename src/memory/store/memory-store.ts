@@ -109,7 +109,9 @@ export class MemoryStore {
   async close(): Promise<void> {
     const opened = [...this.#journals.values()];
     this.#journals.clear();
-    for (const journal of opened) await (await journal).close();
+    const closed = await Promise.allSettled(opened.map(async (journal) => (await journal).close()));
+    const failed = closed.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 }
 

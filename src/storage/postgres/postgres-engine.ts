@@ -63,9 +63,10 @@ export class PostgresEngine implements SqlEngine {
   async #trying<T>(operation: SqlOperation, run: (db: PostgresAttempt) => Promise<T>): Promise<T> {
     const { deadlineMs, place } = this.#options;
     const start = performance.now();
+    const deadline = start + deadlineMs;
     let unsure = false;
     for (let pause = PAUSE_MS; ; pause = Math.min(2 * pause, PAUSE_MAX_MS)) {
-      const attempt = new PostgresAttempt(this.#pool, unsure);
+      const attempt = new PostgresAttempt(this.#pool, deadline, unsure);
       try {
         return await run(attempt);
       } catch (thrown) {
@@ -78,7 +79,7 @@ export class PostgresEngine implements SqlEngine {
           throw unavailable(thrown, operation, place, waited);
         }
       }
-      await sleep(pause * (0.5 + Math.random()));
+      await sleep(Math.min(pause * (0.5 + Math.random()), deadline - performance.now()));
     }
   }
 

@@ -14,6 +14,7 @@ const UNSURE = new Set(['57P01', '57P02', '57P05', '40003']);
 
 /** @param sent a statement had been sent when it failed */
 export function failureOf(thrown: unknown, sent: boolean): Failure {
+  if (isRekindleError(thrown, 'STORAGE_UNAVAILABLE')) return sent ? 'unsure' : 'again'; // no connection came in time
   if (isRekindleError(thrown)) return 'final';
   const state = sqlStateOf(thrown);
   const lost = sent ? 'unsure' : 'again';

@@ -3,14 +3,26 @@
  * of the database wait for each other. So a hint can be lost, with its sender or its receiver; whoever listens therefore compares what is
  * stored each time that the connection was made anew, and from time to time.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { clientOptions, loadPg, PostgresAttempt, type PostgresPool } from './postgres-pool.js';
+import {
+  clientOptions,
+  destroyConnection,
+  loadPg,
+  PostgresAttempt,
+  type PostgresPool,
+} from './postgres-pool.js';
 
 /** Hints of so many milliseconds go together. */
 const GATHER_MS = 5;
 /** A payload has at most 8,000 bytes. */
 const PAYLOAD_BYTES = 7_000;
-const PING_MS = 5_000;
+/** So a connection that is cut is noticed, and a change told, within five seconds. */
+const PING_MS = 2_000;
+const ANSWER_MS = 2_000;
+/** A hint that takes longer is of no use. */
+const HINT_MS = 3_000;
+const GOODBYE_MS = 1_000;
 const AGAIN_MS = 100;
 const AGAIN_MAX_MS = 5_000;
 
@@ -41,7 +53,7 @@ export class PostgresNotifier {
     const keys = [...this.#keys];
     this.#keys.clear();
     const send = async () => {
-      const db = new PostgresAttempt(this.#pool, false);
+      const db = new PostgresAttempt(this.#pool, performance.now() + HINT_MS, false);
       for (const payload of payloadsOf(keys))
         await db.query('SELECT pg_notify($1, $2)', [this.#channel, payload]);
     };
@@ -100,8 +112,8 @@ export class PostgresListener implements ChangeFeed {
     const pg = await loadPg();
     const client = new pg.Client({
       ...clientOptions(pg, this.#options.url),
-      connectionTimeoutMillis: 3_000,
-      query_timeout: 3_000,
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
     });
     const lost = () => {
       if (this.#client === client) this.#again(AGAIN_MS);
@@ -153,11 +165,19 @@ export class PostgresListener implements ChangeFeed {
     if (this.#timer) clearTimeout(this.#timer);
     const client = this.#client;
     this.#client = null;
-    return client ? client.end().catch(() => {}) : Promise.resolve();
+    return client ? endClient(client) : Promise.resolve();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#drop();
   }
+}
+
+/** A server that cannot be reached does not say goodbye. */
+async function endClient(client: Client): Promise<void> {
+  const ended = client.end().catch(() => {});
+  const given = sleep(GOODBYE_MS, 'late', { ref: false });
+  if ((await Promise.race([ended, given])) !== 'late') return;
+  destroyConnection(client);
 }

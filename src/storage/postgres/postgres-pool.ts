@@ -1,5 +1,7 @@
 /** Connections, each call of which ends within its time: the driver's own settings leave a client waiting in a network that is cut. */
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientBase, Pool, PoolClient, QueryResultRow } from 'pg';
 import { RekindleError } from '../../core/errors.js';
 import { connectionLives } from './postgres-errors.js';
 
@@ -11,6 +13,8 @@ export interface PoolOptions {
   /** Statements are planned once a connection. Off behind a pooler that knows no prepared statements. */
   readonly prepare: boolean;
 }
+
+const GOODBYE_MS = 2_000;
 
 export type PgModule = Pick<typeof import('pg'), 'Client' | 'Pool' | 'types'>;
 
@@ -28,15 +32,27 @@ export async function loadPg(): Promise<PgModule> {
 
 export class PostgresPool {
   readonly #options: PoolOptions;
+  readonly #idle = new Set<PoolClient>();
   #pool: Promise<Pool> | null = null;
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  connect(): Promise<PoolClient> {
+  /** Waits no longer than `withinMs`; a connection that comes later goes back. */
+  async connect(withinMs: number): Promise<PoolClient> {
     this.#pool ??= this.#make();
-    return this.#pool.then((pool) => pool.connect());
+    const connecting = this.#pool.then((pool) => pool.connect());
+    const timer = new AbortController();
+    const late = sleep(withinMs, null, { signal: timer.signal }).catch(() => null);
+    const client = await Promise.race([connecting, late]);
+    timer.abort();
+    if (client) return client;
+    connecting.then(
+      (unused) => unused.release(),
+      () => {},
+    );
+    throw new RekindleError('STORAGE_UNAVAILABLE', `No connection within ${Math.round(withinMs)} ms.`);
   }
 
   get queryMs(): number {
@@ -60,15 +76,34 @@ export class PostgresPool {
     pool.on('error', () => {}); // an idle connection that was lost is replaced when it is needed
     // The server gives up first, and says so. Set here, not at the start: a pooler refuses settings at the start.
     const settings = `SET statement_timeout = ${Math.max(1, queryMs - 250)}; SET idle_in_transaction_session_timeout = ${4 * queryMs}`;
-    pool.on('connect', (client) => void client.query(settings).catch(() => {}));
+    pool.on('connect', (client) => {
+      client.on('error', () => {}); // between two statements nobody else hears it, and it would end the process
+      void client.query(settings).catch(() => {});
+    });
+    pool.on('acquire', (client) => void this.#idle.delete(client));
+    pool.on('release', (thrown, client) => void (thrown || this.#idle.add(client)));
+    pool.on('remove', (client) => void this.#idle.delete(client));
     return pool;
   }
 
+  /** After a connection was lost: the idle ones are likely to be dead too, and each would be waited for. */
+  distrust(): void {
+    for (const client of this.#idle) destroyConnection(client);
+  }
+
+  /** Does not wait for a server that cannot be reached. */
   async close(): Promise<void> {
     const pool = await this.#pool?.catch(() => null);
     this.#pool = null;
-    await pool?.end();
+    await Promise.race([pool?.end(), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    this.distrust();
   }
+}
+
+/** Without a goodbye: who does not answer does not say it either. */
+export function destroyConnection(client: ClientBase): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: Duplex } };
+  connection.stream.destroy();
 }
 
 export function clientOptions(pg: PgModule, url: string) {
@@ -96,14 +131,21 @@ export interface Queryable {
 /** One try of an operation. */
 export class PostgresAttempt implements Queryable {
   readonly #pool: PostgresPool;
+  readonly #deadline: number;
   /** An earlier try may have taken place. */
   readonly unsure: boolean;
   /** A statement was sent. */
   sent = false;
 
-  constructor(pool: PostgresPool, unsure: boolean) {
+  /** @param deadline by `performance.now()`; no statement waits beyond it */
+  constructor(pool: PostgresPool, deadline: number, unsure: boolean) {
     this.#pool = pool;
+    this.#deadline = deadline;
     this.unsure = unsure;
+  }
+
+  get #leftMs(): number {
+    return Math.max(1, this.#deadline - performance.now());
   }
 
   query<Row extends QueryResultRow>(sql: string, values: Values = []): Promise<Row[]> {
@@ -131,13 +173,15 @@ export class PostgresAttempt implements Queryable {
   }
 
   async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#pool.connect(this.#leftMs);
     try {
       const result = await work(client);
       client.release();
       return result;
     } catch (thrown) {
-      client.release(!connectionLives(thrown)); // one that did not answer in time may answer the next question with this one's answer
+      const lives = connectionLives(thrown);
+      client.release(!lives); // one that did not answer in time may answer the next question with this one's answer
+      if (!lives) this.#pool.distrust();
       throw thrown;
     }
   }
@@ -146,8 +190,10 @@ export class PostgresAttempt implements Queryable {
     const run = async <Row extends QueryResultRow>(text: string, values: Values) => {
       this.sent = true;
       const name = this.#pool.prepare && values.length > 0 ? { name: nameOf(text) } : {};
-      const query = { text, values: values.map(bound), query_timeout: this.#pool.queryMs, ...name };
-      return client.query<Row>(query);
+      const query_timeout = Math.ceil(Math.min(this.#pool.queryMs, this.#leftMs));
+      // The driver's types do not know its option `query_timeout`.
+      const config = { text, values: values.map(bound), query_timeout, ...name };
+      return client.query<Row>(config);
     };
     return {
       query: async <Row extends QueryResultRow>(sql: string, values: Values = []) =>

@@ -9,7 +9,7 @@ export interface PostgresStorageOptions extends SqlStorageOptions {
   readonly schema?: string;
   /** Most connections of this process, beside one that listens while something watches. Default 10. */
   readonly connectionsMax?: number;
-  /** A call ends within this time, whatever happens to the server or the network, in milliseconds. Default 15,000. */
+  /** An operation ends within this time, whatever happens to the server or the network, in milliseconds; a call may be two of them. Default 15,000. */
   readonly deadlineMs?: number;
   /** A statement ends within this time; within the deadline it is tried again. Default 5,000. */
   readonly queryMs?: number;

@@ -1,5 +1,5 @@
 /** A journal as rows: a stream with a head, and a record a row. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { AppendQueue, conflict, type Waiting } from '../append-queue.js';
@@ -13,7 +13,7 @@ import type {
   SegmentRepair,
 } from '../ports.js';
 import { type EncodedRecord, encodeRecord } from '../record-encoding.js';
-import type { SqlEngine, StreamHead } from './sql-engine.js';
+import type { NewRecord, SqlEngine, StreamHead } from './sql-engine.js';
 import type { SqlLease } from './sql-leases.js';
 import { cursorAt, entryOf, gapAt, newRecord } from './sql-record.js';
 
@@ -91,7 +91,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     if (this.#unsure) await this.#settle(this.#unsure, batch);
     const before = this.#head;
     let { seq, crc } = before;
-    const records: ReturnType<typeof newRecord>[] = [];
+    const records: NewRecord[] = [];
     const results = batch.map((waiting) => {
       for (const record of waiting.records) {
         seq += 1;
@@ -101,42 +101,52 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
       }
       return { seq, cursor: cursorAt(seq), crc: crc ?? '' };
     });
-    const after: StreamHead = { ...before, seq, crc };
-    await this.#append(lease, records, { appendKey: randomUUID(), before, after });
-    this.#head = after;
+    const attempt = { appendKey: newAppendKey(), before, after: { ...before, seq, crc } };
+    if ((await this.#append(lease, records, attempt)) === 'conflict') {
+      // What was still on its way when it was looked for may have arrived in between.
+      if (this.#unsure && (await this.#settle(this.#unsure, batch))) return this.#commit(batch);
+      throw await this.#conflict(before.seq);
+    }
+    this.#head = attempt.after;
+    this.#unsure = null;
     return results;
   }
 
   async #append(
     lease: SqlLease,
-    records: readonly ReturnType<typeof newRecord>[],
-    unsure: Unsure,
-  ): Promise<void> {
+    records: readonly NewRecord[],
+    { appendKey, before, after }: Unsure,
+  ): Promise<'appended' | 'conflict'> {
     const { key } = this.#options;
-    const { appendKey, before } = unsure;
     const request = { key, lease: lease.ref, expectedSeq: before.seq, records, appendKey };
     const answer = await this.#engine.run('append', request).catch((thrown: unknown) => {
-      if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#unsure = unsure;
+      if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#unsure = { appendKey, before, after };
       throw thrown;
     });
     if (answer === 'fenced') throw lease.markLost();
-    if (answer === 'conflict') throw await this.#conflict(before.seq);
+    return answer;
   }
 
-  /** Finds out what became of an append whose answer was lost, before the next. */
-  async #settle(unsure: Unsure, batch: readonly Waiting<EncodedRecord>[]): Promise<void> {
+  /**
+   * Finds out what became of an append whose answer was lost. True when it is there. Where it is not, it may still arrive: only an append in its
+   * place makes sure that it cannot.
+   */
+  async #settle(unsure: Unsure, batch: readonly Waiting<EncodedRecord>[]): Promise<boolean> {
     const { key } = this.#options;
     const seq = unsure.before.seq + 1;
-    const stored = await this.#engine.run('findAppend', { key, seq });
-    this.#head = stored === unsure.appendKey ? unsure.after : unsure.before;
+    if ((await this.#engine.run('findAppend', { key, seq })) !== unsure.appendKey) return false;
+    this.#head = { ...this.#head, seq: unsure.after.seq, crc: unsure.after.crc };
     this.#unsure = null;
     const relied = batch.some(({ options }) => options.expectedSeq !== undefined);
-    if (relied && this.#head === unsure.after) throw await this.#conflict(unsure.before.seq);
+    if (relied) throw await this.#conflict(unsure.before.seq);
+    return true;
   }
 
+  /** Gives the error to throw. Somebody else has written under the same lease: the next append goes on from there. */
   async #conflict(expectedSeq: number): Promise<RekindleError> {
     const head = await this.#engine.run('readHead', { key: this.#options.key });
-    return conflict(expectedSeq, head?.seq ?? 0);
+    this.#head = head ?? EMPTY;
+    return conflict(expectedSeq, this.#head.seq);
   }
 
   async *read(options: ReadOptions = {}): AsyncGenerator<JournalEntry<R>> {
@@ -292,4 +302,8 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     await this.#queue.close();
     await this.#options.onClose();
   }
+}
+
+function newAppendKey(): string {
+  return randomBytes(12).toString('base64url');
 }

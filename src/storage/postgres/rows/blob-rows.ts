@@ -29,12 +29,16 @@ export async function hasBlob(
   return (await db.query(sql, [scope, digest])).length === 1;
 }
 
+/** Only what was just seen: a first try that the network holds back must not take away what was put again since. */
 export async function deleteBlob(
   { db, schema }: RowContext,
   { scope, digest }: SqlRequest<'deleteBlob'>,
 ): Promise<boolean> {
-  const sql = `DELETE FROM ${schema}.blobs WHERE scope = $1 AND digest = $2`;
-  return (await db.change(sql, [scope, digest])) === 1 || db.unsure;
+  const look = `SELECT stored_ms FROM ${schema}.blobs WHERE scope = $1 AND digest = $2`;
+  const [standing] = await db.query<{ stored_ms: number }>(look, [scope, digest]);
+  if (!standing) return db.unsure;
+  const sql = `DELETE FROM ${schema}.blobs WHERE scope = $1 AND digest = $2 AND stored_ms = $3`;
+  return (await db.change(sql, [scope, digest, standing.stored_ms])) === 1 || db.unsure;
 }
 
 export async function listBlobs(

@@ -1,3 +1,4 @@
+import { RekindleError } from '../../../core/errors.js';
 import { versionOf } from '../../document-encoding.js';
 import type { SqlAnswer, SqlRequest, StoredBytes } from '../../sql/sql-engine.js';
 import { PIECE_BYTES } from '../migrations.js';
@@ -19,6 +20,15 @@ async function documentRow({ db, schema }: RowContext, key: string): Promise<Doc
        WHERE p.key = $1 AND p.piece * ${PIECE_BYTES} < d.size) AS bytes
     FROM ${schema}.documents d WHERE d.key = $1`;
   const [row] = await db.query<DocumentRow>(sql, [key]);
+  return row ?? null;
+}
+
+async function lookAt(
+  { db, schema }: RowContext,
+  key: string,
+): Promise<Pick<DocumentRow, 'token' | 'revision'> | null> {
+  const sql = `SELECT token, revision FROM ${schema}.documents WHERE key = $1`;
+  const [row] = await db.query<Pick<DocumentRow, 'token' | 'revision'>>(sql, [key]);
   return row ?? null;
 }
 
@@ -56,22 +66,37 @@ export async function writeDocument(
   const insert = `INSERT INTO ${schema}.documents (key, size, version, token, revision, modified_ms)
     VALUES ($1, $4, $5, $6, 1, ${timeSql('$7')}) ON CONFLICT (key)`;
   const set = `size = $4, version = $5, token = $6, revision = documents.revision + 1, modified_ms = ${timeSql('$7')}`;
-  if (ifVersion === undefined) {
+  if (cache && ifVersion === undefined) {
     await db.change(writeSql(context, `${insert} DO UPDATE SET ${set}`, cache), values);
     return null;
   }
+  // Only over what was just seen: a first try that the network holds back must not come after what was written since.
   for (;;) {
-    const standing = await documentRow(context, key);
+    const standing = ifVersion === undefined ? await lookAt(context, key) : await documentRow(context, key);
     if (db.unsure && standing?.token === token) return null; // the answer of an earlier try was lost
-    // The end may have been replaced since the version was noted.
-    const stored = standing && (standing.version ?? versionOf(bytesOf(standing)));
-    if (stored !== ifVersion) return { conflict: stored };
+    if (ifVersion !== undefined) {
+      const stored = versionStanding(standing as DocumentRow | null);
+      if (stored !== ifVersion && db.unsure) throw mayHaveBeen(key);
+      if (stored !== ifVersion) return { conflict: stored };
+    }
     const document = standing
-      ? `UPDATE ${schema}.documents SET ${set} WHERE key = $1 AND revision = $8`
+      ? `UPDATE ${schema}.documents SET ${set} WHERE key = $1 AND revision = $8 AND token IS NOT DISTINCT FROM $9`
       : `${insert} DO NOTHING`;
-    const guard = standing ? [standing.revision] : [];
+    const guard = standing ? [standing.revision, standing.token] : [];
     if ((await db.change(writeSql(context, document, cache), [...values, ...guard])) > 0) return null;
   }
+}
+
+/** The end may have been replaced since the version was noted. */
+function versionStanding(row: DocumentRow | null): string | null {
+  return row && (row.version ?? versionOf(bytesOf(row)));
+}
+
+/** An earlier try may have taken place, and been followed by somebody else's write. */
+function mayHaveBeen(key: string): RekindleError {
+  return new RekindleError('STORAGE_UNAVAILABLE', `The answer to a write of ${key} was lost.`, {
+    details: { key },
+  });
 }
 
 export async function overwriteTail(
@@ -133,15 +158,22 @@ export async function renameDocument(
   return (await db.query(`SELECT 1 AS there FROM ${schema}.documents WHERE key = $1`, [to])).length === 1;
 }
 
+/** Only what was just seen, as for a write. */
 export async function deleteDocument(
-  { db, schema }: RowContext,
+  context: RowContext,
   { key }: SqlRequest<'deleteDocument'>,
 ): Promise<boolean> {
+  const { db, schema } = context;
   const sql = `
-    WITH document AS (DELETE FROM ${schema}.documents WHERE key = $1 RETURNING key), pieces AS (
+    WITH document AS (
+      DELETE FROM ${schema}.documents WHERE key = $1 AND revision = $2 AND token IS NOT DISTINCT FROM $3 RETURNING key), pieces AS (
       DELETE FROM ${schema}.document_pieces p USING document WHERE p.key = $1)
     SELECT key FROM document`;
-  return (await db.query(sql, [key])).length === 1 || db.unsure;
+  for (;;) {
+    const standing = await lookAt(context, key);
+    if (!standing) return db.unsure;
+    if ((await db.query(sql, [key, standing.revision, standing.token])).length === 1) return true;
+  }
 }
 
 export async function listDocuments(

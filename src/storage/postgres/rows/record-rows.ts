@@ -47,9 +47,9 @@ export async function append(
   request: SqlRequest<'append'>,
 ): Promise<SqlAnswer<'append'>> {
   if (await appendOnce(context, request)) return 'appended';
-  if (context.db.unsure && (await isOurs(context, request))) return 'appended';
   const { key, lease, expectedSeq } = request;
-  if (!(await holdsLease(context, lease))) return 'fenced';
+  if (!(await holdsLease(context, lease))) return 'fenced'; // also where it is there: whoever took over has judged it already
+  if (context.db.unsure && (await isOurs(context, request))) return 'appended';
   // Its own binding may be lost: that is not synced by itself.
   const head = await openStream(context, { key, lease });
   if (head === 'fenced' || head.seq !== expectedSeq) return head === 'fenced' ? 'fenced' : 'conflict';
