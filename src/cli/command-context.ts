@@ -62,7 +62,12 @@ export async function runCommand(
     showError(thrown, json);
     process.exitCode = exitCodeFor(thrown);
   } finally {
-    await storage.close();
+    await storage.close().catch((thrown: unknown) => {
+      // What the command met comes first.
+      if (process.exitCode !== EXIT.ok) return;
+      showError(thrown, json);
+      process.exitCode = exitCodeFor(thrown);
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 /** `rekindle copy`: agents, or a whole store, to another backend. */
 import type { Command } from 'commander';
 import { resolveMemoryBaseDir } from '../agent/context/memory-base-dir.js';
+import { RekindleError } from '../core/errors.js';
 import { listAgents } from '../memory/maintenance/agent-summary.js';
 import { type AgentCopy, copyAgent } from '../memory/maintenance/copy-agent.js';
 import { type CopyProgress, type CopyResult, copyStorage } from '../storage/copy-storage.js';
@@ -8,6 +9,7 @@ import { openStorage } from '../storage/open-storage.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { type CommandContext, runCommand } from './command-context.js';
 import { startProgress } from './progress.js';
+import { count } from './report-text.js';
 
 interface CopyCommandOptions {
   readonly from: string;
@@ -34,11 +36,16 @@ export function addCopyCommand(program: Command): void {
 async function copy(context: CommandContext, options: CopyCommandOptions): Promise<undefined> {
   const { storage: from, json, print } = context;
   const to = openStorage(resolveMemoryBaseDir(options.to));
+  if (to.place === from.place) {
+    throw new RekindleError('INVALID_ARGUMENT', `${from.place} cannot be copied to itself.`, {
+      details: { argument: '--to' },
+    });
+  }
   const progress = startProgress('copying', !json);
   const onProgress = ({ stored, items }: CopyProgress) => progress.say(`${stored.name.join('/')}: ${items}`);
   try {
     const agents = await copyAgents(from, to, options.agent, onProgress);
-    const rest = options.agent ? null : await copyRest(from, to, onProgress);
+    const rest = options.agent ? null : await copyRest(from, to, agents, onProgress);
     progress.end();
     print(describe(agents, rest, to.place), {
       from: from.place,
@@ -65,24 +72,39 @@ async function copyAgents(
   return copied;
 }
 
-/** The token of a server stays where it is: it is that server's. */
+/** What is no agent's, and what lies below one that has not begun. The token of a server stays where it is: it is that server's. */
 function copyRest(
   from: StorageBackend,
   to: StorageBackend,
+  agents: readonly AgentCopy[],
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopyResult> {
-  return copyStorage(from, to, { except: [['agents'], ['server']], onProgress });
+  const except = [['server'], ...agents.map(({ agentId }) => ['agents', agentId])];
+  return copyStorage(from, to, { except, onProgress });
 }
 
 function describe(agents: readonly AgentCopy[], rest: CopyResult | null, place: string): string[] {
   const lines = agents.map(
-    ({ agentId, records, blobs, messages }) =>
-      `${agentId}: ${records} records, ${blobs} artifacts; restores to the same ${messages} messages.`,
+    (copied) =>
+      `${copied.agentId}: ${count(copied.records, 'record')}, ${count(copied.blobs, 'artifact')}${there(copied)}; restores to the same ${count(copied.messages, 'message')}.`,
   );
-  if (agents.length === 0) lines.push('No agents to copy.');
-  if (rest && rest.journals + rest.documents + rest.blobs > 0) {
+  if (rest && sizeOf(rest) > 0) {
     const { records, documents, blobs } = rest;
-    lines.push(`State, workspaces, checkpoints: ${records} records, ${documents} documents, ${blobs} blobs.`);
+    const found = [count(records, 'record'), count(documents, 'document'), count(blobs, 'blob')];
+    lines.push(`Beside agents: ${found.join(', ')}${there(rest)}.`);
   }
+  if (lines.length === 0) return ['There is nothing to copy.'];
   return [...lines, `Copied to ${place} and verified.`];
+}
+
+function sizeOf({ journals, documents, blobs }: CopyResult): number {
+  return journals + documents + blobs;
+}
+
+/** Says so where a copy was there before. */
+function there(result: CopyResult): string {
+  if (result.skipped === 0) return '';
+  return result.skipped === sizeOf(result)
+    ? ' (all were there)'
+    : ` (${result.skipped} of ${sizeOf(result)} were there)`;
 }

@@ -40,6 +40,7 @@ export async function openMemory(
   const ttl = options.leaseTtlMs === undefined ? {} : { ttlMs: options.leaseTtlMs };
   const lease = options.readOnly ? null : await backend.leases.acquire(['agents', agentId], ttl);
   try {
+    if (lease) await assertNoHalfCopy(backend, agentId);
     if (lease)
       for (const scope of [
         ['agents', agentId],
@@ -80,20 +81,43 @@ function compactorFor(options: MemoryOptions, retriever: MemoryRetriever): Compa
 /** What an agent begins from that is not finished: there while its first trace is not. */
 const BEGINNING_FILE = 'beginning.json';
 
-/** From now on the agent is being written, and does not exist before its first trace. Durable when it resolves. */
-export async function noteBeginning(backend: StorageBackend, agentId: string, from: string): Promise<void> {
-  await backend.documents.write(['agents', agentId, BEGINNING_FILE], { from });
+/** From now on the agent is being written, and does not exist before its first trace; a copy not before `endBeginning`. Durable when it resolves. */
+export async function noteBeginning(
+  backend: StorageBackend,
+  agentId: string,
+  from: string,
+  { copied = false }: { readonly copied?: boolean } = {},
+): Promise<void> {
+  await backend.documents.write(['agents', agentId, BEGINNING_FILE], copied ? { from, copied } : { from });
 }
 
 export async function endBeginning(backend: StorageBackend, agentId: string): Promise<void> {
   await backend.documents.delete(['agents', agentId, BEGINNING_FILE]);
 }
 
-/** What an agent was to begin from, when a crash kept it from its first trace; null otherwise. */
+/** What an agent was to begin from, when a crash kept it from its first trace, or a copy from its end; null otherwise. */
 export async function unfinishedBeginning(backend: StorageBackend, agentId: string): Promise<string | null> {
+  const beginning = await readBeginning(backend, agentId);
+  if (!beginning) return null;
+  return beginning.copied || !(await hasTraces(backend, agentId)) ? beginning.from : null;
+}
+
+async function readBeginning(
+  backend: StorageBackend,
+  agentId: string,
+): Promise<{ readonly from: string; readonly copied: boolean } | null> {
   const document = await backend.documents.read(['agents', agentId, BEGINNING_FILE]);
-  if (!document || (await hasTraces(backend, agentId))) return null;
-  return String((document.value as JsonObject)['from'] ?? '');
+  if (!document) return null;
+  const { from = '', copied } = document.value as JsonObject;
+  return { from: String(from), copied: copied === true };
+}
+
+/** Half a copy would pass for the whole agent. @throws AGENT_EXISTS */
+async function assertNoHalfCopy(backend: StorageBackend, agentId: string): Promise<void> {
+  const beginning = await readBeginning(backend, agentId);
+  if (!beginning?.copied) return;
+  const text = `The copy of the agent ${JSON.stringify(agentId)} to this place was not finished. Repeat it.`;
+  throw new RekindleError('AGENT_EXISTS', text, { details: { agentId, from: beginning.from } });
 }
 
 function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {

@@ -3,7 +3,7 @@
  *
  * Records keep their numbers and checksums. Nothing is overwritten: where the target holds something else under a name, the copy is
  * refused before anything is written; where it holds a beginning of the same, as after a copy that was interrupted, the copy goes on.
- * Documents are copied before journals and journals before blobs: what a record refers to was there before it, and is there after it.
+ * Blobs are copied before the journals that refer to them, and documents last: most are made of a journal, and are made anew without it.
  */
 import { createHash } from 'node:crypto';
 import { RekindleError } from '../core/errors.js';
@@ -25,6 +25,8 @@ export interface CopyOptions {
   readonly except?: readonly Name[];
   /** The right to write the target's journals, where one lease holds for all of them. Default: each journal's own. */
   readonly lease?: Lease;
+  /** Called once, when nothing stands in the way, before anything is written. */
+  readonly onBegin?: () => Promise<void>;
   readonly onProgress?: (progress: CopyProgress) => void;
 }
 
@@ -40,7 +42,7 @@ export interface CopyResult {
 /** Records of one append, about. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_RECORDS = 500;
-const ORDER = { document: 0, journal: 1, blobs: 2 } as const;
+const ORDER = { blobs: 0, journal: 1, document: 2 } as const;
 
 /**
  * Verified and durable when it resolves.
@@ -56,6 +58,7 @@ export async function copyStorage(
   const copy = new StorageCopy(from, to, options);
   const contents = await contentsToCopy(from, options);
   for (const stored of contents) await copy.assertPossible(stored);
+  await options.onBegin?.();
   for (const stored of contents) await copy.copy(stored);
   return copy.result;
 }
@@ -140,10 +143,12 @@ class StorageCopy {
     for await (const { digest } of from.list()) {
       items += 1;
       this.#counts.blobs += 1;
-      if (await to.has(digest)) this.#counts.skipped += 1;
+      // What is read is checked against its digest.
+      if (await to.get(digest)) this.#counts.skipped += 1;
       else {
-        const bytes = await from.get(digest); // checked against its digest
-        if (bytes && (await to.put(bytes)).digest !== digest) throw notTheSame(stored);
+        const bytes = await from.get(digest);
+        if (bytes) await to.put(bytes);
+        if (bytes && !(await to.get(digest))) throw notTheSame(stored);
       }
       if (items % BATCH_RECORDS === 0) this.#onProgress({ stored, items });
     }
@@ -155,10 +160,12 @@ class StorageCopy {
     const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
     const target = await this.#to.openJournal<JsonObject>(name, { readOnly: true });
     try {
+      await assertWhole(source, name);
       const there = (await target.head()).seq;
       if (there === 0) return 0;
       const theirs = await digestOf(target, there);
-      if ((await digestOf(source, there)).digest === theirs.digest) return there;
+      const isBeginning = theirs.records > 0 || there === (await removedTo(source));
+      if (isBeginning && (await digestOf(source, there)).digest === theirs.digest) return there;
       const text = `${name.join('/')} is in the target, with other records.`;
       throw new RekindleError('JOURNAL_CONFLICT', text, {
         details: { name: [...name], target: this.#to.place },
@@ -174,7 +181,6 @@ class StorageCopy {
     const there = await this.#journalBeginning(name);
     const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
     try {
-      await assertWhole(source, name);
       const { lease } = this.#options;
       const target = await this.#to.openJournal<JsonObject>(name, lease ? { lease } : {});
       try {
@@ -202,6 +208,8 @@ class StorageCopy {
     let batch: JsonObject[] = [];
     let bytes = 0;
     let last = there;
+    const live = await firstOf(source);
+    const { seq } = await source.head(); // before the records: what comes in between is read
     const flush = async () => {
       if (batch.length > 0) await target.append(batch, { expectedSeq: last - batch.length });
       batch = [];
@@ -211,16 +219,18 @@ class StorageCopy {
     for await (const entry of source.read({ archived: true, after: there })) {
       if (entry.kind === 'damage') continue; // harmless, or it was refused before
       if (entry.seq > last + 1) await this.#skipRemoved(stored, target, entry, last);
+      if (entry.seq === live && last > 0) {
+        await flush(); // files archive whole segments: this is where one has to end
+        await target.archiveBefore(live);
+      }
       last = entry.seq;
       batch.push(entry.record);
       bytes += JSON.stringify(entry.record).length;
       if (bytes >= BATCH_BYTES || batch.length >= BATCH_RECORDS) await flush();
     }
     await flush();
-    const { seq } = await source.head();
     if (last === 0 && seq > 0) await target.continueAfter(seq); // all its records were removed
-    const live = await firstOf(source);
-    if (last > 0) await target.archiveBefore(live ?? last + 1);
+    if (last > 0) await target.archiveBefore((await firstOf(source)) ?? last + 1);
   }
 
   /** Numbers may be missing before the first record, which was removed by intent; and nowhere else. */
@@ -251,8 +261,15 @@ async function digestOf(
   return { digest: hash.digest('hex'), records };
 }
 
-async function firstOf(journal: Journal<JsonObject>): Promise<number | null> {
-  for await (const entry of journal.read({ limit: 1 })) if (entry.kind === 'record') return entry.seq;
+/** The number of the last record that was removed. */
+async function removedTo(journal: Journal<JsonObject>): Promise<number> {
+  const first = await firstOf(journal, true);
+  return first === null ? (await journal.head()).seq : first - 1;
+}
+
+async function firstOf(journal: Journal<JsonObject>, archived = false): Promise<number | null> {
+  for await (const entry of journal.read({ limit: 1, archived }))
+    if (entry.kind === 'record') return entry.seq;
   return null;
 }
 

@@ -20,9 +20,9 @@ import {
 import type { Message } from '../../src/messages/message.js';
 import { messageToJson } from '../../src/messages/message-serializer.js';
 import { FileStorage, type FileStorageOptions } from '../../src/storage/file/file-storage.js';
-import { type ProcessIdentity, systemIdentity } from '../../src/storage/process-identity.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import type { Lease, StorageBackend } from '../../src/storage/ports.js';
+import { type ProcessIdentity, systemIdentity } from '../../src/storage/process-identity.js';
 
 export const AGENT = 'agent-a';
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { copyStorage } from '../../src/storage/copy-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import type { StorageBackend, StoredName } from '../../src/storage/ports.js';
+import { AWKWARD_NAMES, awkwardRecords } from '../../src/storage/testing/awkward-samples.js';
 import {
   countCalls,
   failAt,
@@ -98,7 +99,7 @@ export function describeCopies(pairs: readonly Pair[]): void {
   });
 }
 
-/** @param step of the calls of a store that is not in memory, each so manieth is interrupted */
+/** @param step 1 interrupts at each call, 2 at each second one */
 export function describeInterruptions(targets: readonly StorageTarget[], step: number): void {
   describe('a copy that is interrupted', () => {
     /** Two small batches of records, and one of everything else. */
@@ -151,5 +152,62 @@ export function describeInterruptions(targets: readonly StorageTarget[], step: n
         }
       },
     );
+  });
+}
+
+/** A name of a file of a journal, which a document should not have. */
+export const JOURNAL_FILE = 'x.000001.jsonl';
+
+export function describeValues(targets: readonly StorageTarget[]): void {
+  describe.each(targets)('a copy to $name', (to) => {
+    it('keeps awkward records as they are', async () => {
+      const [source, target] = [new MemoryStorage(), await openStore(to)];
+      await appendTo(
+        source,
+        ['flat'],
+        awkwardRecords().map(([, record]) => record),
+      );
+      await copyStorage(source, target);
+      expect(await stateOf(target)).toStrictEqual(await stateOf(source));
+    });
+
+    it('keeps awkward names apart, of journals, documents and blobs', async () => {
+      const [source, target] = [new MemoryStorage(), await openStore(to)];
+      for (const [n, name] of AWKWARD_NAMES.entries()) {
+        if (name === JOURNAL_FILE) continue;
+        await source.documents.write(['d', name], { n });
+        if (n % 3 === 0) await appendTo(source, ['j', name, 'log'], [{ n }]);
+        if (n % 3 === 1) await source.blobs(['b', name]).put(Buffer.from(`${n}`));
+      }
+      await copyStorage(source, target);
+      expect(Object.keys(await stateOf(target)).sort()).toStrictEqual(
+        Object.keys(await stateOf(source)).sort(),
+      );
+      expect(await stateOf(target)).toStrictEqual(await stateOf(source));
+    });
+
+    it.each([0, 1, 8191, 8192, 8193, 16_384, 16_385, 81_920])(
+      'keeps documents and blobs of %i bytes byte for byte',
+      async (size) => {
+        const [source, target] = [new MemoryStorage(), await openStore(to)];
+        const bytes = Buffer.alloc(size, 'é\0"');
+        await source.documents.writeBytes(['d'], bytes);
+        const { digest } = await source.blobs(['b']).put(bytes);
+        await copyStorage(source, target);
+        expect(Buffer.compare(bytes, (await target.documents.readBytes(['d'])) ?? Buffer.from('x'))).toBe(0);
+        expect(Buffer.compare(bytes, (await target.blobs(['b']).get(digest)) ?? Buffer.from('x'))).toBe(0);
+      },
+    );
+
+    it('takes records of a megabyte', async () => {
+      const [source, target] = [new MemoryStorage(), await openStore(to)];
+      await appendTo(
+        source,
+        ['j'],
+        [1, 2, 3].map((n) => ({ n, text: `${n}`.repeat(1_000_000) })),
+      );
+      await copyStorage(source, target);
+      expect(await stateOf(target)).toStrictEqual(await stateOf(source));
+    });
   });
 }

@@ -4,7 +4,7 @@ import { RekindleError } from '../../core/errors.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 import { type CopyOptions, type CopyResult, copyStorage } from '../../storage/copy-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import { assertAgentExists } from '../open-memory.js';
+import { agentExists, assertAgentExists, endBeginning, noteBeginning } from '../open-memory.js';
 import { restoreDry } from './restore-dry.js';
 
 export interface AgentCopy extends CopyResult {
@@ -28,10 +28,15 @@ export async function copyAgent(
   const name = ['agents', agentId];
   const source = await from.leases.acquire(name);
   try {
+    const before = await contextOf(from, agentId);
     const lease = await to.leases.acquire(name);
     try {
-      const result = await copyStorage(from, to, { ...options, prefixes: [name], lease });
-      return { agentId, ...result, messages: await sameContext(from, to, agentId) };
+      const onBegin = async () => {
+        if (!(await agentExists(to, agentId))) await noteBeginning(to, agentId, from.place, { copied: true });
+      };
+      const result = await copyStorage(from, to, { ...options, prefixes: [name], lease, onBegin });
+      await endBeginning(to, agentId);
+      return { agentId, ...result, messages: await sameContext(before.text, to, agentId) };
     } finally {
       await lease.release();
     }
@@ -40,9 +45,9 @@ export async function copyAgent(
   }
 }
 
-async function sameContext(from: StorageBackend, to: StorageBackend, agentId: string): Promise<number> {
-  const [before, after] = [await contextOf(from, agentId), await contextOf(to, agentId)];
-  if (before.text === after.text) return after.messages;
+async function sameContext(before: string, to: StorageBackend, agentId: string): Promise<number> {
+  const after = await contextOf(to, agentId);
+  if (before === after.text) return after.messages;
   const text = `The copy of ${agentId} restores to another context than the agent itself.`;
   throw new RekindleError('STORAGE_FAILED', text, { details: { agentId, target: to.place } });
 }

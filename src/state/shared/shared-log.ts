@@ -199,12 +199,14 @@ export class SharedLog {
 
   async *#from(place: SnapshotPlace | undefined): AsyncGenerator<JournalRecord<JsonObject>> {
     const reader = await this.#journal.reader();
-    try {
-      const options = place ? { after: place.seq - 1, cursor: place.cursor } : {};
+    if (place && (await isAt(reader, place))) {
+      const options = { after: place.seq - 1, cursor: place.cursor };
       for await (const entry of reader.read(options)) if (entry.kind === 'record') yield entry;
-    } catch (thrown) {
-      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment is gone
+      return;
     }
+    // In a copy of the store the record has another place, and the same number.
+    for await (const entry of reader.read(place ? { after: place.seq - 1 } : {}))
+      if (entry.kind === 'record') yield entry;
   }
 
   /** Brings a table from its last snapshot up to a version, commit by commit. */
@@ -295,6 +297,16 @@ export class SharedLog {
   close(): Promise<void> {
     return this.#journal.close();
   }
+}
+
+async function isAt(reader: Journal<JsonObject>, { seq, cursor }: SnapshotPlace): Promise<boolean> {
+  try {
+    for await (const entry of reader.read({ after: seq - 1, cursor, limit: 1 }))
+      if (entry.kind === 'record') return entry.seq === seq;
+  } catch (thrown) {
+    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment is not there
+  }
+  return false;
 }
 
 /** Whole commits, as long as they end at or before a version. */

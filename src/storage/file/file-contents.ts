@@ -49,7 +49,8 @@ function describe(entry: string, isFolder: boolean): Found | null {
   if (!isFolder && ASIDE.test(entry)) return null;
   const part = JOURNAL_PART.exec(entry);
   const journal = part && (isFolder ? part[2] : part[1]);
-  const segment = segmentOf(journal ?? entry);
+  // Only a folder is found under the plain name that another tool gave it.
+  const segment = isFolder && !journal ? segmentOf(entry) : decodeNameSegment(journal ?? entry);
   if (segment === null) return null;
   return { segment, kind: journal ? 'journal' : isFolder ? 'folder' : 'document', entry };
 }

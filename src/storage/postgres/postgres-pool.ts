@@ -74,11 +74,15 @@ export class PostgresPool {
       allowExitOnIdle: true,
     });
     pool.on('error', () => {}); // an idle connection that was lost is replaced when it is needed
-    // The server gives up first, and says so. Set here, not at the start: a pooler refuses settings at the start.
-    const settings = `SET statement_timeout = ${Math.max(1, queryMs - 250)}; SET idle_in_transaction_session_timeout = ${4 * queryMs}`;
+    // Set here, not at the start: a pooler refuses settings at the start. One by one: not every engine knows all of them.
+    const settings = [
+      `SET statement_timeout = ${Math.max(1, queryMs - 250)}`, // the server gives up first, and says so
+      `SET idle_in_transaction_session_timeout = ${4 * queryMs}`,
+      'SET plan_cache_mode = force_generic_plan', // else a statement on partitions is planned anew each time
+    ];
     pool.on('connect', (client) => {
       client.on('error', () => {}); // between two statements nobody else hears it, and it would end the process
-      void client.query(settings).catch(() => {});
+      for (const setting of settings) void client.query(setting).catch(() => {});
     });
     pool.on('acquire', (client) => void this.#idle.delete(client));
     pool.on('release', (thrown, client) => void (thrown || this.#idle.add(client)));

@@ -13,6 +13,9 @@ import type { SqliteDriver } from './sqlite-driver.js';
 import { nothingKept, sqliteError } from './sqlite-errors.js';
 import { databaseExists, preparePlace } from './sqlite-file.js';
 
+/** The log then has some megabytes. */
+const CHECKPOINT_COMMITS = 250;
+
 export interface StoreCall {
   readonly operation: SqlOperation;
   readonly request: SqlRequest<SqlOperation>;
@@ -28,6 +31,8 @@ export class SqliteStore {
   readonly #busyTimeoutMs: number;
   #open: Connections | null = null;
   #checked = false;
+  /** Since the last checkpoint. */
+  #commits = 0;
   /** What failed, if anything did, was a commit. */
   #committing = false;
   #dataVersion: unknown = null;
@@ -103,6 +108,7 @@ export class SqliteStore {
       throw thrown;
     }
     this.#commit(db);
+    this.#commits += 1;
     if (kind === 'durable' && !this.#checked) {
       assertSynchronous(db, this.#file);
       this.#checked = true;
@@ -128,6 +134,20 @@ export class SqliteStore {
       this.#open = openDatabase(this.#driver, this.#file, this.#busyTimeoutMs);
     }
     return this.#open;
+  }
+
+  /**
+   * Moves what is in the log into the database, when there is much of it: between commits, so that nobody's commit waits for it. Readers of
+   * other processes may hold a part of it back; then the next time.
+   */
+  checkpoint(): void {
+    if (!this.#open || this.#commits < CHECKPOINT_COMMITS) return;
+    this.#commits = 0;
+    try {
+      this.#open.durable.get('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // nothing is lost: it stays in the log
+    }
   }
 
   /** True when another connection has committed since the last call. */

@@ -87,7 +87,9 @@ function toError(
 /** In a clone the program runs from TypeScript, which a thread cannot load by itself. */
 function startWorker(): Worker {
   const here = fileURLToPath(import.meta.url);
-  if (!here.endsWith('.ts')) return new Worker(new URL('./sqlite-worker.js', import.meta.url));
+  // Options of the program, such as `--input-type`, are not the thread's.
+  if (!here.endsWith('.ts'))
+    return new Worker(new URL('./sqlite-worker.js', import.meta.url), { execArgv: [] });
   const target = JSON.stringify(new URL('./sqlite-worker.ts', import.meta.url).href);
   const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
   return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${target})))`, { eval: true });

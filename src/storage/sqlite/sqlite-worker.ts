@@ -33,6 +33,7 @@ async function answerAll(calls: readonly ThreadCall[]): Promise<void> {
     for (const { id } of calls) answers.push({ id, error: { code, message, details, unknown: false } });
   }
   port.postMessage(answers, buffersOf(answers));
+  for (const store of stores.values()) store.checkpoint();
 }
 
 function runGroup(loaded: SqliteDriver, calls: readonly ThreadCall[]): ThreadAnswer[] {

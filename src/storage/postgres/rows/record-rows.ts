@@ -116,9 +116,11 @@ export async function readRecords(
   const sql = `
     SELECT page.*, sum(octet_length(body)) OVER (ORDER BY seq ${order}) - octet_length(body) AS before FROM (
       SELECT s.seq AS head_seq, s.crc AS head_crc, s.archived_to, s.removed_to, r.seq, r.crc, r.body
-      FROM ${schema}.streams s LEFT JOIN ${schema}.records r
-        ON r.key = s.key AND r.seq > GREATEST($2::bigint, s.${low}) AND r.seq <= LEAST($3::bigint, s.seq)
-      WHERE s.key = $1 ORDER BY r.seq ${order} LIMIT $4) page ORDER BY seq ${order}`;
+      FROM ${schema}.streams s LEFT JOIN LATERAL (
+        SELECT seq, crc, body FROM ${schema}.records
+        WHERE key = $1 AND seq > GREATEST($2::bigint, s.${low}) AND seq <= LEAST($3::bigint, s.seq)
+        ORDER BY seq ${order} LIMIT $4) r ON true
+      WHERE s.key = $1) page ORDER BY seq ${order}`;
   const cut = `SELECT * FROM (${sql}) bounded WHERE before IS NULL OR before < ${PAGE_BYTES}`;
   const rows = await db.query<PageRow>(cut, [key, after, upTo, limit]);
   const [first] = rows;
