@@ -1,5 +1,6 @@
-/** The journals beside those of agents: of durable documents, of the workspace, of shared states and their sessions. */
+/** The journals beside those of agents: of durable documents, of the workspace, of shared states and their sessions, of checkpoints and adapters. */
 
+import { adapterJournals } from '../adapters/adapter-journals.js';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import { journalNames } from '../checkpoints/session/session-log.js';
 import { RekindleError } from '../core/errors.js';
@@ -81,5 +82,6 @@ async function list(
     ...(await workspaceJournals(storage)),
     ...(await sharedStateJournals(storage)),
     ...(await checkpointJournals(storage)),
+    ...(await adapterJournals(storage)),
   ];
 }
