@@ -4,6 +4,8 @@ import { APPLICATION_ID, MIGRATIONS, PAGE_BYTES } from './migrations.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import type { SqliteDriver } from './sqlite-driver.js';
 
+/** A log that was larger for once gives its room back. */
+const LOG_BYTES_KEPT = 16 * 1024 * 1024;
 const FULL = 2;
 const NORMAL = 1;
 
@@ -41,6 +43,7 @@ function connect(
     if (mode !== 'wal') throw notDurable(file, `its journal mode is ${String(mode)}, not WAL`);
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
     connection.exec('PRAGMA wal_autocheckpoint = 0'); // see `SqliteStore.checkpoint`
+    connection.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
     // On macOS an ordinary sync does not reach the disk.
     connection.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
     return connection;

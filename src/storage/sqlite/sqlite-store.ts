@@ -14,7 +14,7 @@ import { nothingKept, sqliteError } from './sqlite-errors.js';
 import { databaseExists, preparePlace } from './sqlite-file.js';
 
 /** The log then has some megabytes. */
-const CHECKPOINT_COMMITS = 250;
+const CHECKPOINT_COMMITS = 128;
 
 export interface StoreCall {
   readonly operation: SqlOperation;
