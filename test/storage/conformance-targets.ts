@@ -8,8 +8,38 @@ import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
 import { PostgresStorage, type PostgresStorageOptions } from '../../src/storage/postgres/postgres-storage.js';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.js';
-import type { StorageTarget } from '../../src/storage/testing/conformance-kit.js';
+import type { OpenedStorage, StorageTarget } from '../../src/storage/testing/conformance-kit.js';
 import { emptySchema, newSchemaName, testPostgres } from '../support/postgres-schema.js';
+
+/** One store, opened as often as a test asks. */
+function openedStore(
+  make: (clock: ManualClock) => StorageBackend,
+  remove: () => Promise<void>,
+): OpenedStorage {
+  const clock = new ManualClock(Date.now());
+  const opened: StorageBackend[] = [];
+  const openOne = () => {
+    const storage = make(clock);
+    opened.push(storage);
+    return storage;
+  };
+  const closeAll = async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  };
+  return {
+    backend: openOne(),
+    reopen: async () => {
+      await closeAll();
+      return openOne();
+    },
+    openAnother: async () => openOne(),
+    passTime: (ms: number) => clock.advance(ms),
+    destroy: async () => {
+      await closeAll();
+      await remove();
+    },
+  };
+}
 
 /** A backend that keeps what it has below a folder. */
 function folderTarget(
@@ -17,34 +47,12 @@ function folderTarget(
   multiProcessDocuments: boolean,
   make: (folder: string, clock: ManualClock) => StorageBackend,
 ): StorageTarget {
-  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments };
   const open = async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'rekindle-conformance-'));
-    const clock = new ManualClock(Date.now());
-    const opened: StorageBackend[] = [];
-    const openOne = () => {
-      const storage = make(folder, clock);
-      opened.push(storage);
-      return storage;
-    };
-    const closeAll = async () => {
-      for (const storage of opened.splice(0)) await storage.close();
-    };
-    return {
-      backend: openOne(),
-      reopen: async () => {
-        await closeAll();
-        return openOne();
-      },
-      openAnother: async () => openOne(),
-      passTime: (ms: number) => clock.advance(ms),
-      destroy: async () => {
-        await closeAll();
-        await rm(folder, { recursive: true, force: true });
-      },
-    };
+    const remove = () => rm(folder, { recursive: true, force: true });
+    return openedStore((clock) => make(folder, clock), remove);
   };
-  return { name, capabilities, open };
+  return { name, capabilities: { persistent: true, multiProcess: true, multiProcessDocuments }, open };
 }
 
 export function fileTarget(name: string, options: FileStorageOptions = {}): StorageTarget {
@@ -61,39 +69,11 @@ export function sqliteTarget(): StorageTarget {
 export function postgresTarget(options: PostgresStorageOptions = {}): StorageTarget | null {
   const url = testPostgres();
   if (!url) return null;
-  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: true };
   const schema = newSchemaName();
-  const open = async () => {
-    const clock = new ManualClock(Date.now());
-    const opened: StorageBackend[] = [];
-    const openOne = () => {
-      const storage = new PostgresStorage(url, {
-        partitions: 2,
-        connectionsMax: 4,
-        ...options,
-        schema,
-        clock,
-      });
-      opened.push(storage);
-      return storage;
-    };
-    const closeAll = async () => {
-      for (const storage of opened.splice(0)) await storage.close();
-    };
-    return {
-      backend: openOne(),
-      reopen: async () => {
-        await closeAll();
-        return openOne();
-      },
-      openAnother: async () => openOne(),
-      passTime: (ms: number) => clock.advance(ms),
-      destroy: async () => {
-        await closeAll();
-        await emptySchema(url, schema);
-      },
-    };
-  };
+  const make = (clock: ManualClock) =>
+    new PostgresStorage(url, { partitions: 2, connectionsMax: 4, ...options, schema, clock });
+  const capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: true };
+  const open = async () => openedStore(make, () => emptySchema(url, schema));
   return { name: 'PostgresStorage', capabilities, open };
 }
 
