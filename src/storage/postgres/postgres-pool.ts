@@ -66,24 +66,25 @@ export class PostgresPool {
   async #make(): Promise<Pool> {
     const pg = await loadPg();
     const { url, connectionsMax, connectMs, queryMs } = this.#options;
-    const pool = new pg.Pool({
-      ...clientOptions(pg, url),
-      max: connectionsMax,
-      connectionTimeoutMillis: connectMs,
-      idleTimeoutMillis: 30_000,
-      allowExitOnIdle: true,
-    });
-    pool.on('error', () => {}); // an idle connection that was lost is replaced when it is needed
     // Set here, not at the start: a pooler refuses settings at the start. One by one: not every engine knows all of them.
     const settings = [
       `SET statement_timeout = ${Math.max(1, queryMs - 250)}`, // the server gives up first, and says so
       `SET idle_in_transaction_session_timeout = ${4 * queryMs}`,
       'SET plan_cache_mode = force_generic_plan', // else a statement on partitions is planned anew each time
     ];
-    pool.on('connect', (client) => {
-      client.on('error', () => {}); // between two statements nobody else hears it, and it would end the process
-      for (const setting of settings) void client.query(setting).catch(() => {});
+    const pool = new pg.Pool({
+      ...clientOptions(pg, url),
+      max: connectionsMax,
+      connectionTimeoutMillis: connectMs,
+      idleTimeoutMillis: 30_000,
+      allowExitOnIdle: true,
+      onConnect: async (client) => {
+        for (const setting of settings) await applySetting(client, setting, queryMs);
+      },
     });
+    pool.on('error', () => {}); // an idle connection that was lost is replaced when it is needed
+    // Between two statements nobody else hears it, and it would end the process.
+    pool.on('connect', (client) => void client.on('error', () => {}));
     pool.on('acquire', (client) => void this.#idle.delete(client));
     pool.on('release', (thrown, client) => void (thrown || this.#idle.add(client)));
     pool.on('remove', (client) => void this.#idle.delete(client));
@@ -101,6 +102,16 @@ export class PostgresPool {
     this.#pool = null;
     await Promise.race([pool?.end(), sleep(GOODBYE_MS, undefined, { ref: false })]);
     this.distrust();
+  }
+}
+
+/** A setting that the engine does not know is done without. A connection that does not answer is given up. */
+async function applySetting(client: ClientBase, text: string, queryMs: number): Promise<void> {
+  const config = { text, query_timeout: queryMs };
+  try {
+    await client.query(config);
+  } catch (thrown) {
+    if (!connectionLives(thrown)) throw thrown;
   }
 }
 
