@@ -8,10 +8,8 @@ export const APPLICATION_ID = 0x524b444c; // "RKDL"
 /** Bits for the number of a record in its stream, and of a piece in its document. */
 export const SEQ_BITS = 32;
 export const PIECE_BITS = 24;
-/** Several records of 2 kB share a page: with 4 KiB, each takes one. */
-export const PAGE_BYTES = 8_192;
-/** Bytes of a document in one piece: what the end of a document costs to replace, at most. One lies in one page. */
-export const PIECE_BYTES = 8_000;
+/** Bytes of a document in one piece: what the end of a document costs to replace, at most. One fits into a page. */
+export const PIECE_BYTES = 4_000;
 
 export const MIGRATIONS: readonly string[] = [
   `

@@ -1,6 +1,6 @@
 /** Opens a database as ours: settings that are read back, and the schema of this release. */
 import { RekindleError } from '../../core/errors.js';
-import { APPLICATION_ID, MIGRATIONS, PAGE_BYTES } from './migrations.js';
+import { APPLICATION_ID, MIGRATIONS } from './migrations.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import type { SqliteDriver } from './sqlite-driver.js';
 
@@ -38,7 +38,6 @@ function connect(
   try {
     connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     assertOurs(connection, file); // before anything is changed
-    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`); // of a new file; one that is there keeps its own
     const { journal_mode: mode } = connection.get('PRAGMA journal_mode = WAL') ?? {};
     if (mode !== 'wal') throw notDurable(file, `its journal mode is ${String(mode)}, not WAL`);
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
