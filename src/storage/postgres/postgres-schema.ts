@@ -67,5 +67,5 @@ async function step(db: PostgresAttempt, options: SchemaOptions, version: number
 
 /** Two made the same at once: a unique violation, or a name that is there by now. */
 function isRace(thrown: unknown): boolean {
-  return ['23505', '42P06', '42P07'].includes(sqlStateOf(thrown) ?? '');
+  return ['23505', '42710', '42P06', '42P07'].includes(sqlStateOf(thrown) ?? '');
 }

@@ -1,5 +1,5 @@
 import type { BlobRow, SqlRequest, StoredBytes } from '../../sql/sql-engine.js';
-import { fromBase64, type RowContext, timeSql } from './context.js';
+import { type RowContext, timeSql } from './context.js';
 
 export async function putBlob(
   context: RowContext,
@@ -16,9 +16,9 @@ export async function readBlob(
   { db, schema }: RowContext,
   { scope, digest }: SqlRequest<'readBlob'>,
 ): Promise<StoredBytes | null> {
-  const sql = `SELECT encode(bytes, 'base64') AS bytes FROM ${schema}.blobs WHERE scope = $1 AND digest = $2`;
-  const [row] = await db.query<{ bytes: string }>(sql, [scope, digest]);
-  return row ? { bytes: fromBase64(row.bytes) } : null;
+  const sql = `SELECT bytes FROM ${schema}.blobs WHERE scope = $1 AND digest = $2`;
+  const [row] = await db.query<{ bytes: Buffer }>(sql, [scope, digest]);
+  return row ?? null;
 }
 
 export async function hasBlob(

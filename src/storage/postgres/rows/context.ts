@@ -12,8 +12,3 @@ export interface RowContext {
 export function timeSql(parameter: string): string {
   return `COALESCE(${parameter}::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`;
 }
-
-/** The driver takes answers as text; hex digits, its own way for bytes, are half as long again. */
-export function fromBase64(text: string): Buffer {
-  return Buffer.from(text, 'base64');
-}

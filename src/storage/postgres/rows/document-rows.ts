@@ -2,7 +2,7 @@ import { RekindleError } from '../../../core/errors.js';
 import { versionOf } from '../../document-encoding.js';
 import type { SqlAnswer, SqlRequest, StoredBytes } from '../../sql/sql-engine.js';
 import { PIECE_BYTES } from '../migrations.js';
-import { fromBase64, type RowContext, timeSql } from './context.js';
+import { type RowContext, timeSql } from './context.js';
 
 interface DocumentRow {
   readonly size: number;
@@ -15,13 +15,13 @@ interface DocumentRow {
 /** Pieces behind the end may be left from a longer content: the size counts. As rows: one long value takes longer to make and to send. */
 async function documentRow({ db, schema }: RowContext, key: string): Promise<DocumentRow | null> {
   const sql = `
-    SELECT d.size, d.version, d.token, d.revision, encode(p.bytes, 'base64') AS piece
+    SELECT d.size, d.version, d.token, d.revision, p.bytes
     FROM ${schema}.documents d LEFT JOIN ${schema}.document_pieces p
       ON p.key = $1 AND p.piece * ${PIECE_BYTES} < d.size
     WHERE d.key = $1 ORDER BY p.piece`;
-  const rows = await db.query<Omit<DocumentRow, 'bytes'> & { piece: string | null }>(sql, [key]);
+  const rows = await db.query<Omit<DocumentRow, 'bytes'> & { bytes: Buffer | null }>(sql, [key]);
   const [first] = rows;
-  return first ? { ...first, bytes: Buffer.concat(rows.map(({ piece }) => fromBase64(piece ?? ''))) } : null;
+  return first ? { ...first, bytes: Buffer.concat(rows.flatMap(({ bytes }) => bytes ?? [])) } : null;
 }
 
 async function lookAt(
