@@ -10,7 +10,7 @@ export interface FaultOptions {
   /** Replays a run, as far as the suite is deterministic. */
   readonly seed: number;
   readonly log: (line: string) => void;
-  /** A bug to build in, which the suite must find; see `planted.test.ts`. */
+  /** A bug to build in, which the suite must find; see `planted.long.test.ts`. */
   readonly plant?: 'early-ack' | 'no-fence' | 'lying-write' | 'blind-retry' | 'no-time-outs';
   /** For suites that know several backends. Default `file`. */
   readonly storage?: StorageKind;

@@ -4,4 +4,3 @@ import { fileTarget, memoryTarget } from './conformance-targets.js';
 
 runStorageConformance({ describe, it }, memoryTarget());
 runStorageConformance({ describe, it }, fileTarget('FileStorage'));
-runStorageConformance({ describe, it }, fileTarget('FileStorage in tiny segments', { segmentBytesMax: 120 }));

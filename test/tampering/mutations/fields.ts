@@ -120,7 +120,7 @@ function difference(before: JsonObject, after: JsonObject): string {
   return changed.map((name) => `${name} is ${JSON.stringify(after[name])?.slice(0, 60)}`).join(', ');
 }
 
-/** A field, at most one level down. Ranges of numbers are left alone: see `forged-records.test.ts`. */
+/** A field, at most one level down. Ranges of numbers are left alone: see `forged-records.long.test.ts`. */
 function pickField(record: JsonObject, random: SeededRandom): string[] {
   const name = random.pick(Object.keys(record).filter((key) => key !== 'uses'));
   const value = record[name];
