@@ -7,7 +7,7 @@ import { EMPTY_ANSWERS, onlyReads } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlEngine, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 import { changedKeys, OPERATIONS } from './operations.js';
 import { failureOf, outcomeUnknown, postgresError, unavailable } from './postgres-errors.js';
-import { type ChangeFeed, PostgresListener, PostgresNotifier } from './postgres-notifications.js';
+import { PostgresListener, PostgresNotifier } from './postgres-notifications.js';
 import { PostgresAttempt, type PostgresPool } from './postgres-pool.js';
 import { migrate, schemaVersion } from './postgres-schema.js';
 import type { RowContext } from './rows/context.js';
@@ -33,7 +33,7 @@ export class PostgresEngine implements SqlEngine {
   readonly #options: PostgresEngineOptions;
   readonly #schema: string;
   readonly #notifier: PostgresNotifier | null;
-  readonly #listeners = new Set<ChangeFeed>();
+  readonly #listeners = new Set<PostgresListener>();
   /** The schema is there, in this release's version. */
   #ready = false;
   #migrating: Promise<void> | null = null;

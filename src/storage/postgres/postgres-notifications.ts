@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
+import { connectionLives } from './postgres-errors.js';
 import {
   clientOptions,
   destroyConnection,
@@ -83,11 +84,7 @@ function payloadsOf(keys: readonly string[]): string[] {
   return payload ? [...payloads, payload] : payloads;
 }
 
-export interface ChangeFeed {
-  stop(): Promise<void>;
-}
-
-export class PostgresListener implements ChangeFeed {
+export class PostgresListener {
   readonly #options: { readonly url: string; readonly schema: string };
   readonly #onHint: (keys: readonly string[] | null) => void;
   #client: Client | null = null;
@@ -124,11 +121,20 @@ export class PostgresListener implements ChangeFeed {
     this.#client = client;
     try {
       await client.connect();
-      await client.query(`LISTEN "${channelOf(this.#options.schema)}"`);
+      await this.#listen(client);
       if (this.#stopped) await this.stop();
       else this.#ping(client);
     } catch {
       this.#again(pause);
+    }
+  }
+
+  /** Where the engine knows no LISTEN, what is stored is compared at every ping. */
+  async #listen(client: Client): Promise<void> {
+    try {
+      await client.query(`LISTEN "${channelOf(this.#options.schema)}"`);
+    } catch (thrown) {
+      if (!connectionLives(thrown)) throw thrown;
     }
   }
 

@@ -61,9 +61,6 @@ export interface BlobRow {
   readonly storedMs: number;
 }
 
-/** What went wrong in a way that is part of the contract; anything else is thrown. */
-export type Refusal = 'fenced' | 'conflict' | 'absent' | 'shorter';
-
 interface Timed {
   /** Null for the engine's own clock, which all who share the store go by; tests bring theirs. */
   readonly nowMs: number | null;
