@@ -7,7 +7,7 @@ import { KILL } from './workload.js';
 import { workloads } from './workloads/all.js';
 
 /** `.ci/run` explores two million. */
-const STATES_EACH = 110;
+const STATES_EACH = 60;
 /** Each of their states reads and writes many files. */
 const STATES_DEAR = 15;
 const DEAR: ReadonlySet<string> = new Set(['checkpoints', 'checkpoint-keys']);
