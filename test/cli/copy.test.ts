@@ -22,10 +22,8 @@ describe.concurrent('copy', { timeout: CLI_TIMEOUT_MS }, () => {
       const before = await keptBelow(memory);
       const run = (...args: string[]) => runCli(args, { cwd });
       const there = await run('copy', '--from', 'memory', '--to', 'sqlite:store.db');
-      const [back, listed] = await Promise.all([
-        run('copy', '--from', 'sqlite:store.db', '--to', 'back', '--json'),
-        run('list', '-d', 'sqlite:store.db', '--json'),
-      ]);
+      const back = await run('copy', '--from', 'sqlite:store.db', '--to', 'back', '--json');
+      const listed = await run('list', '-d', 'sqlite:store.db', '--json'); // after the copy, which holds the leases
       const verified = await run('verify', '-d', 'back');
       expect(there).toMatchObject({ code: 0, stderr: '' });
       expect(there.stdout).toBe(
