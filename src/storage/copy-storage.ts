@@ -80,6 +80,8 @@ class StorageCopy {
   readonly #from: StorageBackend;
   readonly #to: StorageBackend;
   readonly #options: CopyOptions;
+  /** Of each journal: the number of the last record that the target had. */
+  readonly #beginnings = new Map<string, number>();
   readonly #counts = { journals: 0, records: 0, documents: 0, blobs: 0, skipped: 0 };
 
   constructor(from: StorageBackend, to: StorageBackend, options: CopyOptions) {
@@ -99,7 +101,7 @@ class StorageCopy {
   /** Looks only. */
   async assertPossible({ kind, name }: StoredName): Promise<void> {
     if (kind === 'document') await this.#isThere(name);
-    if (kind === 'journal') await this.#journalBeginning(name);
+    if (kind === 'journal') this.#beginnings.set(keyOf(name), await this.#journalBeginning(name));
   }
 
   async copy(stored: StoredName): Promise<void> {
@@ -178,7 +180,7 @@ class StorageCopy {
 
   async #journal(stored: StoredName): Promise<void> {
     const { name } = stored;
-    const there = await this.#journalBeginning(name);
+    const there = this.#beginnings.get(keyOf(name)) ?? 0; // an append says that it relies on it
     const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
     try {
       const { lease } = this.#options;

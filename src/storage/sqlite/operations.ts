@@ -1,64 +1,16 @@
 /** Every operation of the engine, and how it is run. */
 import { onlyReads } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
-import { deleteBlob, hasBlob, listBlobs, putBlob, readBlob } from './rows/blob-rows.js';
-import {
-  deleteDocument,
-  documentTime,
-  listDocuments,
-  overwriteTail,
-  readDocument,
-  renameDocument,
-  writeDocument,
-} from './rows/document-rows.js';
-import { beatLease, holdsLease, readLease, releaseLease, takeLease } from './rows/lease-rows.js';
-import { listContents, listSegments, readMarks } from './rows/name-rows.js';
-import {
-  append,
-  continueStream,
-  findAppend,
-  openStream,
-  readHead,
-  readRecords,
-  removeStream,
-  replaceRecords,
-  setRecordsAside,
-} from './rows/record-rows.js';
+import * as blobs from './rows/blob-rows.js';
+import * as documents from './rows/document-rows.js';
+import * as leases from './rows/lease-rows.js';
+import * as names from './rows/name-rows.js';
+import * as records from './rows/record-rows.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 export const OPERATIONS: {
   readonly [K in SqlOperation]: (db: SqliteConnection, request: SqlRequest<K>) => SqlAnswer<K>;
-} = {
-  readLease,
-  takeLease,
-  holdsLease,
-  beatLease,
-  releaseLease,
-  readHead,
-  openStream,
-  append,
-  findAppend,
-  readRecords,
-  setRecordsAside,
-  replaceRecords,
-  continueStream,
-  removeStream,
-  readDocument,
-  writeDocument,
-  overwriteTail,
-  documentTime,
-  renameDocument,
-  deleteDocument,
-  listDocuments,
-  putBlob,
-  readBlob,
-  hasBlob,
-  deleteBlob,
-  listBlobs,
-  listSegments,
-  listContents,
-  readMarks,
-};
+} = { ...leases, ...records, ...documents, ...blobs, ...names };
 
 export type Durability = 'read' | 'volatile' | 'durable';
 
