@@ -666,7 +666,7 @@ describe('dependencies', () => {
 
   it('have exact versions, so that a clone gets what was tested', () => {
     const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
-      ([, version]) => !/^\d+\.\d+\.\d+(-beta\.\d+)?$/.test(version),
+      ([, version]) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-beta\.\d+)?$/.test(version),
     );
     expect(loose).toEqual([]);
   });
