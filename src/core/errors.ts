@@ -22,7 +22,7 @@ export const ERROR_ADVICE = {
   DOCUMENT_DAMAGED:
     'The file is not valid JSON, or not of its shape; see `details`. Mend it by hand or move it away; it was not changed.',
   BLOB_DAMAGED: 'The bytes no longer match their digest. Restore the file from a copy.',
-  LEASE_HELD: 'Another process is at work on this. Stop it, or wait until its lease ends.',
+  LEASE_HELD: 'Close it where it is open, or wait for it with `waitMs`. `rekindle unlock` tells who has it.',
   LEASE_LOST: 'Another process took this agent over. Stop writing here and restore the agent anew.',
   UNSUPPORTED_VERSION: 'The file was written by a newer release. Upgrade; the file was not changed.',
   AGENT_EXISTS: 'Choose another id, or restore the agent that exists (`restoreAgent`).',

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
-import type { Lease, StorageBackend } from '../storage/ports.js';
+import type { Lease, LeaseOptions, StorageBackend } from '../storage/ports.js';
 import { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
 import { Compactor } from './compaction/compactor.js';
 import { ExtractiveSummarizer } from './compaction/extractive-summarizer.js';
@@ -20,6 +20,10 @@ export interface MemoryOptions {
   readonly tokenCounter?: TokenCounter;
   readonly retriever?: (store: MemoryStore) => MemoryRetriever;
   readonly leaseTtlMs?: number;
+  /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
+  readonly waitMs?: number;
+  /** Ends that wait with ABORTED. */
+  readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
@@ -31,14 +35,15 @@ export interface OpenMemory {
   close(): Promise<void>;
 }
 
-/** @throws LEASE_HELD, INVALID_NAME, PATH_REFUSED */
+/** @throws LEASE_HELD, ABORTED, INVALID_NAME, PATH_REFUSED */
 export async function openMemory(
   backend: StorageBackend,
   agentId: string,
   options: MemoryOptions & { readonly readOnly?: boolean } = {},
 ): Promise<OpenMemory> {
-  const ttl = options.leaseTtlMs === undefined ? {} : { ttlMs: options.leaseTtlMs };
-  const lease = options.readOnly ? null : await backend.leases.acquire(['agents', agentId], ttl);
+  const lease = options.readOnly
+    ? null
+    : await backend.leases.acquire(['agents', agentId], leaseOptions(options));
   try {
     if (lease) await assertNoHalfCopy(backend, agentId);
     if (lease)
@@ -67,6 +72,19 @@ export async function openMemory(
     }
   };
   return { memory, lease, close };
+}
+
+function leaseOptions(options: MemoryOptions): LeaseOptions {
+  const { leaseTtlMs } = options;
+  return { ...(leaseTtlMs === undefined ? {} : { ttlMs: leaseTtlMs }), ...waitOptions(options) };
+}
+
+/** The part of options that says how to wait for an agent. */
+export function waitOptions({
+  waitMs,
+  signal,
+}: Pick<MemoryOptions, 'waitMs' | 'signal'>): Pick<MemoryOptions, 'waitMs' | 'signal'> {
+  return { ...(waitMs === undefined ? {} : { waitMs }), ...(signal === undefined ? {} : { signal }) };
 }
 
 function compactorFor(options: MemoryOptions, retriever: MemoryRetriever): Compactor {

@@ -1,6 +1,6 @@
 /** What every lease shares: the state "held", "released" or "lost", the heartbeat, and the error that tells of the loss. */
 import { RekindleError } from '../core/errors.js';
-import type { LeaseOwner } from './ports.js';
+import type { LeaseOwner, Name } from './ports.js';
 
 export class LeaseState {
   readonly #lost = new AbortController();
@@ -54,8 +54,23 @@ export class LeaseState {
   }
 }
 
-export function leaseHeld(name: string, fence: number, owner: LeaseOwner, sinceMs: number): RekindleError {
-  return new RekindleError('LEASE_HELD', `${name} is in use by process ${owner.pid} on ${owner.host}.`, {
-    details: { name, fence, owner: { ...owner }, heartbeatAgeMs: Math.max(0, Math.round(sinceMs)) },
+export interface Holder {
+  readonly fence: number;
+  readonly owner: LeaseOwner;
+  /** Of its last heartbeat, by the clocks at hand. */
+  readonly ageMs: number;
+  /** True when the owner is this process. */
+  readonly isSelf: boolean;
+}
+
+export function leaseHeld(name: Name, { fence, owner, ageMs, isSelf }: Holder): RekindleError {
+  const subject = name.length === 2 && name[0] === 'agents' ? `Agent ${name[1]}` : name.join('/');
+  const host = owner.host.split('/')[0];
+  const text = isSelf
+    ? `${subject} is already open in this process. Close it first, or pass waitMs.`
+    : `${subject} is in use by process ${owner.pid} on ${host}.`;
+  const heartbeatAgeMs = Math.max(0, Math.round(ageMs));
+  return new RekindleError('LEASE_HELD', text, {
+    details: { name: name.join('/'), fence, owner: { ...owner }, isSelf, heartbeatAgeMs },
   });
 }

@@ -209,6 +209,16 @@ export interface LeaseOwner {
 export interface LeaseOptions {
   /** Life without a heartbeat. Default 15 s. The heartbeat runs by itself at a third of it. */
   readonly ttlMs?: number;
+  /**
+   * How long to wait for it while it is held, in milliseconds. Default 0. Those who wait in one process get it in the order of their
+   * calls; between processes of a file store in the order in which their first callers came, elsewhere in no order. A caller that does
+   * not wait takes a free lease past those who do.
+   */
+  readonly waitMs?: number;
+  /** Ends the wait with `ABORTED`; a lease that came at that moment is released. */
+  readonly signal?: AbortSignal;
+  /** Takes it over although its owner is alive, and fences that owner off: on a person's word only. */
+  readonly force?: boolean;
 }
 
 /**
@@ -239,7 +249,11 @@ export interface Lease {
 }
 
 export interface Leases {
-  /** @throws LEASE_HELD with the owner in `details`. */
+  /**
+   * Without `waitMs` it answers at once, but for an owner that is out of sight (another machine or container) and whose heartbeat
+   * looks old or comes from the future: that one is watched for at most its `ttlMs`, by this process's own clock.
+   * @throws LEASE_HELD with the owner in `details`; ABORTED; INVALID_ARGUMENT for a `waitMs` that is none
+   */
   acquire(name: Name, options?: LeaseOptions): Promise<Lease>;
   /** Who holds it now; null when free. */
   inspect(

@@ -46,10 +46,29 @@ describe('the identity of a process', () => {
     );
   });
 
-  it('cannot be told for another machine, or another boot of this one', () => {
+  it('cannot be told for another machine, or for an entry of an earlier release', () => {
     const owner = systemIdentity.owner();
     expect(systemIdentity.state({ ...owner, host: 'elsewhere' })).toBe('unknown');
-    expect(systemIdentity.state({ ...owner, host: `${owner.host.split('/')[0]}/00000000` })).toBe('unknown');
+    expect(systemIdentity.state({ ...owner, host: owner.host.split('/').slice(0, 2).join('/') })).toBe(
+      'unknown',
+    );
+  });
+
+  it.runIf(process.platform === 'linux')('cannot be told for another PID namespace of one host name', () => {
+    const owner = systemIdentity.owner();
+    const [name, boot, namespace, machine] = owner.host.split('/');
+    expect(namespace).toMatch(/^\d+$/);
+    const elsewhere = { ...owner, pid: 2 ** 30, host: [name, boot, '4026532999', machine].join('/') };
+    expect(systemIdentity.state(elsewhere)).toBe('unknown');
+  });
+
+  it.runIf(process.platform === 'linux')('is rebooted after another boot of the same machine', () => {
+    const owner = systemIdentity.owner();
+    const [name, , namespace, machine] = owner.host.split('/');
+    const earlier = (id: string) => ({ ...owner, host: [name, '00000000', namespace, id].join('/') });
+    if (machine) expect(systemIdentity.state(earlier(machine))).toBe('rebooted');
+    expect(systemIdentity.state(earlier(''))).toBe('unknown');
+    expect(systemIdentity.state(earlier('ffffffff'))).toBe('unknown');
   });
 
   it('is gone for a pid that cannot be', () => {

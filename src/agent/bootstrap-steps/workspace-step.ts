@@ -1,5 +1,5 @@
 /** Takes the lease and opens the agent's folder. A new agent must not exist, a restored one must; one from a checkpoint is begun here. */
-import { assertAgentExists, assertAgentIsNew, openMemory } from '../../memory/open-memory.js';
+import { assertAgentExists, assertAgentIsNew, openMemory, waitOptions } from '../../memory/open-memory.js';
 import { openBranch } from '../checkpoints/begin-from-checkpoint.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
@@ -9,7 +9,7 @@ export class WorkspaceStep implements BootstrapStep {
 
   async execute({ agentId, config, storage, state }: AgentContext): Promise<void> {
     const clock = config.clock ? { clock: config.clock } : {};
-    const open = () => openMemory(storage, agentId, { ...clock, ...config.memory });
+    const open = () => openMemory(storage, agentId, { ...clock, ...config.memory, ...waitOptions(config) });
     if (state.fromCheckpoint !== null) {
       state.memory = await openBranch(storage, agentId, state.fromCheckpoint, open);
       return;

@@ -20,6 +20,8 @@ export interface AgentConfig {
   readonly storage?: StorageBackend;
   readonly memoryDir?: string;
   readonly memory?: MemoryOptions;
+  /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
+  readonly waitMs?: number;
   /** Every call of a tool goes into this log, by the end of its step. */
   readonly toolCallLog?: CallLogging;
   /** Decides about calls of tools with `needsApproval`. */

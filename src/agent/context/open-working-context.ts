@@ -12,7 +12,13 @@
 import { RekindleError } from '../../core/errors.js';
 import type { UserInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
-import { agentExists, type MemoryOptions, type OpenMemory, openMemory } from '../../memory/open-memory.js';
+import {
+  agentExists,
+  type MemoryOptions,
+  type OpenMemory,
+  openMemory,
+  waitOptions,
+} from '../../memory/open-memory.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import {
   WorkingContextSnapshotBootstrapOptions,
@@ -45,6 +51,10 @@ export interface WorkingContextOptions {
   readonly storage?: StorageBackend;
   readonly dir?: string;
   readonly memory?: MemoryOptions;
+  /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
+  readonly waitMs?: number;
+  /** Ends that wait with ABORTED. */
+  readonly signal?: AbortSignal;
   readonly restore?: WorkingContextSnapshotBootstrapOptionsInit;
   /** Begin from this checkpoint, which holds an agent: under an id that is new (AGENT_EXISTS when it is not). */
   readonly fromCheckpoint?: FromCheckpointInit;
@@ -52,10 +62,11 @@ export interface WorkingContextOptions {
   readonly origin?: Origin;
 }
 
-/** Opens an agent's context: restores it when it exists, begins it when it does not. @throws LEASE_HELD, CONTEXT_BLANK, ... */
+/** Opens an agent's context: restores it when it exists, begins it when it does not. @throws LEASE_HELD, ABORTED, CONTEXT_BLANK, ... */
 export async function openWorkingContext(options: WorkingContextOptions): Promise<WorkingContext> {
   const storage = options.storage ?? openStorage(resolveMemoryBaseDir(options.dir));
-  const { agentId, fromCheckpoint, memory } = options;
+  const { agentId, fromCheckpoint } = options;
+  const memory: MemoryOptions = { ...options.memory, ...waitOptions(options) };
   // What was opened for this context alone is closed with it.
   const closeOwn = async () => {
     if (!options.storage) await storage.close();

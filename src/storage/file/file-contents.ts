@@ -8,7 +8,7 @@ import type { Name, StoredName } from '../ports.js';
 /** `raw_traces.jsonl`, `raw_traces.000001-4.jsonl`, `raw_traces.archive`, and what was cut off: all of one journal. */
 const JOURNAL_PART = /^(.+?)(?:\.\d{6,}(?:-\d+(?:\.[0-9a-f]{8})?)?)?\.jsonl$|^(.+)\.archive$/;
 const ASIDE = /^\.tmp-|\.torn-\d+-|\.damaged-[0-9a-f]{8}$/;
-const LEASE_FILE = /^\d{6,15}(?:-[0-9a-f]{16})?\.(?:json|released)$/;
+const LEASE_FILE = /^(?:\d{6,15}(?:-[0-9a-f]{16})?\.(?:json|released)|waiting-\d{15}-[0-9a-f]{16}\.json)$/;
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 interface Found {

@@ -10,27 +10,38 @@
  * acknowledged after a check that still found its file was synced before the new owner read where the journal ends.
  * A contender that was stopped before its link may give 000007.json a second life: it then sees 000008.json, and gives up.
  */
-import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { Clock } from '../../core/clock.js';
-import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { type Clock, sleepOn } from '../../core/clock.js';
+import type { RekindleError } from '../../core/errors.js';
 import { LEASE_TTL_MS } from '../../core/limits.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
-import { LeaseState, leaseHeld } from '../lease-state.js';
+import { HeartbeatWatch } from '../heartbeat-watch.js';
+import { acquireInLine, waitMsOf, wakeLine } from '../lease-line.js';
+import { leaseHeld } from '../lease-state.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
-import type { ProcessIdentity } from '../process-identity.js';
+import { isSelf, type ProcessIdentity } from '../process-identity.js';
 import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
+import { FileLease } from './file-lease.js';
 import type { FilePaths } from './file-paths.js';
+import {
+  encodeLease,
+  fenceOf,
+  type LeaseContent,
+  leaseName,
+  parseLease,
+  releasedFenceOf,
+  releasedName,
+  tokenFenceOf,
+  tokenName,
+} from './lease-files.js';
+import { LeaseTicket } from './lease-ticket.js';
 import { labelled } from './storage-errors.js';
 import { sweepTemporary } from './temporary-file.js';
 
-interface Standing {
+interface Standing extends LeaseContent {
   readonly fence: number;
-  readonly owner: LeaseOwner;
-  readonly ttlMs: number;
   readonly released: boolean;
-  /** See `Lease.unsafeFence`: what the next owner has to reckon with. */
-  readonly unsafeFence: number;
+  /** By the clock of its owner: says whether it changed, not when. */
   readonly heartbeatMs: number;
 }
 
@@ -59,9 +70,17 @@ export class FileLeases implements Leases {
   }
 
   acquire(name: Name, options: LeaseOptions = {}): Promise<Lease> {
-    return labelled(`take the lease on ${name.join('/')}`, () =>
-      this.#acquire(name, options.ttlMs ?? LEASE_TTL_MS),
-    );
+    return labelled(`take the lease on ${name.join('/')}`, async () => {
+      const folder = await this.#paths.folder([...name, 'lease'], { make: true });
+      await ensureFolder(this.#fs, folder);
+      if (waitMsOf(options) === 0) return this.#acquire(name, folder, options, null);
+      const ticket = new LeaseTicket(this.#fs, folder, { clock: this.#clock, identity: this.#identity });
+      try {
+        return await acquireInLine(folder, name, options, () => this.#acquire(name, folder, options, ticket));
+      } finally {
+        await ticket.drop();
+      }
+    });
   }
 
   inspect(name: Name): ReturnType<Leases['inspect']> {
@@ -69,41 +88,72 @@ export class FileLeases implements Leases {
       const folder = await this.#paths.folder([...name, 'lease'], { make: false });
       const standing = await this.#standing(folder);
       if (!standing || standing.released) return null;
-      return { fence: standing.fence, owner: standing.owner, alive: this.#isAlive(standing) };
+      const { fence, owner, ttlMs, heartbeatMs } = standing;
+      const looksAlive = Math.abs(this.#clock.nowMs() - heartbeatMs) <= ttlMs;
+      return { fence, owner, alive: this.#isAlive(folder, standing) && looksAlive };
     });
   }
 
-  async #acquire(name: Name, ttlMs: number): Promise<Lease> {
-    const folder = await this.#paths.folder([...name, 'lease'], { make: true });
-    await ensureFolder(this.#fs, folder);
-    const label = name.join('/');
+  /** @param ticket of a caller that waits in line; others wait only while it is not clear whether the owner is alive */
+  async #acquire(
+    name: Name,
+    folder: string,
+    { ttlMs = LEASE_TTL_MS, force = false }: LeaseOptions,
+    ticket: LeaseTicket | null,
+  ): Promise<Lease> {
     for (;;) {
       const standing = await this.#standing(folder);
-      if (standing && !standing.released && this.#isAlive(standing)) {
-        throw leaseHeld(label, standing.fence, standing.owner, this.#clock.nowMs() - standing.heartbeatMs);
-      }
+      if (!force && (await this.#mayNot(folder, standing, ticket))) throw this.#held(name, standing!);
       const fence = (standing?.fence ?? 0) + 1;
       const unsafeFence = standing?.unsafeFence ?? 0;
       const own = tokenName(fence);
-      if (!(await this.#claim(folder, fence, own, { ttlMs, unsafeFence }))) continue; // another contender won
+      const content = { owner: this.#identity.owner(), ttlMs, unsafeFence };
+      if (!(await this.#claim(folder, fence, own, content))) continue; // another contender won
       await this.#fenceOff(folder, fence, own);
       const takenOver = standing !== null && !standing.released;
-      return new FileLease(this.#fs, this.#clock, {
-        folder,
-        label,
-        own,
-        fence,
-        takenOver,
-        unsafeFence,
-        ttlMs,
-      });
+      const onRelease = () => wakeLine(folder);
+      const held = { folder, label: name.join('/'), own, fence, takenOver, unsafeFence, ttlMs, onRelease };
+      return new FileLease(this.#fs, this.#clock, held);
     }
   }
 
-  #isAlive(standing: Standing): boolean {
+  /** True while the lease is another's, or another's turn. */
+  async #mayNot(folder: string, standing: Standing | null, ticket: LeaseTicket | null): Promise<boolean> {
+    const held = standing !== null && !standing.released;
+    if (held && (ticket ? this.#isAlive(folder, standing) : await this.#outlives(folder, standing))) {
+      await ticket?.beat();
+      return true;
+    }
+    return standing !== null && ticket !== null && !(await ticket.isFirst());
+  }
+
+  #held(name: Name, { fence, owner, heartbeatMs }: Standing): RekindleError {
+    const ageMs = this.#clock.nowMs() - heartbeatMs;
+    return leaseHeld(name, { fence, owner, ageMs, isSelf: isSelf(this.#identity, owner) });
+  }
+
+  /**
+   * Where the owner runs out of sight its heartbeat tells, and only by changing: its clock may be another. Unchanged for a whole life
+   * of the lease while this process looked means that it ended.
+   */
+  #isAlive(folder: string, standing: Standing): boolean {
     const state = this.#identity.state(standing.owner);
-    if (state === 'gone') return false;
-    return this.#clock.nowMs() - standing.heartbeatMs <= standing.ttlMs;
+    if (state === 'gone' || state === 'rebooted') return false;
+    const { fence, owner, heartbeatMs, ttlMs } = standing;
+    const mark = `${fence}/${owner.nonce}/${heartbeatMs}`;
+    return HeartbeatWatch.on(this.#clock).unchangedMs(folder, mark) < ttlMs;
+  }
+
+  /** As `isAlive`. A heartbeat that looks old, or comes from the future, is watched for as long as it takes to know. */
+  async #outlives(folder: string, seen: Standing): Promise<boolean> {
+    for (let standing: Standing | null = seen; ; ) {
+      if (!standing || standing.released || !this.#isAlive(folder, standing)) return false;
+      const ageMs = this.#clock.nowMs() - standing.heartbeatMs;
+      const changed = standing.heartbeatMs !== seen.heartbeatMs || standing.fence !== seen.fence;
+      if (changed || Math.abs(ageMs) <= standing.ttlMs) return true;
+      await sleepOn(this.#clock, Math.min(1_000, standing.ttlMs / 10));
+      standing = await this.#standing(folder);
+    }
   }
 
   /** The newest lease file. One that cannot be read (its owner died while making it) has an unknown owner. */
@@ -114,14 +164,17 @@ export class FileLeases implements Leases {
     const fence = Math.max(...fences);
     const file = path.join(folder, leaseName(fence));
     const stat = await this.#fs.stat(file);
-    const content = parseOwner(await readWhole(this.#fs, file));
+    const content = parseLease(await readWhole(this.#fs, file));
     const released = names.includes(releasedName(fence));
+    const owner = content?.owner ?? UNKNOWN_OWNER;
+    // An owner that is gone from this kernel has no file open any more: nothing has to be sealed because of it.
+    const isSafe = released || this.#identity.state(owner) === 'gone';
     return {
       fence,
-      owner: content?.owner ?? UNKNOWN_OWNER,
+      owner,
       ttlMs: content?.ttlMs ?? LEASE_TTL_MS,
       released,
-      unsafeFence: released ? (content?.unsafeFence ?? fence) : fence,
+      unsafeFence: content && isSafe ? content.unsafeFence : fence,
       heartbeatMs: stat?.modifiedMs ?? 0,
     };
   }
@@ -136,14 +189,8 @@ export class FileLeases implements Leases {
   }
 
   /** The content is whole before the name exists, and the name is durable before anyone relies on it. */
-  async #claim(
-    folder: string,
-    fence: number,
-    own: string,
-    terms: { readonly ttlMs: number; readonly unsafeFence: number },
-  ): Promise<boolean> {
-    const content = { owner: this.#identity.owner(), ttl_ms: terms.ttlMs, unsafe_fence: terms.unsafeFence };
-    const bytes = Buffer.from(`${JSON.stringify(content)}\n`);
+  async #claim(folder: string, fence: number, own: string, content: LeaseContent): Promise<boolean> {
+    const bytes = encodeLease(content);
     let won = false;
     try {
       await withFile(await this.#fs.open(path.join(folder, own), 'create'), async (file) => {
@@ -211,123 +258,4 @@ export class FileLeases implements Leases {
     for (const name of leftover) await this.#fs.unlink(path.join(folder, name)).catch(() => {});
     await sweepTemporary(this.#fs, folder);
   }
-}
-
-interface HeldLease {
-  readonly folder: string;
-  readonly label: string;
-  /** The name of the file that nobody else can make. */
-  readonly own: string;
-  readonly fence: number;
-  readonly takenOver: boolean;
-  readonly unsafeFence: number;
-  readonly ttlMs: number;
-}
-
-class FileLease implements Lease {
-  readonly fence: number;
-  readonly takenOver: boolean;
-  readonly unsafeFence: number;
-  readonly #fs: FileSystem;
-  readonly #clock: Clock;
-  readonly #held: HeldLease;
-  readonly #state = new LeaseState();
-  #checkedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(fs: FileSystem, clock: Clock, held: HeldLease) {
-    this.#fs = fs;
-    this.#clock = clock;
-    this.#held = held;
-    this.fence = held.fence;
-    this.takenOver = held.takenOver;
-    this.unsafeFence = held.unsafeFence;
-    this.#state.startHeartbeat(Math.max(50, held.ttlMs / 3), () => this.renew());
-  }
-
-  get held(): boolean {
-    return this.#state.held;
-  }
-
-  get lost(): AbortSignal {
-    return this.#state.lost;
-  }
-
-  async check(options: { readonly maxAgeMs?: number } = {}): Promise<void> {
-    const fresh = options.maxAgeMs !== undefined && performance.now() - this.#checkedAt <= options.maxAgeMs;
-    if (fresh) this.#state.throwUnlessHeld(this.#held.label, this.fence);
-    else await labelled(`check the lease on ${this.#held.label}`, () => this.#check());
-  }
-
-  async #check(): Promise<void> {
-    const started = performance.now();
-    this.#state.throwUnlessHeld(this.#held.label, this.fence);
-    const own = await this.#fs.stat(path.join(this.#held.folder, this.#held.own));
-    if (!own) throw this.#state.markLost(this.#held.label, this.fence);
-    this.#checkedAt = started;
-  }
-
-  renew(): Promise<void> {
-    return labelled(`renew the lease on ${this.#held.label}`, async () => {
-      await this.#check();
-      await this.#fs.touch(path.join(this.#held.folder, leaseName(this.fence)), this.#clock.nowMs());
-    });
-  }
-
-  release(): Promise<void> {
-    this.#state.release();
-    if (this.lost.aborted) return Promise.resolve();
-    return labelled(`release the lease on ${this.#held.label}`, () =>
-      markReleased(this.#fs, this.#held.folder, this.fence),
-    );
-  }
-}
-
-async function markReleased(fs: FileSystem, folder: string, fence: number): Promise<void> {
-  try {
-    await (await fs.open(path.join(folder, releasedName(fence)), 'create')).close();
-  } catch (thrown) {
-    if (errnoOf(thrown) !== 'EEXIST' && errnoOf(thrown) !== 'ENOENT') throw thrown;
-  }
-}
-
-/** The name of one contender's file. */
-function tokenName(fence: number): string {
-  return `${String(fence).padStart(6, '0')}-${randomBytes(8).toString('hex')}.json`;
-}
-
-function tokenFenceOf(name: string): number | null {
-  const match = /^(\d{6,15})-[0-9a-f]{16}\.json$/.exec(name);
-  return match ? Number(match[1]) : null;
-}
-
-function leaseName(fence: number): string {
-  return `${String(fence).padStart(6, '0')}.json`;
-}
-
-function releasedName(fence: number): string {
-  return `${String(fence).padStart(6, '0')}.released`;
-}
-
-function fenceOf(name: string): number | null {
-  const match = /^(\d{6,15})\.json$/.exec(name);
-  return match ? Number(match[1]) : null;
-}
-
-function releasedFenceOf(name: string): number | null {
-  const match = /^(\d{6,15})\.released$/.exec(name);
-  return match ? Number(match[1]) : null;
-}
-
-function parseOwner(bytes: Buffer | null): { owner: LeaseOwner; ttlMs: number; unsafeFence: number } | null {
-  const value: JsonValue | undefined = bytes === null ? undefined : tryParseJson(bytes.toString('utf8'));
-  if (!isJsonObject(value) || !isJsonObject(value['owner'])) return null;
-  const { pid, processStart, host, nonce } = value['owner'];
-  const { ttl_ms: ttlMs, unsafe_fence: unsafeFence } = value;
-  if (typeof pid !== 'number' || typeof host !== 'string' || typeof nonce !== 'string') return null;
-  if (typeof ttlMs !== 'number' || !(ttlMs > 0) || typeof unsafeFence !== 'number') return null;
-  return {
-    owner: { pid, processStart: typeof processStart === 'string' ? processStart : null, host, nonce },
-    ttlMs,
-    unsafeFence,
-  };
 }

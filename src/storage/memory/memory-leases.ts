@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../core/clock.js';
+import { type Clock, monotonicMs } from '../../core/clock.js';
 import { LEASE_TTL_MS } from '../../core/limits.js';
+import { acquireInLine, waitMsOf, wakeLine } from '../lease-line.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
 import { keyOf } from '../name-key.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
 
 export class MemoryLeases implements Leases {
   readonly #clock: Clock;
+  readonly #id = randomBytes(8).toString('hex');
   readonly #held = new Map<
     string,
     { fence: number; owner: LeaseOwner; released: boolean; beatMs: number; ttlMs: number }
@@ -17,12 +19,20 @@ export class MemoryLeases implements Leases {
   }
 
   async acquire(name: Name, options: LeaseOptions = {}): Promise<Lease> {
+    if (waitMsOf(options) === 0) return this.#acquire(name, options);
+    return acquireInLine(this.#lineKey(name), name, options, () => this.#acquire(name, options));
+  }
+
+  #lineKey(name: Name): string {
+    return `memory ${this.#id} ${keyOf(name)}`;
+  }
+
+  async #acquire(name: Name, { ttlMs = LEASE_TTL_MS, force = false }: LeaseOptions): Promise<Lease> {
     const key = keyOf(name);
-    const ttlMs = options.ttlMs ?? LEASE_TTL_MS;
     const before = this.#held.get(key);
-    const age = this.#clock.nowMs() - (before?.beatMs ?? 0);
-    if (before && !before.released && age <= before.ttlMs) {
-      throw leaseHeld(name.join('/'), before.fence, before.owner, age);
+    const ageMs = monotonicMs(this.#clock) - (before?.beatMs ?? 0);
+    if (!force && before && !before.released && ageMs <= before.ttlMs) {
+      throw leaseHeld(name, { fence: before.fence, owner: before.owner, ageMs, isSelf: true });
     }
     const owner: LeaseOwner = {
       pid: process.pid,
@@ -31,7 +41,7 @@ export class MemoryLeases implements Leases {
       nonce: randomBytes(8).toString('hex'),
     };
     const fence = (before?.fence ?? 0) + 1;
-    this.#held.set(key, { fence, owner, released: false, beatMs: this.#clock.nowMs(), ttlMs });
+    this.#held.set(key, { fence, owner, released: false, beatMs: monotonicMs(this.#clock), ttlMs });
     return this.#lease(key, name, fence, before !== undefined && !before.released, ttlMs);
   }
 
@@ -43,12 +53,14 @@ export class MemoryLeases implements Leases {
     };
     const renew = async () => {
       await check();
-      this.#held.get(key)!.beatMs = this.#clock.nowMs();
+      this.#held.get(key)!.beatMs = monotonicMs(this.#clock);
     };
     const release = async () => {
       state.release();
       const held = this.#held.get(key);
-      if (held?.fence === fence) held.released = true;
+      if (held?.fence !== fence) return;
+      held.released = true;
+      wakeLine(this.#lineKey(name));
     };
     state.startHeartbeat(Math.max(50, ttlMs / 3), renew);
     return {
@@ -68,6 +80,10 @@ export class MemoryLeases implements Leases {
   async inspect(name: Name): ReturnType<Leases['inspect']> {
     const held = this.#held.get(keyOf(name));
     if (!held || held.released) return null;
-    return { fence: held.fence, owner: held.owner, alive: this.#clock.nowMs() - held.beatMs <= held.ttlMs };
+    return {
+      fence: held.fence,
+      owner: held.owner,
+      alive: monotonicMs(this.#clock) - held.beatMs <= held.ttlMs,
+    };
   }
 }

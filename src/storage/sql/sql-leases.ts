@@ -1,16 +1,20 @@
 /** Leases as rows. Who takes one over fences off, in the same transaction, everything that was written under it. */
-import { type Clock, systemClock } from '../../core/clock.js';
+import { type Clock, sleepOn, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { LEASE_TTL_MS } from '../../core/limits.js';
+import { HeartbeatWatch } from '../heartbeat-watch.js';
+import { acquireInLine, waitMsOf, wakeLine } from '../lease-line.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
 import { keyOf } from '../name-key.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
-import type { ProcessIdentity } from '../process-identity.js';
+import { isSelf, type ProcessIdentity } from '../process-identity.js';
 import type { LeaseRef, LeaseRow, SqlEngine } from './sql-engine.js';
 
 export interface SqlLeasesOptions {
   readonly clock: Clock;
   readonly identity: ProcessIdentity;
+  /** Of the store: those who wait for one lease in this process form one line, however often the store was opened. */
+  readonly place: () => string;
 }
 
 export class SqlLeases implements Leases {
@@ -30,30 +34,60 @@ export class SqlLeases implements Leases {
 
   async acquire(name: Name, options: LeaseOptions = {}): Promise<Lease> {
     const key = keyOf(name);
-    const ttlMs = options.ttlMs ?? LEASE_TTL_MS;
+    if (waitMsOf(options) === 0) return this.#acquire(name, key, options);
+    return acquireInLine(this.#lineKey(key), name, options, () => this.#acquire(name, key, options));
+  }
+
+  #lineKey(key: string): string {
+    return `${this.#options.place()} ${key}`;
+  }
+
+  async #acquire(name: Name, key: string, options: LeaseOptions): Promise<Lease> {
+    const { ttlMs = LEASE_TTL_MS, force = false, waitMs = 0 } = options;
+    const { identity, clock } = this.#options;
     for (;;) {
       const { nowMs } = this;
       const seen = await this.#engine.run('readLease', { key, nowMs });
-      if (seen && !seen.released && this.#isAlive(seen)) {
-        throw leaseHeld(name.join('/'), seen.fence, ownerOf(seen), seen.ageMs);
+      if (!force && seen && !seen.released && this.#isAlive(key, seen)) {
+        const owner = ownerOf(seen);
+        const held = { fence: seen.fence, owner, ageMs: seen.ageMs, isSelf: isSelf(identity, owner) };
+        if (waitMs > 0 || !isFromFuture(seen)) throw leaseHeld(name, held);
+        await sleepOn(clock, Math.min(1_000, seen.ttlMs / 10)); // only by watching it is known whether it still beats
+        continue;
       }
-      const owner = JSON.stringify(this.#options.identity.owner());
+      const owner = JSON.stringify(identity.owner());
       const taken = await this.#engine.run('takeLease', { key, seen, owner, ttlMs, nowMs });
       if (!taken) continue; // another contender came first
       const takenOver = seen !== null && !seen.released;
-      const held = { key, label: name.join('/'), fence: (seen?.fence ?? 0) + 1, takenOver, ttlMs };
-      return new SqlLease(this.#engine, this, held);
+      const onRelease = () => wakeLine(this.#lineKey(key));
+      const fence = (seen?.fence ?? 0) + 1;
+      return new SqlLease(this.#engine, this, {
+        key,
+        label: name.join('/'),
+        fence,
+        takenOver,
+        ttlMs,
+        onRelease,
+      });
     }
   }
 
-  #isAlive(row: LeaseRow): boolean {
-    return row.ageMs <= row.ttlMs && this.#options.identity.state(ownerOf(row)) !== 'gone';
+  /**
+   * All who use the store go by its one clock, so an old heartbeat is old. Where that clock was put back, heartbeats come from the
+   * future: then only what this process sees counts.
+   */
+  #isAlive(key: string, row: LeaseRow): boolean {
+    const state = this.#options.identity.state(ownerOf(row));
+    if (state === 'gone' || state === 'rebooted' || row.ageMs > row.ttlMs) return false;
+    const mark = `${row.fence}/${row.beatMs}`;
+    return HeartbeatWatch.on(this.#options.clock).unchangedMs(this.#lineKey(key), mark) < row.ttlMs;
   }
 
   async inspect(name: Name): ReturnType<Leases['inspect']> {
-    const row = await this.#engine.run('readLease', { key: keyOf(name), nowMs: this.nowMs });
+    const key = keyOf(name);
+    const row = await this.#engine.run('readLease', { key, nowMs: this.nowMs });
     if (!row || row.released) return null;
-    return { fence: row.fence, owner: ownerOf(row), alive: this.#isAlive(row) };
+    return { fence: row.fence, owner: ownerOf(row), alive: this.#isAlive(key, row) };
   }
 }
 
@@ -63,6 +97,11 @@ interface HeldLease {
   readonly fence: number;
   readonly takenOver: boolean;
   readonly ttlMs: number;
+  readonly onRelease: () => void;
+}
+
+function isFromFuture({ ageMs, ttlMs }: LeaseRow): boolean {
+  return ageMs < -ttlMs;
 }
 
 export class SqlLease implements Lease {
@@ -74,6 +113,7 @@ export class SqlLease implements Lease {
   readonly #engine: SqlEngine;
   readonly #leases: SqlLeases;
   readonly #label: string;
+  readonly #onRelease: () => void;
   readonly #state = new LeaseState();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -81,6 +121,7 @@ export class SqlLease implements Lease {
     this.#engine = engine;
     this.#leases = leases;
     this.#label = held.label;
+    this.#onRelease = held.onRelease;
     this.fence = held.fence;
     this.takenOver = held.takenOver;
     this.ref = { key: held.key, fence: held.fence };
@@ -112,7 +153,9 @@ export class SqlLease implements Lease {
 
   async release(): Promise<void> {
     this.#state.release();
-    if (!this.lost.aborted) await this.#engine.run('releaseLease', this.ref);
+    if (this.lost.aborted) return;
+    await this.#engine.run('releaseLease', this.ref);
+    this.#onRelease();
   }
 
   /** @throws LEASE_LOST when it is known that the lease is held no more */

@@ -47,7 +47,7 @@ export abstract class SqlStorage implements StorageBackend {
     this.#engine = engine;
     this.#gatherMs = options.gatherMs ?? 0;
     this.#watch = new SqlWatch(engine);
-    this.leases = new SqlLeases(engine, { clock, identity });
+    this.leases = new SqlLeases(engine, { clock, identity, place: () => this.place });
     this.documents = new SqlDocuments(engine, () => this.leases.nowMs);
   }
 

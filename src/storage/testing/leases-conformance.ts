@@ -11,6 +11,7 @@ const TTL_MS = 30_000;
 export function leasesConformance(suite: Suite): void {
   suite.group('leases: acquire and release', () => acquireTests(suite));
   suite.group('leases: take-over', () => takeOverTests(suite));
+  suite.group('leases: waiting', () => waitingTests(suite));
   suite.group('leases: inspect', () => inspectTests(suite));
   suite.group('leases: names', () => nameTests(suite));
 }
@@ -162,6 +163,82 @@ function takeOverTests(suite: Suite): void {
     const won = (await Promise.allSettled(contenders)).filter((result) => result.status === 'fulfilled');
     assert.equal(won.length, 1);
     assert.equal(won[0]!.value.takenOver, true);
+  });
+}
+
+function waitingTests(suite: Suite): void {
+  suite.test('gives the lease to a caller with waitMs once it is released', async ({ backend }) => {
+    const first = await backend.leases.acquire(NAME);
+    const waiting = backend.leases.acquire(NAME, { waitMs: 20_000 });
+    await first.release();
+    const second = await waiting;
+    assert.equal(second.takenOver, false);
+    assert.ok(second.fence > first.fence);
+  });
+
+  suite.test('lets callers of one process have it in the order of their calls', async ({ backend }) => {
+    const first = await backend.leases.acquire(NAME);
+    const order: number[] = [];
+    const waiting = Array.from({ length: 6 }, async (_, index) => {
+      const lease = await backend.leases.acquire(NAME, { waitMs: 20_000 });
+      order.push(index);
+      await lease.release();
+    });
+    await first.release();
+    await Promise.all(waiting);
+    assert.deepEqual(order, [0, 1, 2, 3, 4, 5]);
+  });
+
+  suite.test('ends with LEASE_HELD, and the owner, when the time is over', async ({ backend }) => {
+    await backend.leases.acquire(NAME);
+    const waiting = [1, 2].map(() => backend.leases.acquire(NAME, { waitMs: 40 }));
+    for (const result of await Promise.allSettled(waiting)) {
+      assert.ok(result.status === 'rejected' && isRekindleError(result.reason, 'LEASE_HELD'));
+      assert.ok(result.reason.details['owner']);
+    }
+  });
+
+  suite.test('ends with ABORTED when its signal says so, and leaves the line', async ({ backend }) => {
+    const first = await backend.leases.acquire(NAME);
+    const controller = new AbortController();
+    const gone = backend.leases.acquire(NAME, { waitMs: 20_000, signal: controller.signal });
+    const next = backend.leases.acquire(NAME, { waitMs: 20_000 });
+    controller.abort();
+    await assertRejects(gone, 'ABORTED');
+    await first.release();
+    await (await next).check();
+  });
+
+  suite.test('refuses a time that is none with INVALID_ARGUMENT', async ({ backend }) => {
+    for (const waitMs of [-1, Number.NaN])
+      await assertRejects(backend.leases.acquire(NAME, { waitMs }), 'INVALID_ARGUMENT');
+    assert.equal(await backend.leases.inspect(NAME), null);
+  });
+
+  suite.multiProcess('ends when another process releases', async (store) => {
+    const another = await store.openAnother();
+    const first = await another.leases.acquire(NAME);
+    const waiting = store.backend.leases.acquire(NAME, { waitMs: 20_000 });
+    await first.release();
+    await (await waiting).check();
+  });
+
+  suite.test('is not needed with force: a living owner is fenced off', async ({ backend }) => {
+    const first = await backend.leases.acquire(NAME);
+    const second = await backend.leases.acquire(NAME, { force: true });
+    assert.equal(second.takenOver, true);
+    await assertRejects(first.check(), 'LEASE_LOST');
+    await second.check();
+  });
+
+  suite.test('is what a lease that this very process holds advises', async ({ backend }) => {
+    await backend.leases.acquire(NAME);
+    await assert.rejects(backend.leases.acquire(NAME), (thrown: unknown) => {
+      assert.ok(isRekindleError(thrown, 'LEASE_HELD'));
+      const text = 'Agent one is already open in this process. Close it first, or pass waitMs.';
+      assert.equal(thrown.message, text);
+      return true;
+    });
   });
 }
 

@@ -240,4 +240,78 @@ describe('clocks', () => {
       expect(await codeOf(other.leases.acquire(NAME))).toBe('LEASE_HELD');
     }
   });
+
+  it.each([
+    ['behind', -3_600_000],
+    ['ahead', 3_600_000],
+  ])('an hour %s do not keep an owner that has ended in power', async (_, skewMs) => {
+    const { storage, clock } = await fileFixture();
+    await storage({ identity: identityOf('unknown') }).leases.acquire(NAME, { ttlMs: TTL_MS });
+    const contender = new ManualClock(clock.nowMs() + skewMs);
+    const started = contender.nowMs();
+    const other = storage({ clock: contender, identity: identityOf('unknown') });
+    expect(await other.leases.acquire(NAME)).toMatchObject({ fence: 2, takenOver: true, unsafeFence: 1 });
+    expect(contender.nowMs() - started).toBeGreaterThanOrEqual(TTL_MS);
+    expect(contender.nowMs() - started).toBeLessThan(1.5 * TTL_MS);
+  });
+
+  it.each([-3_600_000, 3_600_000])('that differ by %s ms do not rob an owner that beats', async (skewMs) => {
+    const { storage } = await fileFixture();
+    const skewed = { nowMs: () => Date.now() + skewMs };
+    const owner = storage({ clock: skewed, identity: identityOf('unknown') });
+    const lease = await owner.leases.acquire(NAME, { ttlMs: 300 });
+    const other = storage({ clock: systemClock, identity: identityOf('unknown') });
+    expect(await codeOf(other.leases.acquire(NAME))).toBe('LEASE_HELD');
+    await lease.check();
+  });
+});
+
+describe('an owner that is gone from this kernel', () => {
+  it('leaves nothing to be sealed; one that ran before a restart of the machine does', async () => {
+    const { storage } = await fileFixture();
+    await storage({ identity: identityOf('running') }).leases.acquire(NAME);
+    const second = await storage({ identity: identityOf('gone') }).leases.acquire(NAME);
+    expect(second).toMatchObject({ fence: 2, takenOver: true, unsafeFence: 0 });
+    const third = await storage({ identity: identityOf('rebooted') }).leases.acquire(NAME);
+    expect(third).toMatchObject({ fence: 3, takenOver: true, unsafeFence: 2 });
+    const fourth = await storage({ identity: identityOf('gone') }).leases.acquire(NAME);
+    expect(fourth).toMatchObject({ fence: 4, takenOver: true, unsafeFence: 2 });
+  });
+});
+
+describe('the line between processes', () => {
+  const ticket = 'waiting-000000000000001-0123456789abcdef.json';
+
+  async function withTicket(state: ReturnType<ProcessIdentity['state']>) {
+    const fixture = await withLeaseFolder();
+    const store = fixture.storage({ identity: identityOf(state), clock: systemClock });
+    await (await store.leases.acquire(NAME)).release();
+    const owner = { pid: 1, processStart: '1', host: 'there', nonce: 'n' };
+    await fs.writeFile(
+      path.join(fixture.folder, ticket),
+      JSON.stringify({ owner, ttl_ms: 3_000, unsafe_fence: 0 }),
+    );
+    return { ...fixture, store };
+  }
+
+  it('lets those go first who came first, and takes the place away with its owner', async () => {
+    const { store, folder, files } = await withTicket('running');
+    const waiting = store.leases.acquire(NAME, { waitMs: 10_000 });
+    await sleep(100);
+    expect((await files()).filter((name) => name.startsWith('waiting-'))).toHaveLength(2);
+    await fs.rm(path.join(folder, ticket));
+    await (await waiting).check();
+    expect((await files()).filter((name) => name.startsWith('waiting-'))).toEqual([]);
+  });
+
+  it('does not wait for a process that is gone', async () => {
+    const { store, files } = await withTicket('gone');
+    await (await store.leases.acquire(NAME, { waitMs: 200 })).check();
+    expect(await files()).not.toContain(ticket);
+  });
+
+  it('is passed by a caller that does not wait', async () => {
+    const { store } = await withTicket('running');
+    await (await store.leases.acquire(NAME)).check();
+  });
 });
