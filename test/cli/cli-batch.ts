@@ -1,36 +1,7 @@
-/**
- * Several commands in one process, one after the other, each with the command line loaded anew: where a test needs many of them, most
- * of the time would go into starting processes.
- */
-import { execFile } from 'node:child_process';
-import os from 'node:os';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+/** Several commands, one after the other. */
 import type { JsonObject } from '../../src/core/json.js';
-import { CLI_BUILD } from '../support/build-cli.js';
 import type { CliResult } from './cli-fixture.js';
-
-const MAIN = pathToFileURL(path.join(CLI_BUILD, 'cli', 'main.js')).href;
-const SCRIPT = `
-const [main, commands] = [process.argv[1], JSON.parse(process.argv[2])];
-process.execArgv = []; // so that arguments are read as those of a script
-const streams = ['stdout', 'stderr'];
-const writers = streams.map((name) => process[name].write);
-const results = [];
-for (const [index, args] of commands.entries()) {
-  const result = { code: 0, stdout: '', stderr: '' };
-  for (const name of streams) process[name].write = (text) => { result[name] += text; return true; };
-  process.argv = [process.execPath, main, ...args];
-  process.exitCode = undefined;
-  await import(main + '?' + index);
-  process.stdout.removeAllListeners('error');
-  results.push({ ...result, code: process.exitCode ?? 0 });
-}
-streams.forEach((name, index) => { process[name].write = writers[index]; });
-process.exitCode = 0;
-process.stdout.write(JSON.stringify(results));
-`;
+import { runHosted } from './cli-host.js';
 
 type ForEach<Commands> = { [Index in keyof Commands]: CliResult };
 
@@ -39,13 +10,9 @@ export async function runCliBatch<const Commands extends readonly (readonly stri
   commands: Commands,
   options: { readonly cwd?: string } = {},
 ): Promise<ForEach<Commands>> {
-  const { REKINDLE_MEMORY_DIR: _, AUTOBYTEUS_MEMORY_DIR: __, ...env } = process.env;
-  const args = ['--input-type=module', '-e', SCRIPT, MAIN, JSON.stringify(commands)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd: options.cwd ?? os.tmpdir(),
-    env,
-  });
-  return JSON.parse(stdout) as ForEach<Commands>;
+  const results: CliResult[] = [];
+  for (const args of commands) results.push(await runHosted({ args, ...options }));
+  return results as ForEach<Commands>;
 }
 
 /** Commands below one command, for the memory in a folder, which is the current folder, too. */

@@ -1,4 +1,4 @@
-/** The command line as a person runs it: a process of its own, in a folder of its own. */
+/** The command line as a person runs it, in a folder of its own. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -9,6 +9,7 @@ import type { JsonObject } from '../../src/core/json.js';
 import type { ToolDefinition } from '../../src/core/tool-definition.js';
 import { encodeNameSegment } from '../../src/storage/name-encoding.js';
 import { CLI_BUILD } from '../support/build-cli.js';
+import { runHosted } from './cli-host.js';
 
 const MAIN = path.join(CLI_BUILD, 'cli', 'main.js');
 /** Each command is a process, on a machine that may be busy. */
@@ -35,7 +36,13 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Chi
   });
 }
 
+/** Runs a command that ends by itself. Where nothing is piped into it, this is in a process that runs others, too. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return options.input === undefined ? runHosted({ args, ...options }) : runCliProcess(args, options);
+}
+
+/** Runs a command as a process of its own. */
+export async function runCliProcess(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const child = startCli(args, options);
   child.stdin.end(options.input ?? '');
   return resultOf(child);

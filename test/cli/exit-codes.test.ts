@@ -10,7 +10,7 @@ import {
   conversation,
   entriesBelow,
   removeFolder,
-  runCli,
+  runCliProcess,
   tempFolder,
 } from './cli-fixture.js';
 
@@ -26,7 +26,7 @@ afterAll(() => removeFolder(dir));
 
 describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
   it('2 for an unknown command, and points to the help', async () => {
-    const [unknown, help] = await Promise.all([runCli(['nonsense']), runCli(['--help'])]);
+    const [unknown, help] = await Promise.all([runCliProcess(['nonsense']), runCliProcess(['--help'])]);
     expect(unknown).toMatchObject({ code: 2, stdout: '' });
     expect(unknown.stderr).toBe("error: unknown command 'nonsense'\n(see: rekindle --help)\n");
     expect(help).toMatchObject({ code: 0, stderr: '' });
@@ -52,7 +52,7 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('2 for a group of commands alone, with its commands, and for an argument that is missing', async () => {
-    const [group, argument] = await Promise.all([runCli(['workspace']), runCli(['state', 'show'])]);
+    const [group, argument] = await Promise.all([runCliProcess(['workspace']), runCliProcess(['state', 'show'])]);
     expect(group).toMatchObject({ code: 2, stdout: '' });
     expect(group.stderr).toContain('Usage: rekindle workspace [options] [command]');
     expect(group.stderr).toContain('  context [options] <agent> ');
@@ -63,8 +63,8 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
   it('2 for an id that is no id, 3 for an agent that is not there; neither leaves anything on disk', async () => {
     const before = await entriesBelow(dir);
     const [badId, unknown] = await Promise.all([
-      runCli(['inspect', '../busy', '-d', dir]),
-      runCli(['restore', 'nobody', '-d', dir, '--json']),
+      runCliProcess(['inspect', '../busy', '-d', dir]),
+      runCliProcess(['restore', 'nobody', '-d', dir, '--json']),
     ]);
     expect(badId).toMatchObject({ code: 2, stdout: '' });
     expect(badId.stderr).toContain('The name "../busy" is refused: it has a path separator. (INVALID_NAME)');
@@ -85,8 +85,8 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
     const opened = await openMemory(new FileStorage(dir), 'busy');
     try {
       const [chat, list] = await Promise.all([
-        runCli(['chat', '-a', 'busy', '-d', dir], { input: 'Hi.\n' }),
-        runCli(['list', '-d', dir, '--json']),
+        runCliProcess(['chat', '-a', 'busy', '-d', dir], { input: 'Hi.\n' }),
+        runCliProcess(['list', '-d', dir, '--json']),
       ]);
       expect(chat).toMatchObject({ code: 4, stdout: '' });
       expect(chat.stderr).toContain(`in use by process ${process.pid} on `);
