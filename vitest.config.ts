@@ -14,5 +14,7 @@ export default defineConfig({
     // loads everything again, takes a tenth of the time. No threads: they cannot set the umask.
     pool: 'forks',
     isolate: false,
+    // A quarter of the random inputs; `npm run test:long` tries all of them.
+    env: { REKINDLE_RUNS_SHARE: process.env['REKINDLE_RUNS_SHARE'] ?? '0.25' },
   },
 });

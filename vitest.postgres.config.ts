@@ -11,7 +11,7 @@ export default defineConfig({
     ...usual.test,
     include: [
       'test/storage/postgres/**/*.test.ts',
-      'test/storage/postgres-conformance.test.ts',
+      'test/storage/postgres-conformance.long.test.ts',
       'test/adapters/**/*.test.ts',
     ],
     exclude: [],

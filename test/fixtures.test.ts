@@ -1,9 +1,7 @@
 /** Each folder in `fixtures/memory` is a test: what its `expected.json` says, dry and for real, and again. */
-import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FIXTURES } from '../fixtures/making/all.js';
 import type { Expected } from '../fixtures/making/fixture.js';
@@ -128,19 +126,5 @@ describe('the fixtures', () => {
       const text = await fs.readFile(path.join(folder, name, 'expected.json'), 'utf8');
       expect(JSON.parse(text)).toStrictEqual(JSON.parse(JSON.stringify(expected)));
     }
-  });
-
-  it('are made anew with the same bytes', async () => {
-    const root = await tempFolder();
-    const script = fileURLToPath(new URL('../fixtures/generate.ts', import.meta.url));
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', script, root], {
-      cwd: path.dirname(path.dirname(script)),
-    });
-    const made = new Set(FIXTURES.map(({ name }) => name));
-    const hashes = async (of: string) =>
-      Object.entries(await folderState(of, { leases: true }))
-        .filter(([file]) => made.has(file.split(path.sep)[0]!))
-        .map(([file, state]) => `${file} ${state.split(' ')[0]}`);
-    expect(await hashes(root)).toStrictEqual(await hashes(folder));
   });
 });

@@ -52,7 +52,10 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
   });
 
   it('2 for a group of commands alone, with its commands, and for an argument that is missing', async () => {
-    const [group, argument] = await Promise.all([runCliProcess(['workspace']), runCliProcess(['state', 'show'])]);
+    const [group, argument] = await Promise.all([
+      runCliProcess(['workspace']),
+      runCliProcess(['state', 'show']),
+    ]);
     expect(group).toMatchObject({ code: 2, stdout: '' });
     expect(group.stderr).toContain('Usage: rekindle workspace [options] [command]');
     expect(group.stderr).toContain('  context [options] <agent> ');

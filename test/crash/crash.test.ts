@@ -7,9 +7,9 @@ import { KILL } from './workload.js';
 import { workloads } from './workloads/all.js';
 
 /** `.ci/run` explores two million. */
-const STATES_EACH = 60;
+const STATES_EACH = 40;
 /** Each of their states reads and writes many files. */
-const STATES_DEAR = 15;
+const STATES_DEAR = 10;
 const DEAR: ReadonlySet<string> = new Set(['checkpoints', 'checkpoint-keys']);
 /** A second or two where the machine is free. */
 const TIMEOUT_MS = 60_000;

@@ -106,14 +106,4 @@ describe('the limits of a shared state', () => {
     const limits = { keys: 1, totalBytes: 50 };
     expect(await den.state({ limits }).set('a', 1)).toMatchObject({ version: 2 });
   });
-
-  it('are the only ones: changes within them succeed also when many run at once', async () => {
-    const state = Den.memory().state();
-    const large = Array.from({ length: 36 }, () => ({ op: 'set' as const, key: 'a', value: text(262_144) }));
-    const results = await Promise.allSettled([
-      ...Array.from({ length: 8 }, () => state.batch(large)),
-      state.increment('innocent'),
-    ]);
-    expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
-  });
 });
