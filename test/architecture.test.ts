@@ -21,6 +21,8 @@ const LAYERS = [
 ] as const;
 
 const FILE_LINES_MAX = 350;
+/** Uses what a runtime has, where it has it. */
+const NATIVE_BYTES = 'core/bytes.ts';
 const FILE_SYSTEM_FOLDERS = ['storage/', 'cli/'];
 const ANYWHERE = [''];
 
@@ -44,8 +46,6 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },
   { packages: /^@photostructure\/sqlite$/, folders: ['storage/sqlite/'], lazy: true },
-  // In a clone, where a thread cannot load TypeScript by itself.
-  { packages: /^tsx$/, folders: ['storage/sqlite/'], lazy: true },
   { packages: /^@aws-sdk\//, folders: ['storage/objects/'], lazy: true },
   // Whoever imports these subpaths uses these packages.
   { packages: /^@langchain\/(core|langgraph-checkpoint)$/, folders: ['adapters/langgraph/'] },
@@ -220,6 +220,22 @@ describe('layers', () => {
     expectNone(problems, 'take a StorageBackend and use its documents, journals or blobs.');
   });
 
+  it('keep messages, and what it needs of core, free of Node', () => {
+    const reached = reachedFrom('messages/index.ts');
+    const problems = sources
+      .filter(({ file }) => reached.has(file))
+      .flatMap(({ file, tree, imports }) => [
+        ...imports
+          .filter((item) => !isRelative(item))
+          .map((item) => `src/${file}:${item.line} imports ${item.specifier}`),
+        ...(file === NATIVE_BYTES ? [] : globalsOfNode(file, tree)),
+      ]);
+    expectNone(
+      problems,
+      `it is bundled for browsers: use src/${NATIVE_BYTES} and src/core/sha256.ts, or what the standard of the language has.`,
+    );
+  });
+
   it('have no import cycle', () => {
     expectNone(
       cycles().map((cycle) => cycle.map((file) => `src/${file}`).join(' -> ')),
@@ -322,6 +338,27 @@ describe('code', () => {
     expectNone(problems, 'use `unknown` and check it, or a type parameter.');
   });
 });
+
+/** The files that come into a bundle with an entry: types leave nothing behind. */
+function reachedFrom(entry: string): Set<string> {
+  const reached = new Set([entry]);
+  for (const file of reached) {
+    const source = sources.find((candidate) => candidate.file === file);
+    for (const item of source?.imports ?? []) {
+      if (isRelative(item) && !item.typeOnly) reached.add(targetOf(file, item));
+    }
+  }
+  return reached;
+}
+
+function globalsOfNode(file: string, tree: ts.SourceFile): string[] {
+  const found: string[] = [];
+  visit(tree, (node) => {
+    if (ts.isIdentifier(node) && /^(Buffer|process|setImmediate|require|__dirname)$/.test(node.text))
+      found.push(`src/${file}:${lineOf(tree, node)} names ${node.text}`);
+  });
+  return found;
+}
 
 /** Strongly connected components of more than one file (Tarjan), each as one way round. */
 function cycles(): string[][] {

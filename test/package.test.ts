@@ -635,8 +635,6 @@ describe('files', () => {
 
 /** What a subpath is for: whoever imports `rekindle/langgraph` has it. `test/architecture.test.ts` keeps it out of everything else. */
 const SUBPATH_ONLY = ['@langchain/langgraph-checkpoint'];
-/** Needed where the source runs as it is, never by what is built. */
-const CLONE_ONLY = ['tsx'];
 
 describe('dependencies', () => {
   const used = packagesUsed();
@@ -645,7 +643,7 @@ describe('dependencies', () => {
   it('are the packages that the source imports, and no others', () => {
     const imported = [...new Set([...used.value, ...used.typeOrLazy])];
     expect(
-      imported.filter((name) => !optional.includes(name) && !CLONE_ONLY.includes(name)).sort(),
+      imported.filter((name) => !optional.includes(name)).sort(),
       'declare what src imports in `dependencies` (or as an optional peer), and take out what it does not',
     ).toEqual(Object.keys(manifest.dependencies).sort());
   });
@@ -664,8 +662,15 @@ describe('dependencies', () => {
     expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(optional));
   });
 
-  it('have exact versions, so that a clone gets what was tested', () => {
-    const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+  it('are ranges, so that an application gets patches; the lock file says what a clone gets', () => {
+    const fixed = Object.entries(manifest.dependencies).filter(
+      ([, range]) => !/^\^\d+\.\d+\.\d+$/.test(range),
+    );
+    expect(fixed).toEqual([]);
+  });
+
+  it('for development have exact versions', () => {
+    const loose = Object.entries(manifest.devDependencies).filter(
       ([, version]) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-beta\.\d+)?$/.test(version),
     );
     expect(loose).toEqual([]);

@@ -1,8 +1,8 @@
 /**
  * Says what an object is when its own properties do not tell. It looks at what the engine knows of it, so that objects of
  * another realm (a worker, `node:vm`, a test runner) are recognised, and what pretends to be a map is not taken for one.
+ * It needs no runtime of its own: `rekindle/messages` runs in browsers, too.
  */
-import { types } from 'node:util';
 
 /** An object of a literal, or without a prototype: nearly every object. */
 export function isPlain(input: object): boolean {
@@ -16,37 +16,37 @@ export function isPlain(input: object): boolean {
 
 /** The primitive inside `Object(1)`, `Object('a')`, `Object(1n)` and the like; null for every other object. */
 export function unboxed(input: object): { readonly primitive: unknown } | null {
-  if (!types.isBoxedPrimitive(input)) return null;
-  if (types.isNumberObject(input)) return { primitive: Number.prototype.valueOf.call(input) };
-  if (types.isStringObject(input)) return { primitive: String.prototype.valueOf.call(input) };
-  if (types.isBooleanObject(input)) return { primitive: Boolean.prototype.valueOf.call(input) };
-  if (types.isBigIntObject(input)) return { primitive: BigInt.prototype.valueOf.call(input) };
-  return { primitive: Symbol.prototype.valueOf.call(input) };
+  const box = BOXES.find((kind) => mayBe(input, kind));
+  return box ? answerOf(() => ({ primitive: (box.prototype.valueOf as () => unknown).call(input) })) : null;
 }
 
 /** The entries of a map: of a true one by the engine's own method, because a subclass may have another idea of them. */
 export function mapEntries(input: object): Iterable<unknown> | null {
-  if (types.isMap(input)) return Map.prototype.entries.call(input);
-  return input instanceof Map ? input : null;
+  const entries = mayBe(input, Map) ? answerOf(() => Map.prototype.entries.call(input)) : null;
+  return entries ?? (input instanceof Map ? input : null);
 }
 
 export function setMembers(input: object): Iterable<unknown> | null {
-  if (types.isSet(input)) return Set.prototype.values.call(input);
-  return input instanceof Set ? input : null;
+  const members = mayBe(input, Set) ? answerOf(() => Set.prototype.values.call(input)) : null;
+  return members ?? (input instanceof Set ? input : null);
 }
 
 /** A view that shares the memory of the input; null when it holds no bytes. */
-export function bytesOf(input: object): Buffer | null {
-  if (ArrayBuffer.isView(input)) return Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-  return types.isAnyArrayBuffer(input) ? Buffer.from(input) : null;
+export function bytesOf(input: object): Uint8Array | null {
+  if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
+  if (!BUFFERS.some((kind) => mayBe(input, kind))) return null;
+  return answerOf(() => {
+    const bytes = new Uint8Array(input as ArrayBuffer);
+    return bytes.buffer === input ? bytes : null; // anything else would have been taken for a list
+  });
 }
 
 export function timeOf(input: object): number | null {
-  return types.isDate(input) ? Date.prototype.getTime.call(input) : null;
+  return mayBe(input, Date) ? answerOf(() => Date.prototype.getTime.call(input)) : null;
 }
 
 export function isError(input: object): input is Error {
-  return types.isNativeError(input) || input instanceof Error;
+  return input instanceof Error || tagOf(input) === '[object Error]';
 }
 
 /** What an error carries beside its name and message. The standard's own fields are not enumerable. */
@@ -54,4 +54,30 @@ export function errorKeys(input: Error): string[] {
   const keys = Object.keys(input).filter((key) => key !== 'name' && key !== 'message');
   const standard = ['errors', 'error', 'suppressed'].filter((key) => Object.hasOwn(input, key));
   return [...new Set([...keys, ...standard, ...('cause' in input ? ['cause'] : [])])];
+}
+
+const BOXES = [Number, String, Boolean, BigInt, Symbol];
+/** A page that shares no memory with its workers has no class of the second kind. */
+const BUFFERS = [ArrayBuffer, ...(typeof SharedArrayBuffer === 'undefined' ? [] : [SharedArrayBuffer])];
+
+/** A cheap first look: what it lets through may still pretend. */
+function mayBe(input: object, kind: { readonly name: string; readonly prototype: object }): boolean {
+  return tagOf(input) === `[object ${kind.name}]` || inherits(input, kind.prototype);
+}
+
+function tagOf(input: object): string | null {
+  return answerOf(() => Object.prototype.toString.call(input));
+}
+
+function inherits(input: object, prototype: object): boolean {
+  return answerOf(() => Object.prototype.isPrototypeOf.call(prototype, input)) ?? false;
+}
+
+/** The engine's own methods throw for objects that are not of their kind. */
+function answerOf<T>(ask: () => T): T | null {
+  try {
+    return ask();
+  } catch {
+    return null;
+  }
 }

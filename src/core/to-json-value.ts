@@ -6,6 +6,7 @@
  * the state read back from disk are the same. Shared references are written out; only true cycles are cut, and what is
  * larger than any record.
  */
+import { toBase64 } from './bytes.js';
 import { messageOf } from './errors.js';
 import { type JsonObject, type JsonValue, setOwn } from './json.js';
 import { type JsonChange, type JsonChangeKind, JsonChanges, type Place, TOP } from './json-changes.js';
@@ -215,9 +216,9 @@ class Conversion {
     return this.#changed('date', at, Number.isNaN(time) ? null : new Date(time).toISOString());
   }
 
-  #bytes(bytes: Buffer, at: Place): JsonValue {
+  #bytes(bytes: Uint8Array, at: Place): JsonValue {
     if (this.#isTooMuch(bytes.length)) return this.#changed('size', at, TOO_LARGE);
-    const base64 = bytes.toString('base64');
+    const base64 = toBase64(bytes);
     this.#room -= base64.length;
     return this.#changed('bytes', at, { base64, bytes: bytes.length });
   }

@@ -1,5 +1,5 @@
 /** Media of messages for a file that stands alone: the bytes of artifacts are put into it, what is missing is said in words. */
-import { Buffer } from 'node:buffer';
+import { toBase64 } from '../../core/bytes.js';
 import { type ContentPart, isBlankText, type Media, type Message, partsOf } from '../message.js';
 import type { ExportOptions } from './transcript-exporter.js';
 
@@ -21,7 +21,7 @@ export function embed(media: Media, options: ExportOptions): EmbeddedMedia | nul
   const mime = media.mime ?? /^data:([^;,]+)/.exec(media.ref.slice(0, 200))?.[1] ?? TYPE_OF_KIND[media.kind];
   if (!media.ref.startsWith('sha256:')) return { url: media.ref, mime };
   const bytes = options.artifacts?.get(media.ref);
-  return bytes ? { url: `data:${mime};base64,${Buffer.from(bytes).toString('base64')}`, mime } : null;
+  return bytes ? { url: `data:${mime};base64,${toBase64(bytes)}`, mime } : null;
 }
 
 export function missingText(media: Media): string {

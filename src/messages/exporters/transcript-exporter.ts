@@ -2,7 +2,7 @@
  * What an exporter is: a writer of one tool's transcript format. Pure: the same messages and options give the same bytes, so ids
  * are derived from content and position, and times come from the options.
  */
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../core/sha256.js';
 import type { Message } from '../message.js';
 
 export interface ExportOptions {
@@ -25,7 +25,5 @@ export interface TranscriptExporter {
 
 /** Hex digits that depend on every one of the texts, and on their order. */
 export function digestOf(...texts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const text of texts) hash.update(`${text.length}:`).update(text);
-  return hash.digest('hex');
+  return sha256Hex(texts.map((text) => `${text.length}:${text}`).join(''));
 }

@@ -1,4 +1,5 @@
 /** Says which format a transcript has, from its content. Its name does not matter. */
+import { utf8Length, utf8Text } from '../../core/bytes.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { parseJsonKeepingDigits } from '../../core/json-digits.js';
@@ -87,8 +88,7 @@ async function headLines(source: TranscriptSource): Promise<JsonObject[] | null>
  * a line, or a document over several lines, has objects on its lines, too, but with commas and brackets.
  */
 async function hasRecordsOnLines(bytes: Uint8Array): Promise<boolean> {
-  const lines = Buffer.from(bytes)
-    .toString('utf8')
+  const lines = utf8Text(bytes)
     .replace(/^\uFEFF/, '')
     .split('\n', LINES_MAX);
   let whole = 0;
@@ -104,7 +104,7 @@ async function isOnlyRecords(line: string): Promise<boolean> {
   if (!line.startsWith('{')) return false;
   let end = 0;
   for await (const record of readJsonLines(sourceOf(line).chunks(), new LossAccount())) end = record.end;
-  return end === Buffer.byteLength(line);
+  return end === utf8Length(line);
 }
 
 /** A file of one line is a transcript of one record when the line says what it is; else it is a document. */
@@ -200,7 +200,7 @@ async function folderHead(files: readonly TranscriptSource[]): Promise<Transcrip
   for (const file of files.slice(0, FILES_MAX)) {
     const bytes = await file.slice(0, HEAD_BYTES);
     try {
-      items.push(parseJsonKeepingDigits(Buffer.from(bytes).toString('utf8')));
+      items.push(parseJsonKeepingDigits(utf8Text(bytes)));
     } catch {
       // A folder may hold other files beside the transcript's.
     }
@@ -211,9 +211,7 @@ async function folderHead(files: readonly TranscriptSource[]): Promise<Transcrip
 /** Some tools write the document as one JSON string that holds the JSON. */
 async function decodeDoubleEncoded(source: TranscriptSource): Promise<TranscriptSource> {
   if (source.files) return source;
-  const start = Buffer.from(await source.slice(0, 64))
-    .toString('utf8')
-    .trimStart();
+  const start = utf8Text(await source.slice(0, 64)).trimStart();
   if (!/^\uFEFF?\s*"/.test(start)) return source;
   if (source.size > DOUBLE_ENCODED_BYTES_MAX) {
     throw new RekindleError(
@@ -224,7 +222,7 @@ async function decodeDoubleEncoded(source: TranscriptSource): Promise<Transcript
       },
     );
   }
-  const text = Buffer.from(await source.slice(0, source.size)).toString('utf8');
+  const text = utf8Text(await source.slice(0, source.size));
   try {
     const inner: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     return typeof inner === 'string' ? sourceOf(inner, source.name) : source;

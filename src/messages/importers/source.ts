@@ -1,4 +1,5 @@
 /** Sources over what is in memory already. A file is a source in the command line, where the file system is. */
+import { utf8Bytes } from '../../core/bytes.js';
 import type { TranscriptSource } from './transcript.js';
 
 /** @param chunkBytes for tests: how much is given out at once */
@@ -7,7 +8,7 @@ export function sourceOf(
   name = 'transcript',
   chunkBytes = 1 << 20,
 ): TranscriptSource {
-  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+  const bytes = typeof content === 'string' ? utf8Bytes(content) : content;
   return {
     name,
     size: bytes.length,

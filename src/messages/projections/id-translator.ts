@@ -2,7 +2,7 @@
  * Ids and names as a target takes them. Injective, and decided by what came before only, so that a longer list begins with the
  * same bytes. Stored ids never change: the translation is made anew for each request.
  */
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../core/sha256.js';
 import type { IdRule, NameRule } from './target-limits.js';
 
 const HASH_CHARS = 8;
@@ -62,7 +62,7 @@ export class IdTranslator {
 
   #candidate(id: string, salt: string): string {
     const { max, exact } = this.#rule;
-    const hash = createHash('sha256').update(`${id}\n${salt}`).digest('hex');
+    const hash = sha256Hex(`${id}\n${salt}`);
     if (exact || max <= HASH_CHARS + 1) return hash.slice(0, max);
     return `${cleaned(id, max - HASH_CHARS - 1)}_${hash.slice(0, HASH_CHARS)}`;
   }
@@ -105,7 +105,7 @@ export class NameTranslator {
   }
 
   #candidate(name: string, hashed: string): string {
-    const hash = createHash('sha256').update(hashed).digest('hex').slice(0, HASH_CHARS);
+    const hash = sha256Hex(hashed).slice(0, HASH_CHARS);
     const start = cleaned(name, this.#rule.max - HASH_CHARS - 1);
     return `${/^[a-zA-Z_]/.test(start) ? '' : 't'}${start}`
       .slice(0, this.#rule.max - HASH_CHARS - 1)

@@ -2,6 +2,7 @@
  * Which media a request carries. Limits hold for the whole request, so the plan is made over the whole list: an image that is
  * too large, or one too many, becomes a line of text; the stored list keeps it.
  */
+import { toBase64 } from '../../core/bytes.js';
 import { imageSizeOf } from '../media-size.js';
 import { type Media, type Message, mediaOf } from '../message.js';
 import { bytesOf, mimeOfUrl } from './media-source.js';
@@ -127,9 +128,7 @@ function candidateOf(
   const side = size ? Math.max(size.width, size.height) : sideOf(media);
   const fault = media.kind === 'image' ? imageFault(base64Bytes, side, limits) : null;
   if (fault) return omitted(fault);
-  const data = Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.byteLength).toString(
-    'base64',
-  );
+  const data = toBase64(found.bytes);
   return { media, data: { kind: 'base64', mime, data }, times: 1, base64Bytes, side };
 }
 

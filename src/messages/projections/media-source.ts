@@ -2,6 +2,7 @@
  * Where the bytes of a medium are, and of which type they are. What the bytes say goes before what the list says: an image under
  * a wrong type is refused with the whole request, each time it is sent again.
  */
+import { byteText, fromBase64, utf8Bytes } from '../../core/bytes.js';
 import type { Media } from '../message.js';
 
 export interface FoundBytes {
@@ -22,7 +23,7 @@ export function bytesOf(media: Media, artifacts: ReadonlyMap<string, Uint8Array>
   const [mime, ...parameters] = match[1]!.split(';');
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
   const rest = media.ref.slice(match[0].length);
-  const bytes = isBase64 ? decoded(rest) : Buffer.from(unescaped(rest), 'utf8');
+  const bytes = isBase64 ? decoded(rest) : utf8Bytes(unescaped(rest));
   return bytes === null ? null : found(media, bytes, mime?.trim() || media.mime);
 }
 
@@ -35,7 +36,7 @@ function found(media: Media, bytes: Uint8Array, said: string | undefined): Found
 /** A decoder skips what it does not know, and would make other bytes of a damaged text. */
 function decoded(text: string): Uint8Array | null {
   const compact = text.replace(/\s+/g, '');
-  return BASE64.test(compact) ? Buffer.from(compact, 'base64') : null;
+  return BASE64.test(compact) ? fromBase64(compact) : null;
 }
 
 function unescaped(text: string): string {
@@ -54,7 +55,7 @@ const MAGIC: readonly (readonly [RegExp, string])[] = [
 ];
 
 function imageMimeOf(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
+  const head = byteText(bytes.subarray(0, 12));
   return MAGIC.find(([pattern]) => pattern.test(head))?.[1];
 }
 

@@ -1,5 +1,4 @@
 /** The one thread of SQLite in this process. It is started when it is first needed, and keeps no process alive that waits for nothing. */
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import type { StorePlace, ThreadAnswer, ThreadCall } from './thread-messages.js';
@@ -44,7 +43,8 @@ class SqliteThread {
   }
 
   #start(): Worker {
-    const worker = startWorker();
+    // In these words bundlers find the thread's file. Options of the program, such as `--input-type`, are not the thread's.
+    const worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), { execArgv: [] });
     worker.on('message', (answers: readonly ThreadAnswer[]) => {
       for (const answer of answers) this.#settle(answer);
       if (this.#waiting.size === 0) worker.unref();
@@ -82,17 +82,6 @@ function toError(
 ): RekindleError {
   if (!unknown || operation !== 'append') return new RekindleError(code, message, { details });
   return new RekindleError('JOURNAL_OUTCOME_UNKNOWN', message, { details });
-}
-
-/** In a clone the program runs from TypeScript, which a thread cannot load by itself. */
-function startWorker(): Worker {
-  const here = fileURLToPath(import.meta.url);
-  // Options of the program, such as `--input-type`, are not the thread's.
-  if (!here.endsWith('.ts'))
-    return new Worker(new URL('./sqlite-worker.js', import.meta.url), { execArgv: [] });
-  const target = JSON.stringify(new URL('./sqlite-worker.ts', import.meta.url).href);
-  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
-  return new Worker(`import(${tsx}).then(({ register }) => (register(), import(${target})))`, { eval: true });
 }
 
 export const sqliteThread = new SqliteThread();

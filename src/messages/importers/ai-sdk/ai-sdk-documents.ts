@@ -1,4 +1,5 @@
 /** The message objects of a stored AI SDK conversation, one at a time: a list, an object with `messages`, or one message a line. */
+import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { headOf } from '../detect-format.js';
@@ -30,7 +31,7 @@ export async function* readStoredMessages(
 
 /** A list with a message a line looks like lines to detection. */
 async function beginsAsList(source: TranscriptSource): Promise<boolean> {
-  const start = Buffer.from(await source.slice(0, HEAD_BYTES)).toString('utf8');
+  const start = utf8Text(await source.slice(0, HEAD_BYTES));
   return start.replace('\uFEFF', '').trimStart().startsWith('[');
 }
 

@@ -1,4 +1,5 @@
 /** Images and files of stored AI SDK parts: URLs stay URLs, bytes in any of the forms that JSON gives them become a data URL. */
+import { toBase64 } from '../../../core/bytes.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Media } from '../../message.js';
 import { mediaOf } from '../reading/content-parts.js';
@@ -31,7 +32,7 @@ function refFrom(given: JsonValue, mime: string | undefined): string | null {
     return /^(data:|[a-z][a-z0-9+.-]*:\/\/)/i.test(given) ? given : dataUrl(given, mime);
   }
   const bytes = bytesFrom(given);
-  return bytes ? dataUrl(bytes.toString('base64'), mime) : null;
+  return bytes ? dataUrl(toBase64(bytes), mime) : null;
 }
 
 function dataUrl(base64: string, mime: string | undefined): string {
@@ -40,10 +41,10 @@ function dataUrl(base64: string, mime: string | undefined): string {
 }
 
 /** A `Buffer` and a typed array, as `JSON.stringify` writes them. */
-function bytesFrom(given: JsonValue): Buffer | null {
+function bytesFrom(given: JsonValue): Uint8Array | null {
   if (!isJsonObject(given)) return null;
   const list = Array.isArray(given['data']) ? given['data'] : Object.values(given);
   const isByte = (value: JsonValue): value is number =>
     typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 256;
-  return list.length > 0 && list.every(isByte) ? Buffer.from(list) : null;
+  return list.length > 0 && list.every(isByte) ? Uint8Array.from(list) : null;
 }

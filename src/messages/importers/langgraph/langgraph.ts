@@ -3,6 +3,7 @@
  * stored lists in any of LangChain's forms, and recorded model calls. Messages that a later removal names are left out,
  * as the state would have them.
  */
+import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonValue } from '../../../core/json.js';
 import type { Message } from '../../message.js';
@@ -21,7 +22,7 @@ const REMOVE_ALL = '__remove_all__';
 /** What a removal has in its text, in one form or the other. */
 const REMOVALS = ['"remove"', 'RemoveMessage'];
 /** Kept of a chunk, because a mark may lie across its end; no mark is longer. */
-const BORDER_BYTES = 16;
+const BORDER_CHARS = 16;
 
 export const langGraphImporter: TranscriptImporter = {
   format: 'langgraph',
@@ -139,12 +140,11 @@ async function removalsIn(source: TranscriptSource, layout: LangChainLayout): Pr
 
 /** Most threads have none, and are then parsed only once. */
 async function mayHaveRemovals(source: TranscriptSource): Promise<boolean> {
-  let tail = Buffer.alloc(0);
+  let tail = '';
   for await (const chunk of source.chunks()) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const border = Buffer.concat([tail, bytes.subarray(0, BORDER_BYTES)]);
-    if (REMOVALS.some((mark) => border.includes(mark) || bytes.includes(mark))) return true;
-    tail = Buffer.concat([tail, bytes.subarray(-BORDER_BYTES)]).subarray(-BORDER_BYTES);
+    const text = tail + utf8Text(chunk);
+    if (REMOVALS.some((mark) => text.includes(mark))) return true;
+    tail = text.slice(-BORDER_CHARS);
   }
   return false;
 }

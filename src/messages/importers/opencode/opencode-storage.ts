@@ -2,6 +2,7 @@
  * OpenCode's storage folder: sessions, messages and parts are files of their own. A first pass keeps only ids and times; a second
  * reads one message with its parts at a time, in the order of time and id.
  */
+import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
@@ -122,7 +123,7 @@ function dropAll(what: string, file: TranscriptSource, parts: readonly Entry[], 
 async function jsonOf(file: TranscriptSource): Promise<JsonObject | null> {
   const bytes = await file.slice(0, file.size);
   try {
-    const json = parseJsonKeepingDigits(Buffer.from(bytes).toString('utf8'));
+    const json = parseJsonKeepingDigits(utf8Text(bytes));
     return isJsonObject(json) ? json : null;
   } catch {
     return null;

@@ -2,6 +2,7 @@
  * Reads JSON objects one a line, by bytes: only 0x0A ends a line. Two records joined without a newline are both read, a
  * byte order mark and carriage returns are passed over, and what is no JSON is told with its place.
  */
+import { joinBytes, utf8Text } from '../../../core/bytes.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 import { endOfObject } from '../../../core/json-scan.js';
@@ -38,32 +39,31 @@ export async function* readJsonLines(
 }
 
 interface RawLine {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly start: number;
 }
 
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine> {
-  let held: Buffer[] = [];
+  let held: Uint8Array[] = [];
   let start = 0;
   let offset = 0;
-  for await (const chunk of chunks) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  for await (const bytes of chunks) {
     let from = 0;
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
       const rest = bytes.subarray(from, at);
-      yield { bytes: held.length === 0 ? rest : Buffer.concat([...held, rest]), start };
+      yield { bytes: held.length === 0 ? rest : joinBytes([...held, rest]), start };
       held = [];
       from = at + 1;
       start = offset + from;
     }
-    if (from < bytes.length) held.push(Buffer.from(bytes.subarray(from))); // a copy: the chunk is used again
+    if (from < bytes.length) held.push(Uint8Array.from(bytes.subarray(from))); // a copy: the chunk is used again
     offset += bytes.length;
   }
-  if (held.length > 0) yield { bytes: Buffer.concat(held), start };
+  if (held.length > 0) yield { bytes: joinBytes(held), start };
 }
 
 /** The records of a line, and in words what is none. */
-function recordsOf(bytes: Buffer, start: number, line: number): (JsonLine | string)[] {
+function recordsOf(bytes: Uint8Array, start: number, line: number): (JsonLine | string)[] {
   const from = firstByte(bytes);
   if (from >= bytes.length) return [];
   const whole = parse(bytes.subarray(from));
@@ -71,7 +71,7 @@ function recordsOf(bytes: Buffer, start: number, line: number): (JsonLine | stri
   return salvage(bytes, start, line);
 }
 
-function salvage(bytes: Buffer, start: number, line: number): (JsonLine | string)[] {
+function salvage(bytes: Uint8Array, start: number, line: number): (JsonLine | string)[] {
   const found: (JsonLine | string)[] = [];
   let from = bytes.indexOf(OPEN_OBJECT);
   while (from >= 0) {
@@ -85,9 +85,9 @@ function salvage(bytes: Buffer, start: number, line: number): (JsonLine | string
   return found.length > 0 ? found : ['a line that is no JSON object'];
 }
 
-function parse(bytes: Buffer): JsonObject | undefined {
+function parse(bytes: Uint8Array): JsonObject | undefined {
   try {
-    const value = parseJsonKeepingDigits(bytes.toString('utf8'));
+    const value = parseJsonKeepingDigits(utf8Text(bytes));
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -95,7 +95,7 @@ function parse(bytes: Buffer): JsonObject | undefined {
 }
 
 /** After a byte order mark and white space. */
-function firstByte(bytes: Buffer): number {
+function firstByte(bytes: Uint8Array): number {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (at < bytes.length && bytes[at]! <= 0x20) at += 1;
   return at;

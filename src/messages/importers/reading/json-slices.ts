@@ -2,6 +2,7 @@
  * Takes values out of a JSON document without ever holding the document: the caller says for each path whether to go into the
  * value, take it whole, or pass over it. Bytes are scanned once; only what is taken is decoded.
  */
+import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonValue } from '../../../core/json.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
@@ -95,9 +96,9 @@ class Window {
   /** Of one value that is taken. */
   readonly #bytesMax: number;
   /** Grows by doubling, so that a large value is not copied again for each chunk. */
-  #store: Buffer = Buffer.alloc(0);
+  #store = new Uint8Array();
   /** The part of the store that is filled. */
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes = new Uint8Array();
   #position = 0;
   /** Offset in the source of the first byte held. */
   #base = 0;
@@ -135,7 +136,7 @@ class Window {
   async takeValue(): Promise<{ readonly value: JsonValue; readonly start: number }> {
     const start = this.offset;
     const length = await this.#lengthOfValue(true);
-    const text = this.#bytes.toString('utf8', this.#position, this.#position + length);
+    const text = utf8Text(this.#bytes.subarray(this.#position, this.#position + length));
     this.#position += length;
     try {
       return { value: parseJsonKeepingDigits(text), start };
@@ -219,8 +220,8 @@ class Window {
     if (next.done) return false;
     const kept = this.#bytes.length - from;
     const length = kept + next.value.length;
-    const store = length <= this.#store.length ? this.#store : Buffer.allocUnsafe(length * 2);
-    this.#bytes.copy(store, 0, from);
+    const store = length <= this.#store.length ? this.#store : new Uint8Array(length * 2);
+    store.set(this.#bytes.subarray(from));
     store.set(next.value, kept);
     this.#store = store;
     this.#bytes = store.subarray(0, length);

@@ -1,4 +1,5 @@
 /** Reads single records of a source by their ranges. Neighbouring records come out of one read of the source. */
+import { utf8Text } from '../../../core/bytes.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 import type { TranscriptSource } from '../transcript.js';
@@ -32,10 +33,9 @@ export class RecordReader {
       this.#held = await this.#source.slice(start, Math.max(end, start + WINDOW_BYTES));
       this.#start = start;
     }
-    const { buffer, byteOffset, length } = this.#held.subarray(start - this.#start, end - this.#start);
-    const bytes = Buffer.from(buffer, byteOffset, length);
+    const bytes = this.#held.subarray(start - this.#start, end - this.#start);
     try {
-      const value = parseJsonKeepingDigits(bytes.toString('utf8'));
+      const value = parseJsonKeepingDigits(utf8Text(bytes));
       return isJsonObject(value) ? value : {};
     } catch {
       return {};

@@ -1,4 +1,5 @@
 /** Images of an Anthropic request: where they may be, of which type, how many, and how large each may be. */
+import { fromBase64 } from '../../../core/bytes.js';
 import { imageSizeOf } from '../../media-size.js';
 import type { PlacedBlock, Turn } from './anthropic-turns.js';
 import { fieldOf, isFilledText, listOf, quote, type Report } from './request-check.js';
@@ -80,7 +81,7 @@ function base64Problem(type: unknown, data: unknown, bytesMax: number, sideMax: 
   if (!TYPES.has(type)) return `The image type ${quote(type)} is none of JPEG, PNG, GIF and WebP.`;
   if (typeof data !== 'string' || !isBase64(data)) return 'The data of the image are not Base64.';
   if (data.length > bytesMax) return `The image has ${data.length} bytes in Base64, more than ${bytesMax}.`;
-  const size = imageSizeOf(Buffer.from(data, 'base64'));
+  const size = imageSizeOf(fromBase64(data));
   if (size === null || Math.max(size.width, size.height) <= sideMax) return null;
   return `The image is ${size.width} × ${size.height} pixels; a side may have ${sideMax}.`;
 }

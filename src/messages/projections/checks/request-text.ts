@@ -1,4 +1,5 @@
 /** One walk over a whole request, without recursion: is every text and key well-formed, and how large is the body at least? */
+import { utf8Length } from '../../../core/bytes.js';
 import type { Report } from './request-check.js';
 import type { RequestRule } from './request-rules.js';
 
@@ -18,7 +19,7 @@ export function checkText(request: unknown, rule: RequestRule, report: Report): 
   let bytes = 0;
   let reports = 0;
   const look = (text: string, place: Place, what: string): void => {
-    bytes += Buffer.byteLength(text);
+    bytes += utf8Length(text);
     if (text.isWellFormed() || reports++ >= REPORTS_MAX) return;
     report(rule, pathOf(place), `The ${what} holds half of a surrogate pair, which is no Unicode text.`);
   };
