@@ -1,8 +1,14 @@
 export { EXPORTERS } from './exporters/exporters.js';
 export type { ExportOptions, TranscriptExporter } from './exporters/transcript-exporter.js';
 export { fromAiSdkMessages } from './importers/ai-sdk/ai-sdk.js';
+export type { EntryFormat } from './importers/entries/entry-format.js';
 export { IMPORTERS } from './importers/importers.js';
 export { LossAccount, type LossItem, type LossReport } from './importers/loss-account.js';
+export {
+  type ReadMessages,
+  type ReadMessagesOptions,
+  readMessages,
+} from './importers/read-messages.js';
 export { contextOf, type OpenTranscript, openTranscript } from './importers/read-transcript.js';
 export { folderOf, sourceOf } from './importers/source.js';
 export type {

@@ -47,6 +47,11 @@ export class LossAccount {
     tally(this.#dropped, what, place);
   }
 
+  /** An entry, or what somebody said in it, cannot be read. Where the whole is wanted, this is an error. */
+  unreadable(what: string, place: string): void {
+    this.drop(what, place);
+  }
+
   report(): LossReport {
     return {
       records: this.#records,

@@ -43,6 +43,9 @@ function dataUrl(base64: string, mime: string | undefined): string {
 /** A `Buffer` and a typed array, as `JSON.stringify` writes them. */
 function bytesFrom(given: JsonValue): Uint8Array | null {
   if (!isJsonObject(given)) return null;
+  // In memory a part has the bytes themselves, which the conversion to JSON wrote as base64.
+  if (typeof given['base64'] === 'string' && typeof given['bytes'] === 'number')
+    return Buffer.from(given['base64'], 'base64');
   const list = Array.isArray(given['data']) ? given['data'] : Object.values(given);
   const isByte = (value: JsonValue): value is number =>
     typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 256;

@@ -4,10 +4,12 @@
  * Plain texts alone are no sign of the SDK (half of all chat formats look so): one part or field that only the SDK writes is.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
-import type { ContentPart, Message } from '../../message.js';
+import { originFrom } from '../../ai-sdk-signatures.js';
+import type { ContentPart, Message, ProviderItem } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { contentOf } from '../reading/content-parts.js';
 import { keepMessage } from '../reading/keep-message.js';
+import { opaqueBlock } from '../reading/opaque-blocks.js';
 import { OpenCalls } from '../reading/open-calls.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
 import { messagesInHead, readStoredMessages } from './ai-sdk-documents.js';
@@ -57,7 +59,7 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
   }
 }
 
-function messagesFrom(json: JsonObject, place: string, reading: Reading): Message[] {
+export function messagesFrom(json: JsonObject, place: string, reading: Reading): Message[] {
   const { losses } = reading;
   switch (json['role']) {
     case 'system':
@@ -69,7 +71,7 @@ function messagesFrom(json: JsonObject, place: string, reading: Reading): Messag
     case 'tool':
       return resultsFrom(json, place, reading);
     default:
-      losses.drop('a message of an unknown role', place);
+      losses.unreadable('a message of an unknown role', place);
       return [];
   }
 }
@@ -80,22 +82,29 @@ function textOf(json: JsonObject): string {
     .join('');
 }
 
+/** Parts without a provider's name: they go back to nobody. */
+const UNKNOWN = { provider: 'unknown' } as const;
+
 /** The plain form for one text; for both stored forms of the SDK. */
 export function userContent(
   given: readonly JsonObject[],
   place: string,
   losses: LossAccount,
-): Pick<Message, 'content' | 'parts'> {
+): Pick<Message, 'content' | 'parts' | 'providerItems'> {
   const parts: ContentPart[] = [];
+  const items: ProviderItem[] = [];
   for (const part of given) {
+    const isFile = part['type'] === 'image' || part['type'] === 'file';
+    const media = isFile ? mediaFrom(part) : null;
     if (part['type'] === 'text') parts.push({ type: 'text', text: textPartFrom(part).text });
-    else if (part['type'] === 'image' || part['type'] === 'file') {
-      const media = mediaFrom(part);
-      if (media) parts.push({ type: 'media', media });
-      else losses.drop('a file without readable data', place);
-    } else losses.drop('a part of an unknown type', place);
+    else if (media) parts.push({ type: 'media', media });
+    else {
+      const { item, text } = opaqueBlock(part, originFrom(part['providerOptions']) ?? UNKNOWN, place, losses);
+      items.push(item);
+      if (text !== null) parts.push({ type: 'text', text });
+    }
   }
-  return contentOf(parts);
+  return { ...contentOf(parts), ...(items.length > 0 ? { providerItems: items } : {}) };
 }
 
 function resultsFrom(json: JsonObject, place: string, reading: Reading): Message[] {

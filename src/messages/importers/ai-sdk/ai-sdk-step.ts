@@ -15,6 +15,7 @@ import type {
   ToolCallSpec,
 } from '../../message.js';
 import { assistantContentOf } from '../reading/content-parts.js';
+import { opaqueBlock, textOfBlock } from '../reading/opaque-blocks.js';
 import { argumentsFrom } from '../reading/open-calls.js';
 import { idText, textField } from '../reading/record-fields.js';
 import { fromAiSdkMessages } from './ai-sdk.js';
@@ -57,7 +58,9 @@ function contentPartsOf({ parts, place }: Step, { losses }: Reading): ContentPar
     else if (type === 'file' || type === 'image') {
       const media = mediaFrom(part);
       if (media) content.push({ type: 'media', media });
-      else losses.drop('a file without readable data', place);
+    } else if (typeof type !== 'string' || !KNOWN_PARTS.has(type)) {
+      const text = textOfBlock(part);
+      if (text !== null && type !== 'tool-approval-request') content.push({ type: 'text', text });
     }
   }
   return content;
@@ -109,6 +112,13 @@ function callsOf({ parts }: Step): ToolCallSpec[] {
   });
 }
 
+/** Parts without a provider's name: they go back to nobody. */
+const UNKNOWN = { provider: 'unknown' } as const;
+
+function isUnreadableFile(part: JsonObject): boolean {
+  return (part['type'] === 'file' || part['type'] === 'image') && mediaFrom(part) === null;
+}
+
 const KNOWN_PARTS = new Set(['text', 'reasoning', 'file', 'image', 'tool-call', 'tool-result']);
 
 function unknownItems(
@@ -119,10 +129,9 @@ function unknownItems(
   const items: ProviderItem[] = [];
   for (const part of parts) {
     const type = part['type'];
-    if (typeof type === 'string' && KNOWN_PARTS.has(type)) continue;
+    if (typeof type === 'string' && KNOWN_PARTS.has(type) && !isUnreadableFile(part)) continue;
     if (type === 'tool-approval-request') losses.drop('the approval of a tool call', place);
-    else if (origin) items.push({ origin, item: part });
-    else losses.drop('a part of an unknown type', place);
+    else items.push(opaqueBlock(part, origin ?? UNKNOWN, place, losses).item);
   }
   return items;
 }

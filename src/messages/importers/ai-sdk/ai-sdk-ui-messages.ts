@@ -15,7 +15,7 @@ import { messagesInHead, readStoredMessages } from './ai-sdk-documents.js';
 import { userContent } from './ai-sdk-model-messages.js';
 import type { Reading } from './ai-sdk-results.js';
 import { messagesOfStep, textPartFrom } from './ai-sdk-step.js';
-import { dropPart, isToolPart, stepsOf, typeOf } from './ai-sdk-ui-parts.js';
+import { isDropped, isToolPart, stepsOf, typeOf } from './ai-sdk-ui-parts.js';
 
 const ROLES = new Set<unknown>(['system', 'user', 'assistant', 'data']);
 const PART_TYPES = new Set(['text', 'reasoning', 'file', 'step-start', 'source', 'source-url']);
@@ -45,18 +45,18 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
   const reading: Reading = { losses, openCalls: new OpenCalls() };
   for await (const { json, place } of readStoredMessages(source, losses)) {
     const time = timeOf(json);
-    for (const message of messagesFrom(json, place, reading)) {
+    for (const message of uiMessagesFrom(json, place, reading)) {
       keepMessage(message, losses);
       yield { kind: 'message', message, ...time };
     }
   }
 }
 
-function messagesFrom(json: JsonObject, place: string, reading: Reading): Message[] {
+export function uiMessagesFrom(json: JsonObject, place: string, reading: Reading): Message[] {
   const { losses } = reading;
   const { role } = json;
   if (role !== 'system' && role !== 'user' && role !== 'assistant') {
-    losses.drop('a message of an unknown role', place);
+    losses.unreadable('a message of an unknown role', place);
     return [];
   }
   if (json['id'] !== undefined) losses.drop('the id of a UI message', place);
@@ -68,10 +68,7 @@ function messagesFrom(json: JsonObject, place: string, reading: Reading): Messag
 }
 
 function keepOrDrop(part: JsonObject, place: string, losses: LossAccount): boolean {
-  const type = typeOf(part);
-  if (type === 'text' || type === 'file') return true;
-  dropPart(type, place, losses);
-  return false;
+  return !isDropped(typeOf(part), place, losses);
 }
 
 function assistantFrom(json: JsonObject, place: string, reading: Reading): Message[] {

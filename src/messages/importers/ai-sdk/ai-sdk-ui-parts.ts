@@ -46,13 +46,15 @@ function addPart(step: OpenStep, part: JsonObject, type: string, place: string, 
   if (type === 'text' || type === 'file') step.parts.push(modelPart(part, part['providerMetadata']));
   else if (type === 'reasoning') step.parts.push(reasoningPart(part, place, losses));
   else if (isToolPart(type)) addToolPart(step, part, type, place, losses);
-  else dropPart(type, place, losses);
+  else if (!isDropped(type, place, losses)) step.parts.push(modelPart(part, part['providerMetadata']));
 }
 
-export function dropPart(type: string, place: string, losses: LossAccount): void {
-  if (type.startsWith('data-')) losses.drop('a data part of the host', place);
+/** What a host adds for its page is no part of what was said. */
+export function isDropped(type: string, place: string, losses: LossAccount): boolean {
+  const isData = type.startsWith('data-');
+  if (isData) losses.drop('a data part of the host', place);
   else if (type.startsWith('source')) losses.drop('a source of an answer', place);
-  else losses.drop('a part of an unknown type', place);
+  return isData || type.startsWith('source');
 }
 
 export function typeOf(part: JsonObject): string {

@@ -10,6 +10,7 @@ import type {
 } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
+import { opaqueBlock, textOfBlock } from '../reading/opaque-blocks.js';
 import type { OpenCalls } from '../reading/open-calls.js';
 import { idText, isAbsent, textField } from '../reading/record-fields.js';
 import { isMediaBlock, mediaPartsFrom } from './anthropic-media.js';
@@ -63,7 +64,7 @@ function readAnswerBlock(
   losses: LossAccount,
 ): void {
   if (!isJsonObject(block)) {
-    losses.drop('block of an unknown form', place);
+    addOpaque(block, origin, place, read, losses);
     return;
   }
   const type = block['type'];
@@ -74,12 +75,33 @@ function readAnswerBlock(
     if (read.calls.length > 0) losses.approximate('place of reasoning between tool calls', place);
     read.parts.push({ type: 'reasoning', reasoning: reasoningFrom(block, origin) });
   } else if (type === 'tool_use') read.calls.push(callFrom(block));
-  else if (isMediaBlock(block))
-    for (const part of mediaPartsFrom(block, place, losses)) read.parts.push(part);
-  else if (typeof type === 'string' && PROVIDER_BLOCK.test(type)) {
+  else if (isMediaBlock(block)) {
+    const media = mediaPartsFrom(block, place, losses);
+    if (media.length > 0) read.parts.push(...media);
+    else addOpaque(block, origin, place, read, losses);
+  } else if (typeof type === 'string' && PROVIDER_BLOCK.test(type)) {
     losses.approximate('place of a block that only the provider understands', place);
-    read.items.push({ origin: origin ?? { provider: 'anthropic' }, item: block });
-  } else losses.drop('block of an unknown type', place);
+    read.items.push({ origin: origin ?? ANTHROPIC, item: block });
+    if (type !== 'web_search_tool_result') showText(textOfBlock(block), read.parts);
+  } else addOpaque(block, origin, place, read, losses);
+}
+
+const ANTHROPIC = { provider: 'anthropic' } as const;
+
+function addOpaque(
+  block: JsonValue,
+  origin: Origin | undefined,
+  place: string,
+  read: Pick<AnswerParts, 'parts' | 'items'>,
+  losses: LossAccount,
+): void {
+  const { item, text } = opaqueBlock(block, origin ?? ANTHROPIC, place, losses);
+  read.items.push(item);
+  showText(text, read.parts);
+}
+
+function showText(text: string | null, parts: ContentPart[]): void {
+  if (text !== null) parts.push({ type: 'text', text });
 }
 
 function reasoningFrom(block: JsonObject, origin: Origin | undefined): ReasoningItem {
@@ -114,29 +136,40 @@ export function userMessagesFrom(
 ): Message[] {
   if (typeof content === 'string') return [{ role: 'user', content }];
   const parts: ContentPart[] = [];
+  const items: ProviderItem[] = [];
   const results: Message[] = [];
   for (const { block } of blocksOf(content, place)) {
     if (isJsonObject(block) && block['type'] === 'tool_result') {
       if (parts.length > 0) losses.approximate('text before a tool result, placed after it', place);
       results.push(resultMessageFrom(block, place, openCalls, losses));
-    } else for (const part of userPartsFrom(block, place, losses)) parts.push(part);
+    } else readUserBlock(block, place, { parts, items }, losses);
   }
-  if (parts.length === 0) return results.length > 0 ? results : [{ role: 'user', content: '' }];
-  return [...results, { role: 'user', ...contentOf(parts) }];
+  if (parts.length + items.length === 0)
+    return results.length > 0 ? results : [{ role: 'user', content: '' }];
+  const said: Message = {
+    role: 'user',
+    ...contentOf(parts),
+    ...(items.length > 0 ? { providerItems: items } : {}),
+  };
+  return [...results, said];
 }
 
-function userPartsFrom(block: JsonValue, place: string, losses: LossAccount): ContentPart[] {
-  if (typeof block === 'string') return [{ type: 'text', text: block }];
-  if (!isJsonObject(block)) {
-    losses.drop('block of an unknown form', place);
-    return [];
+function readUserBlock(
+  block: JsonValue,
+  place: string,
+  read: Pick<AnswerParts, 'parts' | 'items'>,
+  losses: LossAccount,
+): void {
+  if (typeof block === 'string') {
+    read.parts.push({ type: 'text', text: block });
+    return;
   }
-  noteUncarried(block, place, losses);
-  const text = textField(block, 'text');
-  if (block['type'] === 'text' && text !== undefined) return [{ type: 'text', text }];
-  if (isMediaBlock(block)) return mediaPartsFrom(block, place, losses);
-  losses.drop('block of an unknown type', place);
-  return [];
+  if (isJsonObject(block)) noteUncarried(block, place, losses);
+  const text = isJsonObject(block) && block['type'] === 'text' ? textField(block, 'text') : undefined;
+  const media = isJsonObject(block) && isMediaBlock(block) ? mediaPartsFrom(block, place, losses) : [];
+  if (text !== undefined) read.parts.push({ type: 'text', text });
+  else if (media.length > 0) read.parts.push(...media);
+  else addOpaque(block, undefined, place, read, losses);
 }
 
 function noteUncarried(block: JsonObject, place: string, losses: LossAccount): void {

@@ -11,7 +11,7 @@ export function isMediaBlock(block: JsonObject): boolean {
   return KINDS.has(block['type']);
 }
 
-/** Empty where the bytes are not in the block (a file kept by the provider) or are of no known form. */
+/** Empty where the bytes are of no known form. A file that the provider keeps is named by its id. */
 export function mediaPartsFrom(block: JsonObject, place: string, losses: LossAccount): ContentPart[] {
   const source = objectField(block, 'source');
   const kind = block['type'] === 'image' ? 'image' : 'file';
@@ -21,10 +21,15 @@ export function mediaPartsFrom(block: JsonObject, place: string, losses: LossAcc
   if (source['type'] === 'content') return documentParts(source, place, losses);
   const url = textField(source, 'url');
   if (source['type'] === 'url' && url !== undefined) return [mediaPartOf(url, { kind, name })];
-  if (data === undefined) {
-    losses.drop(`${block['type'] === 'image' ? 'image' : 'document'} whose bytes are not here`, place);
-    return [];
+  const id = textField(source, 'file_id');
+  if (data === undefined && id !== undefined) {
+    losses.approximate(
+      `${block['type'] === 'image' ? 'image' : 'document'} that only its provider has`,
+      place,
+    );
+    return [mediaPartOf(`anthropic-file:${id}`, { kind, name })];
   }
+  if (data === undefined) return [];
   const mime = textField(source, 'media_type') ?? (kind === 'image' ? 'image/png' : 'application/pdf');
   return [mediaPartOf(`data:${mime};base64,${data}`, { kind, mime, name })];
 }

@@ -57,7 +57,8 @@ function partsFrom(block: JsonValue, place: string, losses: LossAccount): Conten
   if (typeof block === 'string') return [{ type: 'text', text: block }];
   const text = isJsonObject(block) ? textField(block, 'text') : undefined;
   if (text !== undefined) return [{ type: 'text', text }];
-  if (isJsonObject(block) && isMediaBlock(block)) return mediaPartsFrom(block, place, losses);
+  const media = isJsonObject(block) && isMediaBlock(block) ? mediaPartsFrom(block, place, losses) : [];
+  if (media.length > 0) return media;
   losses.approximate('block of a tool result, kept as JSON text', place);
   return [{ type: 'text', text: jsonTextOf(block) }];
 }

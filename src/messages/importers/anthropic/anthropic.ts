@@ -2,6 +2,7 @@
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { type Message, type Origin, textOf } from '../../message.js';
+import type { EntryReader } from '../entries/entry-reader.js';
 import type { LossAccount } from '../loss-account.js';
 import { type JsonPath, type JsonSlice, sliceJson } from '../reading/json-slices.js';
 import { keepMessage } from '../reading/keep-message.js';
@@ -30,12 +31,12 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
     keepMessage(message, losses);
     yield { kind: 'message', message };
   }
-  const reading = new ListReading(model, losses);
+  const reading = new AnthropicReader(losses, model);
   const slices = sliceJson(source.chunks(), (path) => choose(path, isList));
   for await (const { path, value } of slices) {
     losses.record();
     const at = path[path.length - 1];
-    yield* reading.itemsOf(value, `messages/${at}`);
+    yield* reading.read(value, `messages/${at}`);
   }
 }
 
@@ -91,20 +92,27 @@ function systemOf(given: JsonValue | undefined, losses: LossAccount): string | n
   return texts.length > 0 ? texts.join('\n\n') : null;
 }
 
-class ListReading {
+/** The messages of a list, one at a time. */
+export class AnthropicReader implements EntryReader {
   readonly #losses: LossAccount;
   readonly #openCalls = new OpenCalls();
   /** Of the request: the only one that is known for its earlier answers. */
   readonly #origin: Origin | undefined;
   #isFirst = true;
 
-  constructor(model: string | undefined, losses: LossAccount) {
+  constructor(losses: LossAccount, model?: string, origin?: Origin) {
     this.#losses = losses;
     this.#origin =
-      originOfModel(model).origin ?? (model === undefined ? undefined : { provider: 'anthropic', model });
+      origin ??
+      originOfModel(model).origin ??
+      (model === undefined ? undefined : { provider: 'anthropic', model });
   }
 
-  *itemsOf(value: JsonValue, place: string): Generator<TranscriptItem> {
+  end(): Iterable<TranscriptItem> {
+    return [];
+  }
+
+  *read(value: JsonValue, place: string): Generator<TranscriptItem> {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     const record = isJsonObject(value) ? value : {};
@@ -131,7 +139,7 @@ class ListReading {
       const message = displayedMessage(value, isFirst, place, this.#losses);
       return message ? [message] : [];
     }
-    this.#losses.drop('record that is no message', place);
+    this.#losses.unreadable('record that is no message', place);
     return [];
   }
 

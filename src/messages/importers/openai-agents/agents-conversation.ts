@@ -1,12 +1,10 @@
 /** Puts the items of a run together: those of one model response are one message, each result is its own. */
 import type { JsonObject } from '../../../core/json.js';
-import type { ContentPart, Message, ProviderItem, ToolCallSpec } from '../../message.js';
+import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf } from '../reading/content-parts.js';
 import { OpenCalls } from '../reading/open-calls.js';
 import { type AgentsPiece, agentsPieceOf, callIdOf, identityOf } from './agents-item.js';
-
-const ORIGIN = { provider: 'openai' } as const;
 
 export class AgentsConversation {
   readonly #losses: LossAccount;
@@ -20,6 +18,8 @@ export class AgentsConversation {
   #items: ProviderItem[] = [];
   #messageId: string | undefined;
   #isOfResponse = false;
+  /** Of the answers that follow, where it is known. */
+  origin: Origin | undefined;
 
   constructor(responses: Map<string, string | undefined>, losses: LossAccount) {
     this.#responses = responses;
@@ -36,8 +36,10 @@ export class AgentsConversation {
     }
     yield* this.#begin(item, piece);
     if (piece.kind === 'call') this.#toolCalls.push(piece.call);
-    else if (piece.kind === 'hosted') this.#items.push({ origin: ORIGIN, item: piece.item });
-    else this.#parts.push(...piece.parts);
+    else if (piece.kind === 'hosted') {
+      this.#items.push(piece.item);
+      this.#parts.push(...piece.shown);
+    } else this.#parts.push(...piece.parts);
   }
 
   /** The message under way. */
@@ -49,6 +51,7 @@ export class AgentsConversation {
       ...assistantContentOf(this.#parts),
       ...(this.#toolCalls.length > 0 ? { toolPayload: { toolCalls: this.#toolCalls } } : {}),
       ...(this.#items.length > 0 ? { providerItems: this.#items } : {}),
+      ...(this.origin ? { origin: this.origin } : {}),
       ...(this.#messageId === undefined ? {} : { messageId: this.#messageId }),
     };
     [this.#parts, this.#toolCalls, this.#items] = [[], [], []];

@@ -1,10 +1,11 @@
 /** What one item of an agent's run is: something said, a call, a result, or an item that only the provider understands. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import type { ContentPart, Message, ToolCallSpec } from '../../message.js';
+import type { ContentPart, Message, ProviderItem, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { contentOf } from '../reading/content-parts.js';
 import { jsonTextOf } from '../reading/json-text.js';
+import { opaqueBlock } from '../reading/opaque-blocks.js';
 import { argumentsFrom } from '../reading/open-calls.js';
 import { idText, isAbsent, objectField, textField } from '../reading/record-fields.js';
 import { agentsPartsOf, agentsReasoningOf } from './agents-parts.js';
@@ -14,7 +15,7 @@ export type AgentsPiece =
   | { readonly kind: 'said'; readonly parts: readonly ContentPart[] }
   | { readonly kind: 'thought'; readonly parts: readonly ContentPart[] }
   | { readonly kind: 'call'; readonly call: ToolCallSpec }
-  | { readonly kind: 'hosted'; readonly item: JsonObject }
+  | { readonly kind: 'hosted'; readonly item: ProviderItem; readonly shown: readonly ContentPart[] }
   /** Of its host. */
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'result'; readonly id: string; readonly name: string; readonly parts: Outcome };
@@ -61,10 +62,12 @@ export function agentsPieceOf(item: JsonObject, place: string, losses: LossAccou
     return { kind: 'call', call: builtInCallOf(item, type) };
   }
   if (RESULTS.test(type)) return resultOf(item, place, losses);
-  if (HOSTED.test(type)) return { kind: 'hosted', item };
-  losses.drop('an item of an unknown kind', place);
-  return null;
+  if (HOSTED.test(type)) return { kind: 'hosted', item: { origin: ORIGIN, item }, shown: [] };
+  const { item: kept, text } = opaqueBlock(item, ORIGIN, place, losses);
+  return { kind: 'hosted', item: kept, shown: text === null ? [] : [{ type: 'text', text }] };
 }
+
+const ORIGIN = { provider: 'openai' } as const;
 
 export function callIdOf(item: JsonObject): string {
   const id = item['call_id'] ?? item['callId'];
@@ -85,7 +88,7 @@ function messageOf(item: JsonObject, place: string, losses: LossAccount): Agents
   if (role === 'user' || role === 'system')
     return { kind: 'message', message: { role, ...contentOf(parts) } };
   if (role === 'developer') return { kind: 'message', message: { role: 'system', ...contentOf(parts) } };
-  losses.drop('a message of an unknown role', place);
+  losses.unreadable('a message of an unknown role', place);
   return null;
 }
 

@@ -5,6 +5,8 @@ import type { ContentPart, ReasoningItem } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { textPartOf } from '../openai-chat/chat-parts.js';
 import { mediaPartOf } from '../reading/content-parts.js';
+import { jsonTextOf } from '../reading/json-text.js';
+import { textOfBlock } from '../reading/opaque-blocks.js';
 import { isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
 
 export function agentsPartsOf(
@@ -18,8 +20,9 @@ export function agentsPartsOf(
   return list.flatMap((part, index) => {
     const read = isJsonObject(part) ? partOf(part, place, losses) : null;
     if (read) return [read];
-    losses.drop('a part of the content of another kind', `${place}/content/${index}`);
-    return [];
+    const text = textOfBlock(part);
+    losses.approximate('a part of the content of another kind, as its text', `${place}/content/${index}`);
+    return [{ type: 'text', text: text ?? jsonTextOf(part) }];
   });
 }
 

@@ -43,13 +43,13 @@ function assistantOf(json: JsonObject, place: string, losses: LossAccount): Mess
 function callOf(json: JsonValue, place: string, losses: LossAccount): ToolCallSpec[] {
   if (isJsonObject(json))
     return [{ id: idText(json['id']), name: idText(json['name']), ...argumentsFrom(json['arguments']) }];
-  losses.drop('a tool call that is no object', place);
+  losses.unreadable('a tool call that is no object', place);
   return [];
 }
 
 function resultOf(json: JsonValue, place: string, losses: LossAccount): Message[] {
   if (!isJsonObject(json)) {
-    losses.drop('a result that is no object', place);
+    losses.unreadable('a result that is no object', place);
     return [];
   }
   const { content = null, is_error: isError } = json;
@@ -75,7 +75,7 @@ function partsOf(content: JsonValue | undefined, place: string, losses: LossAcco
   return list.flatMap((part) => {
     if (typeof part === 'string') return [{ type: 'text', text: part } as const];
     const data = isJsonObject(part) ? textField(part, 'data', 'url') : undefined;
-    if (data === undefined) losses.drop('a part of the content of another kind', place);
+    if (data === undefined) losses.unreadable('a part of the content of another kind', place);
     else if (/^(?:data|https?):/.test(data)) return [mediaPartOf(data, { kind: 'image' })];
     else return [mediaPartOf(`data:image/png;base64,${data}`, { kind: 'image' })];
     return [];

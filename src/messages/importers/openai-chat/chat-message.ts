@@ -1,6 +1,13 @@
 /** One message of OpenAI's Chat Completions, as requests and their copies in logs, datasets and compatible servers write it. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import type { ContentPart, Message, MessageRole, ReasoningItem, ToolCallSpec } from '../../message.js';
+import type {
+  ContentPart,
+  Message,
+  MessageRole,
+  ProviderItem,
+  ReasoningItem,
+  ToolCallSpec,
+} from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { argumentsFrom, OpenCalls } from '../reading/open-calls.js';
@@ -27,7 +34,7 @@ export class ChatReader {
   /** Null for what is no message. */
   read(json: JsonValue | undefined, place: string): Message | null {
     const message = isJsonObject(json) ? this.#read(json, place) : null;
-    if (!message) this.#losses.drop('a member that is no message', place);
+    if (!message) this.#losses.unreadable('a member that is no message', place);
     else this.#calls.called(message);
     return message;
   }
@@ -43,19 +50,24 @@ export class ChatReader {
   }
 
   #said(json: JsonObject, role: string, place: string): Message | null {
-    const said = contentOf(chatPartsOf(json['content'], place, this.#losses));
+    const items: ProviderItem[] = [];
+    const said = {
+      ...contentOf(chatPartsOf(json['content'], place, this.#losses, items)),
+      ...(items.length > 0 ? { providerItems: items } : {}),
+    };
     if (!isAbsent(json['name'])) this.#losses.drop('the name of a speaker', place);
     if (role === 'developer') return { role: 'system', ...said };
     if (role === 'system' || role === 'user') return { role, ...said };
-    if (said.content === null && !said.parts) return null;
+    if (said.content === null && !said.parts && !said.providerItems) return null;
     this.#losses.approximate('a role of another kind', place);
     return { role: role as MessageRole, ...said };
   }
 
   #assistant(json: JsonObject, place: string): Message {
+    const items: ProviderItem[] = [];
     const parts = [
       ...thoughtsOf(json).map((reasoning): ContentPart => ({ type: 'reasoning', reasoning })),
-      ...chatPartsOf(json['content'], place, this.#losses),
+      ...chatPartsOf(json['content'], place, this.#losses, items),
       ...this.#refusalAndAudio(json, place),
     ];
     const reasoningContent = textField(json, 'reasoning_content', 'reasoning') ?? '';
@@ -65,6 +77,7 @@ export class ChatReader {
       ...assistantContentOf(parts),
       ...(reasoningContent === '' ? {} : { reasoningContent }),
       ...(toolCalls ? { toolPayload: { toolCalls } } : {}),
+      ...(items.length > 0 ? { providerItems: items } : {}),
     };
   }
 
@@ -97,7 +110,7 @@ export class ChatReader {
 
   #call(json: JsonValue, place: string): ToolCallSpec[] {
     if (!isJsonObject(json)) {
-      this.#losses.drop('a tool call that is no object', place);
+      this.#losses.unreadable('a tool call that is no object', place);
       return [];
     }
     if (typeof json['id'] !== 'string') this.#losses.approximate('an id that is no text', place);
@@ -128,7 +141,8 @@ export class ChatReader {
     if (role === 'tool' && typeof json['tool_call_id'] !== 'string')
       this.#losses.approximate('an id that is no text', place);
     const called = this.#calls.answered(toolCallId);
-    const parts = chatPartsOf(json['content'], place, this.#losses);
+    const items: ProviderItem[] = [];
+    const parts = chatPartsOf(json['content'], place, this.#losses, items);
     const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     const media = parts.filter((part) => part.type === 'media');
     if (texts.length > 1) this.#losses.approximate('several texts of a result, as one', place);
@@ -138,6 +152,7 @@ export class ChatReader {
       content: null,
       toolPayload: { toolCallId, toolName: given ?? called, toolResult, toolError: null },
       ...(media.length > 0 ? { parts: media } : {}),
+      ...(items.length > 0 ? { providerItems: items } : {}),
     };
   }
 

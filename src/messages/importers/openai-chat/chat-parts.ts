@@ -1,31 +1,35 @@
 /** The parts of a chat message's content: text, images, sound, files, refusals. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import type { ContentPart } from '../../message.js';
+import type { ContentPart, ProviderItem } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { mediaPartOf } from '../reading/content-parts.js';
 import { jsonTextOf } from '../reading/json-text.js';
+import { opaqueBlock } from '../reading/opaque-blocks.js';
 import { isAbsent, objectField, textField } from '../reading/record-fields.js';
 
+/** @param items gets what only the provider understands */
 export function chatPartsOf(
   content: JsonValue | undefined,
   place: string,
   losses: LossAccount,
+  items: ProviderItem[] = [],
 ): ContentPart[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (Array.isArray(content))
-    return content.flatMap((part, index) => partOf(part, `${place}/content/${index}`, losses));
+    return content.flatMap((part, index) => partOf(part, `${place}/content/${index}`, losses, items));
   losses.approximate('content of another type, as its JSON', place);
   return [{ type: 'text', text: jsonTextOf(content) }];
 }
 
-function partOf(part: JsonValue, place: string, losses: LossAccount): ContentPart[] {
+function partOf(part: JsonValue, place: string, losses: LossAccount, items: ProviderItem[]): ContentPart[] {
   if (typeof part === 'string') return [{ type: 'text', text: part }];
   const read = isJsonObject(part) ? knownPartOf(part, place, losses) : null;
   if (read) return [read];
-  losses.drop('a part of the content of another kind', place);
-  return [];
+  const { item, text } = opaqueBlock(part, ORIGIN, place, losses);
+  items.push(item);
+  return text === null ? [] : [{ type: 'text', text }];
 }
 
 /** A text or a refusal, as all of OpenAI's formats write them; undefined for a part of another kind, null for a text without one. */
@@ -48,6 +52,9 @@ export function textPartOf(
       return undefined;
   }
 }
+
+/** Of the API that the part is written for. */
+const ORIGIN = { provider: 'openai' } as const;
 
 function knownPartOf(part: JsonObject, place: string, losses: LossAccount): ContentPart | null {
   const text = textPartOf(part, place, losses);

@@ -3,18 +3,15 @@
  * line. Of several conversations the first is read. The model context of AutoGen, which wraps the same messages, is read too.
  */
 import { RekindleError } from '../../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import type { Message } from '../../message.js';
+import type { JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
 import { readJsonLines } from '../reading/json-lines.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
 import { keepMessage } from '../reading/keep-message.js';
-import { isAbsent, listField, objectField, originOfModel, textField } from '../reading/record-fields.js';
 import { hasRecordPerLine } from '../reading/source-shape.js';
 import type { TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
-import { autoGenMessagesFrom, isAutoGenMessage } from './autogen-message.js';
-import { conversationIn, isChatHead } from './chat-detection.js';
-import { ChatReader } from './chat-message.js';
+import { isChatHead } from './chat-detection.js';
+import { MemberReader } from './chat-entries.js';
 
 const MESSAGE_LISTS = [
   'messages',
@@ -92,57 +89,6 @@ function memberChoice(path: JsonPath): SliceChoice {
   const name = path.join('/');
   if (ENTERED.has(name)) return 'enter';
   return HELD.has(name) ? 'take' : 'skip';
-}
-
-/** Reads members that are messages, or whole conversations, of which only the first counts. */
-class MemberReader {
-  readonly #losses: LossAccount;
-  readonly #chat: ChatReader;
-  #hasConversation = false;
-
-  constructor(losses: LossAccount) {
-    this.#losses = losses;
-    this.#chat = new ChatReader(losses);
-  }
-
-  *read(json: JsonValue, place: string): Generator<Message> {
-    const conversation = conversationIn(json);
-    if (!conversation) yield* this.#message(json, place);
-    else if (this.#hasConversation) this.#losses.drop('another conversation', place);
-    else {
-      this.#hasConversation = true;
-      for (const [index, member] of conversation.entries())
-        yield* this.#message(member, `${place}/messages/${index}`);
-      yield* this.#answer(json as JsonObject, place);
-    }
-  }
-
-  /** The answer beside a conversation: its completion, or the preferred one of two. */
-  *#answer(json: JsonObject, place: string): Generator<Message> {
-    const response = objectField(json, 'response');
-    for (const completion of [json, response, objectField(response, 'body')])
-      yield* this.readCompletion(completion, place);
-    for (const member of listField(json, 'preferred_output')) yield* this.#message(member, place);
-    if (!isAbsent(json['non_preferred_output'])) this.#losses.drop('an answer that was not preferred', place);
-  }
-
-  *readCompletion(completion: JsonObject, place: string): Generator<Message> {
-    const [choice] = listField(completion, 'choices');
-    if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return;
-    const messageId = textField(completion, 'id');
-    for (const message of this.#message(choice['message'], place)) {
-      const fromWhom = originOfModel(textField(completion, 'model'));
-      yield { ...message, ...fromWhom, ...(messageId === undefined ? {} : { messageId }) };
-    }
-  }
-
-  *#message(json: JsonValue, place: string): Generator<Message> {
-    if (isAutoGenMessage(json)) yield* autoGenMessagesFrom(json, place, this.#losses);
-    else {
-      const message = this.#chat.read(json, place);
-      if (message) yield message;
-    }
-  }
 }
 
 function invalid(): RekindleError {

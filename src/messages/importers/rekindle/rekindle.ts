@@ -44,7 +44,7 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
   const members = (await hasRecordPerLine(source)) ? fromLines(source, losses) : fromDocument(source, losses);
   for await (const { json, place } of members) {
     if (!isJsonObject(json)) {
-      losses.drop('a member that is no message', place);
+      losses.unreadable('a member that is no message', place);
       continue;
     }
     if (hasOddId(json)) losses.approximate('an id that is no text', place);

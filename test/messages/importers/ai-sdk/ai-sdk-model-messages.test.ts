@@ -128,13 +128,12 @@ describe('the import of model messages', () => {
     expect(message?.parts).toMatchObject([{ media: { kind: 'image', ref } }]);
   });
 
-  it('counts a file whose bytes cannot be read', async () => {
+  it('keeps a file whose bytes cannot be read for its provider, and counts it', async () => {
     const losses = new LossAccount();
     const file = { type: 'file', mediaType: 'application/pdf', data: { 0: 'x' } };
-    await messagesOf([{ role: 'user', content: [file] }], losses);
-    expect(losses.report().dropped).toStrictEqual([
-      { what: 'a file without readable data', count: 1, places: ['messages/0'] },
-    ]);
+    const [message] = await messagesOf([{ role: 'user', content: [file] }], losses);
+    expect(message?.providerItems).toMatchObject([{ item: file }]);
+    expect(losses.report().approximated).toMatchObject([{ count: 1, places: ['messages/0'] }]);
   });
 
   it('keeps signed reasoning and says whose it is', async () => {

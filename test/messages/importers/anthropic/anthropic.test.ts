@@ -76,9 +76,9 @@ describe('the import of Anthropic messages', () => {
   it('accounts for an image that the provider holds', async () => {
     const image = { type: 'image', source: { type: 'file', file_id: 'f1' } };
     const { messages, report } = await readAll(importer, [user([text('see'), image])]);
-    expect(messages).toStrictEqual([{ role: 'user', content: 'see' }]);
-    expect(report.dropped).toMatchObject([
-      { what: 'image whose bytes are not here', places: ['messages/0'] },
+    expect(messages[0]?.parts).toMatchObject([{ text: 'see' }, { media: { ref: 'anthropic-file:f1' } }]);
+    expect(report.approximated).toMatchObject([
+      { what: 'image that only its provider has', places: ['messages/0'] },
     ]);
   });
 

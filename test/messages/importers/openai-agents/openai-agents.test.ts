@@ -181,15 +181,14 @@ describe('the import of a RunState of the OpenAI Agents SDK', () => {
     ]);
   });
 
-  it('accounts for items of an unknown kind', async () => {
-    const { report } = await readAll(
+  it('keeps items of an unknown kind for their provider, and accounts for what is no item', async () => {
+    const { messages, report } = await readAll(
       importer,
       state({ generatedItems: [item('x', { type: 'x' }), null, 3] }),
     );
-    expect(report.dropped).toMatchObject([
-      { what: 'an item of an unknown kind', count: 1 },
-      { what: 'an item that is no object', count: 1 },
-    ]);
+    expect(messages.at(-1)).toMatchObject({ providerItems: [{ item: { type: 'x' } }] });
+    expect(report.approximated).toMatchObject([{ what: expect.stringContaining('`x`'), count: 1 }]);
+    expect(report.dropped).toMatchObject([{ what: 'an item that is no object', count: 1 }]);
   });
 
   it.each(['1.0', '1.2', '1.9', '1.13', '1.18'])('reads version %s', async ($schemaVersion) => {

@@ -1,0 +1,47 @@
+/** A neutral message as code holds it, in camelCase: hosts hand over what `restore` gave them. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import type { Message } from '../../message.js';
+import { messageToJson } from '../../message-serializer.js';
+
+const OWN_FIELDS = [
+  'toolPayload',
+  'providerItems',
+  'reasoningContent',
+  'imageUrls',
+  'audioUrls',
+  'videoUrls',
+];
+/** Names in code of fields that the stored form has under another name. */
+const LISTS = ['imageUrls', 'audioUrls', 'videoUrls', 'providerItems', 'parts', 'reasoning'];
+
+/** True for what only the form in memory has. */
+export function isMemoryMessage(json: JsonObject): boolean {
+  if (typeof json['role'] !== 'string') return false;
+  return OWN_FIELDS.some((field) => field in json && !('tool_payload' in json)) && hasOwnShapes(json);
+}
+
+function hasOwnShapes(json: JsonObject): boolean {
+  const areLists = LISTS.every((field) => json[field] === undefined || Array.isArray(json[field]));
+  return areLists && isPayload(json['toolPayload']) && isOptionalObject(json['extra']);
+}
+
+function isPayload(payload: JsonValue | undefined): boolean {
+  if (payload === undefined) return true;
+  if (!isJsonObject(payload)) return false;
+  const { toolCalls } = payload;
+  if (toolCalls !== undefined)
+    return (
+      Array.isArray(toolCalls) &&
+      toolCalls.every((call) => isJsonObject(call) && isOptionalObject(call['extra']))
+    );
+  return 'toolCallId' in payload && isOptionalObject(payload['extra']);
+}
+
+function isOptionalObject(value: JsonValue | undefined): boolean {
+  return value === undefined || isJsonObject(value);
+}
+
+/** Its stored form, which the reader of that form takes. */
+export function storedFormOf(json: JsonObject): JsonObject {
+  return messageToJson(json as unknown as Message);
+}
