@@ -1,5 +1,5 @@
 /** Images and files of stored AI SDK parts: URLs stay URLs, bytes in any of the forms that JSON gives them become a data URL. */
-import { toBase64 } from '../../../core/bytes.js';
+import { fromBase64, toBase64 } from '../../../core/bytes.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Media } from '../../message.js';
 import { mediaOf } from '../reading/content-parts.js';
@@ -45,7 +45,7 @@ function bytesFrom(given: JsonValue): Uint8Array | null {
   if (!isJsonObject(given)) return null;
   // In memory a part has the bytes themselves, which the conversion to JSON wrote as base64.
   if (typeof given['base64'] === 'string' && typeof given['bytes'] === 'number')
-    return Buffer.from(given['base64'], 'base64');
+    return fromBase64(given['base64']);
   const list = Array.isArray(given['data']) ? given['data'] : Object.values(given);
   const isByte = (value: JsonValue): value is number =>
     typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 256;
