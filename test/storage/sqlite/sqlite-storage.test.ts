@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/storage/sqlite/open-database.js';
 import { loadSqliteDriver, type SqliteDatabase } from '../../../src/storage/sqlite/sqlite-driver.js';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.js';
 
@@ -41,6 +42,26 @@ async function written(storage = open()): Promise<void> {
   await journal.append([{ n: 1 }]);
   await journal.close();
 }
+
+describe('the settings', () => {
+  it('sync each commit that is acknowledged, and the log of what need not last by itself before it is folded in', async () => {
+    const connections = openDatabase(await loadSqliteDriver(), path.join(folder, 'settings.db'), 1_000);
+    try {
+      for (const [connection, synchronous] of [
+        [connections.durable, 2],
+        [connections.volatile, 1],
+      ] as const) {
+        // The setting says one thing before the first write and may say another after it.
+        connection.exec('CREATE TABLE IF NOT EXISTS written (n INTEGER); INSERT INTO written VALUES (1)');
+        expect(connection.get('PRAGMA synchronous')).toEqual({ synchronous });
+        expect(connection.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+      }
+    } finally {
+      connections.durable.close();
+      connections.volatile.close();
+    }
+  });
+});
 
 describe('the file', () => {
   it('is made with its folder on the first write, for its owner alone', async () => {

@@ -1,0 +1,12 @@
+import { memoryAndState } from './memory-and-state.js';
+import type { Mutant } from './mutant.js';
+import { storageFiles } from './storage-files.js';
+import { storageSql } from './storage-sql.js';
+import { workAndAccess } from './work-and-access.js';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...storageFiles,
+  ...storageSql,
+  ...memoryAndState,
+  ...workAndAccess,
+];

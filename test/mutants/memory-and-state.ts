@@ -1,0 +1,279 @@
+import { crash, inFile, type Mutant } from './mutant.js';
+
+const MEMORY = ['test/memory/memory-manager.test.ts', 'test/memory/restore'];
+const RESTORE = ['test/memory/restore', 'test/fixtures.test.ts'];
+const SNAPSHOTS = ['test/memory/store'];
+const DURABLE = ['test/state/durable'];
+const SHARED = ['test/state/shared'];
+
+const manager = [
+  ...inFile(
+    'src/agent/context/memory-base-dir.ts',
+    ['test/agent/context'],
+    [
+      [
+        'base-folder-order-of-variables',
+        "env['REKINDLE_MEMORY_DIR'] || env['AUTOBYTEUS_MEMORY_DIR']",
+        "env['AUTOBYTEUS_MEMORY_DIR'] || env['REKINDLE_MEMORY_DIR']",
+      ],
+    ],
+  ),
+  ...inFile('src/memory/memory-manager.ts', MEMORY, [
+    [
+      'reset-does-not-save-the-cache',
+      "await this.#log.append('', [boundaryBody(boundary, 'ContextReset')]);\n    await this.persistWorkingContextSnapshot();",
+      "await this.#log.append('', [boundaryBody(boundary, 'ContextReset')]);",
+    ],
+    ['reset-keeps-the-epoch', 'epochId: snapshot.epochId + 1,', 'epochId: snapshot.epochId,'],
+    [
+      'reset-forgets-the-turns',
+      'lastTurn: this.#log.state.lastTurn,\n    };',
+      'lastTurn: 0,\n    };',
+      [...MEMORY, 'test/property/restore-equals-live.test.ts'],
+    ],
+    [
+      'fenced-writer-saves-the-cache',
+      'await this.store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS });',
+      '',
+      [...MEMORY, 'test/agent/lease-lost.test.ts'],
+    ],
+    [
+      'reader-saves-the-cache',
+      'if (this.store.readOnly) return null;\n    try {',
+      'try {',
+      [...RESTORE, ...MEMORY],
+    ],
+    ['cache-hides-missing-items', 'await this.#compaction.flushItems();', '', ['test/memory/compaction']],
+    [
+      'calls-not-checked',
+      'assertCalls(calls);\n    await this.#log.append(turnId, callBodies(calls, messageId));',
+      'await this.#log.append(turnId, callBodies(calls, messageId));',
+    ],
+    ['turn-number-not-counted', 'this.#log.state.lastTurn += 1;', ''],
+    ['answer-does-not-end-the-turn', 'if (response.final ?? calls.length === 0) await this.endTurn();', ''],
+  ]),
+  ...inFile(
+    'src/memory/trace-log.ts',
+    ['test/memory'],
+    [
+      [
+        'unknown-outcome-not-looked-up',
+        'if (this.#unsure) await this.#catchUp();',
+        '',
+        ['test/memory/faulty-backend.test.ts', 'test/memory/memory-manager.test.ts'],
+      ],
+      ['pending-rows-come-late', 'await this.flushPending();\n    const result', 'const result', MEMORY],
+      ['pending-rows-written-twice', 'this.#pending = [];\n        this.#head', 'this.#head', MEMORY],
+      ['rows-of-others-left-out', 'if (unseen && (await this.#catchUp())) return;', '', ['test/memory']],
+      ['rows-not-applied', 'for (const row of rows) this.#apply(row);', '', MEMORY],
+    ],
+  ),
+];
+
+const snapshots = [
+  ...inFile(
+    'src/memory/store/working-context-snapshot-store.ts',
+    [...SNAPSHOTS, 'test/property/restore-equals-live.test.ts'],
+    [
+      [
+        'cache-misses-changed-messages',
+        'snapshot.firstChanged >= this.#body.messageCount;',
+        'snapshot.firstChanged >= 0;',
+      ],
+      [
+        'cache-forgets-after-a-failure',
+        'snapshot.markSaved(Math.min(changedFrom, snapshot.firstChanged));',
+        '',
+      ],
+      [
+        'cache-overwrites-strangers',
+        "this.#onDisk === 'not-ours' ? await",
+        "this.#onDisk === 'newer' ? await",
+      ],
+      [
+        'cache-overwrites-newer',
+        "if (this.#onDisk === 'newer') {",
+        "if (this.#onDisk === 'newer' && this.#body) {",
+      ],
+    ],
+  ),
+  ...inFile('src/memory/store/snapshot-file.ts', SNAPSHOTS, [
+    ['cache-checksum-ignored', "!== claimed || rest !== '\"}\\n')", "=== '' || rest !== '\"}\\n')"],
+    [
+      'cache-of-another-agent',
+      "if (agentId !== null && head['agent_id'] !== agentId) {",
+      "if (agentId === '' && head['agent_id'] !== agentId) {",
+    ],
+    [
+      'cache-without-checksum-believed',
+      "if ('covers_seq' in payload) return damaged('its checksum is missing');",
+      '',
+    ],
+  ]),
+  ...inFile('src/memory/restore/cache-tail.ts', RESTORE, [
+    [
+      'cache-of-another-history',
+      'if (footer.coversSeq !== head.seq || footer.coversCrc !== head.crc) return false;',
+      'if (footer.coversSeq !== head.seq) return false;',
+    ],
+    [
+      'tail-of-another-history',
+      'entry.seq === footer.coversSeq && entry.crc === footer.coversCrc ?',
+      'entry.seq === footer.coversSeq ?',
+    ],
+    ['tail-one-too-many', "if (end === 'there') continue;", ''],
+  ]),
+  ...inFile('src/memory/restore/rebuild.ts', RESTORE, [
+    [
+      'rebuild-does-not-see-gaps',
+      "(before?.kind !== 'record' || entry.seq === before.seq + 1)",
+      "(before?.kind !== 'record' || entry.seq > before.seq)",
+    ],
+    [
+      'rebuild-does-not-see-a-late-start',
+      'if (startsLate(entries[0])) replay.damage.push(MISSING_START);',
+      '',
+    ],
+  ]),
+  ...inFile(
+    'src/memory/restore/working-context-snapshot-bootstrapper.ts',
+    [...RESTORE, 'test/memory/compaction'],
+    [
+      ['new-prompt-not-recorded', "pending: [...pending, { kind: 'system', systemPrompt }] };", 'pending };'],
+      ['items-of-a-killed-compaction-lost', 'await store.addSemantic(semantic);', ''],
+      ['blank-context-passed-off', 'assertNotBlank(memory, loaded);\n    const end', 'const end'],
+      ['open-calls-not-closed', 'await memory.closeCalls(results);', ''],
+    ],
+  ),
+  ...inFile(
+    'src/memory/working-context-reducer.ts',
+    [...MEMORY, 'test/memory/working-context-reducer.test.ts', 'test/memory/models'],
+    [
+      ['turn-ids-used-again', 'state.lastTurn = Math.max(state.lastTurn, turnNumber(trace.turnId));', ''],
+      [
+        'compaction-failures-not-forgotten',
+        'state.lastTurn = Math.max(state.lastTurn, trace.lastTurn);\n  state.compactionFailures = 0;',
+        'state.lastTurn = Math.max(state.lastTurn, trace.lastTurn);',
+        ['test/memory/compaction', 'test/memory/working-context-reducer.test.ts'],
+      ],
+      [
+        'call-sent-again-is-another',
+        'else if (!isSameCall(known, call)) append',
+        'else if (isSameCall(known, call)) append',
+      ],
+      [
+        'repair-cuts-one-too-many',
+        'messages.slice(at + deleteCount)',
+        'messages.slice(at + deleteCount + 1)',
+      ],
+    ],
+  ),
+];
+
+const durable = [
+  ...inFile('src/state/durable/state-document.ts', DURABLE, [
+    [
+      'file-outlives-its-record',
+      'return { secure: true, done: () => this.#writeFile(look.content) };',
+      'return { done: () => this.#writeFile(look.content) };',
+      crash('state', 20_000),
+    ],
+    ['refused-edit-not-kept', "if (refused) aside = await this.#file.setAside('refused');", '', [...DURABLE]],
+    [
+      'migration-without-backup',
+      "await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(text));",
+      '',
+    ],
+  ]),
+  ...inFile('src/state/durable/state-file.ts', DURABLE, [
+    ['file-overwrites-a-person', '{ ifVersion: read?.fileVersion ?? null }', '{}'],
+  ]),
+];
+
+const shared = [
+  ...inFile('src/state/shared/key-decision.ts', SHARED, [
+    ['condition-older-version-passes', 'ifVersion !== currentVersion)', 'ifVersion > currentVersion)'],
+    [
+      'condition-any-value-ignored',
+      "(ifVersion === '*' ? currentVersion === 0 :",
+      "(ifVersion === '*' ? currentVersion < 0 :",
+    ],
+    [
+      'one-key-too-many',
+      'after.keys > limits.keys && after.keys',
+      'after.keys > limits.keys + 1 && after.keys',
+    ],
+    ['one-byte-too-many', 'bytes > limits.valueBytes && bytes', 'bytes > limits.valueBytes + 1 && bytes'],
+    [
+      'inexact-sum-taken',
+      'if (Number.isSafeInteger(before ?? 0) && Number.isSafeInteger(sum)) return;',
+      'if (Number.isSafeInteger(before ?? 0)) return;',
+    ],
+  ]),
+  ...inFile('src/state/shared/shared-commit.ts', SHARED, [
+    ['batch-applied-in-part', 'if (applied) trial.settle();', 'trial.settle();'],
+    [
+      'batch-conflict-ignored',
+      "const applied = outcomes.length === operations.length && outcomes.at(-1)?.kind !== 'conflict';",
+      'const applied = outcomes.length === operations.length;',
+    ],
+  ]),
+  ...inFile('src/state/shared/commit-queue.ts', SHARED, [
+    [
+      'told-before-durable',
+      'tell = decided.tell;',
+      'decided.tell();',
+      [...SHARED, 'test/state/shared/told-when-durable.test.ts'],
+    ],
+  ]),
+  ...inFile('src/state/shared/shared-log.ts', SHARED, [
+    [
+      'history-removed-too-early',
+      'place.globalVersion <= globalVersion - this.#options.history',
+      'place.globalVersion <= globalVersion',
+    ],
+    ['versions-used-twice', 'first: table.globalVersion + 1', 'first: table.globalVersion'],
+    [
+      'refusal-rests-on-volatile',
+      'if (!decided) return { secure: true, done: () => true };',
+      'if (!decided) return { done: () => true };',
+      crash('shared-state', 20_000),
+    ],
+  ]),
+  ...inFile(
+    'src/storage/shared-journal.ts',
+    ['test/storage/shared-journal.test.ts', 'test/storage/fault-conformance.test.ts'],
+    [
+      ['shared-unknown-outcome-not-looked-up', 'if (this.#mayBeBehind) await this.#catchUp(writer);', ''],
+      [
+        'shared-change-made-twice',
+        'if (unsure && (await isThere(writer, unsure))) return unsure.decision;',
+        '',
+      ],
+      [
+        'shared-decided-on-volatile',
+        'if (decision.secure) await writer.secure();',
+        '',
+        crash('shared-state', 20_000),
+      ],
+      [
+        'shared-refusal-without-lease',
+        'await lease.check(); // an append does: what was decided on is the newest until now',
+        '',
+      ],
+      [
+        'shared-other-journal-not-seen',
+        'if (head.seq === known.seq && head.crc === known.crc) return known;',
+        'if (head.seq === known.seq) return known;',
+      ],
+      ['shared-half-loaded-state-kept', 'this.#head = null; // what fails half-way is loaded anew', ''],
+      [
+        'shared-append-at-any-place',
+        'writer.append([record], { expectedSeq })',
+        'writer.append([record], {})',
+      ],
+    ],
+  ),
+];
+
+export const memoryAndState: readonly Mutant[] = [...manager, ...snapshots, ...durable, ...shared];

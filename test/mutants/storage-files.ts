@@ -1,0 +1,275 @@
+import { crash, inFile, type Mutant } from './mutant.js';
+
+const FILE = 'src/storage/file';
+const TESTS = 'test/storage/file';
+const CONFORMANCE = ['test/storage/conformance.test.ts'];
+const FAULTS = [`${TESTS}/journal-faults.test.ts`];
+const TAKE_OVER = [`${TESTS}/journal-take-over.test.ts`, `${TESTS}/journal-segments.test.ts`];
+
+const writer = inFile(`${FILE}/journal-writer.ts`, FAULTS, [
+  ['journal-no-sync', 'if (options.sync) await this.#sync(file);', '', crash('journal-append')],
+  [
+    'journal-trusts-after-failed-sync',
+    `      await this.#distrust(file);
+      throw outcomeUnknown(this.#files.base, 'could not be synced', thrown);`,
+    `      throw outcomeUnknown(this.#files.base, 'could not be synced', thrown);`,
+  ],
+  ['journal-no-cut-back', 'await file.truncate(this.#end);\n      return thrown;', 'return thrown;'],
+  ['journal-lease-not-checked-after-sync', 'await this.#assertStillHeld(file);', '', TAKE_OVER],
+  [
+    'journal-no-folder-sync-after-rename',
+    'await this.#fs.syncFolder(this.#files.folder);\n    await this.#begin();',
+    'await this.#begin();',
+    [...FAULTS, `${TESTS}/sync-order.test.ts`],
+  ],
+  [
+    'journal-name-not-synced',
+    "this.#plan = 'append';\n    await this.#fs.syncFolder(this.#files.folder);",
+    "this.#plan = 'append';",
+    crash('journal-append'),
+  ],
+  [
+    'journal-end-without-newline',
+    'this.#end += block.length;',
+    'this.#end += bytes.length;',
+    [`${TESTS}/journal-tail.test.ts`],
+  ],
+  [
+    'journal-sealed-not-synced',
+    'await syncSegment(this.#fs, this.#path);',
+    '',
+    crash('lease-takeover', 20_000),
+  ],
+  ['journal-unsafe-fence', '(unsafe > 0 && fence <= unsafe)', '(unsafe > 0 && fence < unsafe)', TAKE_OVER],
+]);
+
+const sealing = inFile(`${FILE}/journal-sealing.ts`, FAULTS, [
+  [
+    'segment-header-not-synced',
+    'await file.datasync();\n    return { file, headerBytes: bytes.length };',
+    'return { file, headerBytes: bytes.length };',
+    crash('rotation', 20_000),
+  ],
+  [
+    'torn-tail-cut-not-synced',
+    'await file.truncate(end.end);\n  await file.datasync();',
+    'await file.truncate(end.end);',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
+  [
+    'torn-tail-cut-before-kept',
+    `  await createDurably(fs, aside, await readRange(file, end.end, end.tornBytes));
+  await file.truncate(end.end);`,
+    `  const bytes = await readRange(file, end.end, end.tornBytes);
+  await file.truncate(end.end);
+  await createDurably(fs, aside, bytes);`,
+    [`${TESTS}/sync-order.test.ts`],
+  ],
+]);
+
+const recovery = inFile(`${FILE}/journal-recovery.ts`, FAULTS, [
+  [
+    'recovery-keeps-refused-record',
+    'await file.truncate(known.end);\n  await file.datasync();',
+    'await file.datasync();',
+  ],
+  [
+    'recovery-cut-not-synced',
+    'await file.truncate(known.end);\n  await file.datasync();',
+    'await file.truncate(known.end);',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
+  [
+    'recovery-trusts-the-length',
+    'if (sizeBytes < known.end || !(await lastRecordIsThere(file, known))) {',
+    'if (sizeBytes < known.end) {',
+  ],
+]);
+
+const journal = inFile(`${FILE}/file-journal.ts`, CONFORMANCE, [
+  ['journal-read-repeats-one', 'if (entry.seq <= after) continue;', 'if (entry.seq < after) continue;'],
+  ['journal-read-one-too-many', 'if (left-- <= 0) return;', 'if (left-- < 0) return;'],
+  [
+    'journal-archives-too-much',
+    'next.prevSeq < seq;',
+    'next.prevSeq <= seq;',
+    [...CONFORMANCE, `${TESTS}/journal-segments.test.ts`],
+  ],
+  [
+    'journal-archive-loses-both-names',
+    `    await this.#fs.syncFolder(this.#files.archiveFolder);
+    await this.#fs.unlink(file);`,
+    `    await this.#fs.unlink(file);
+    await this.#fs.syncFolder(this.#files.archiveFolder);`,
+    [`${TESTS}/sync-order.test.ts`],
+  ],
+]);
+
+const line = inFile(
+  `${FILE}/journal-line.ts`,
+  [`${TESTS}/journal-line.test.ts`],
+  [
+    [
+      'line-checksum-ignored',
+      "if (crcHex(crc32(line.subarray(0, bodyEnd))) !== crc) return { kind: 'damage', reason: 'checksum' };",
+      '',
+    ],
+    [
+      'line-without-checksum-believed',
+      "if (RESERVED_KEYS.some((key) => Object.hasOwn(record, key))) return { kind: 'damage', reason: 'checksum' };",
+      '',
+    ],
+  ],
+);
+
+const documents = inFile(
+  `${FILE}/file-documents.ts`,
+  [`${TESTS}/file-documents.test.ts`],
+  [
+    [
+      'document-name-not-synced',
+      'await this.#syncAncestors(folder);\n      await this.#fs.syncFolder(folder);',
+      'await this.#syncAncestors(folder);',
+      crash('state'),
+    ],
+    [
+      'document-overwrites-a-fast-person',
+      'await check();\n      await this.#rename(made, target);',
+      'await this.#rename(made, target);',
+      [`${TESTS}/file-documents.test.ts`, 'test/state/durable/human-edits.test.ts'],
+    ],
+    [
+      'document-deletion-not-synced',
+      'await this.#syncIfThere(path.dirname(target));',
+      '',
+      [`${TESTS}/sync-order.test.ts`],
+    ],
+    [
+      'document-keeps-its-old-end',
+      'if (offset + bytes.length < size) await file.truncate(offset + bytes.length);',
+      '',
+      CONFORMANCE,
+    ],
+    [
+      'document-version-not-compared',
+      'if (version !== expected)',
+      'if (version !== expected && bytes === null)',
+      CONFORMANCE,
+    ],
+  ],
+);
+
+const blobs = inFile(`${FILE}/file-blobs.ts`, CONFORMANCE, [
+  [
+    'blob-name-not-synced',
+    'await this.#syncAncestors(folder);\n      await this.#fs.syncFolder(folder);',
+    'await this.#syncAncestors(folder);',
+    crash('blobs'),
+  ],
+  [
+    'blob-damage-not-seen',
+    'if (bytes && digestOf(bytes) !== digest) {',
+    'if (bytes && bytes.length < 0) {',
+    ['test/storage/file', 'test/memory/store/memory-store.test.ts', ...CONFORMANCE],
+  ],
+  [
+    'blob-name-trusted',
+    'if (digestOf(bytes) === digest) return true;',
+    'return true;',
+    ['test/storage/file'],
+  ],
+]);
+
+const others = [
+  ...inFile(`${FILE}/temporary-file.ts`, crash('state'), [
+    ['document-not-synced', 'if (options.sync) await file.datasync();', ''],
+  ]),
+  ...inFile(`${FILE}/file-io.ts`, FAULTS, [
+    [
+      'short-write-taken-for-whole',
+      'done += count;\n  }\n}\n\n/** Reads',
+      'done = bytes.length;\n  }\n}\n\n/** Reads',
+    ],
+    [
+      'close-error-hides-the-first',
+      'await file.close().catch(() => {}); // the first error is the one to tell',
+      'await file.close();',
+    ],
+    [
+      'folder-not-made-durable',
+      "if (errnoOf(thrown) !== 'EEXIST') throw thrown; // another process was first\n  }\n  await fs.syncFolder(parent);",
+      "if (errnoOf(thrown) !== 'EEXIST') throw thrown; // another process was first\n  }",
+      crash('blobs', 20_000),
+    ],
+  ]),
+  ...inFile(
+    `${FILE}/node-file-system.ts`,
+    [`${TESTS}/links-and-special-files.test.ts`],
+    [
+      [
+        'links-followed',
+        'update: fs.constants.O_RDWR | NO_FOLLOW | NON_BLOCK,',
+        'update: fs.constants.O_RDWR | NON_BLOCK,',
+      ],
+      [
+        'files-for-everybody',
+        'const FILE_MODE = 0o600;',
+        'const FILE_MODE = 0o644;',
+        [`${TESTS}/file-modes.test.ts`],
+      ],
+      [
+        'folder-sync-swallowed',
+        'await call<void>((done) => fs.fsync(fd, done as fs.NoParamCallback));',
+        'await call<void>((done) => fs.fsync(fd, done as fs.NoParamCallback)).catch(() => {});',
+        [`${TESTS}/node-file-system.test.ts`],
+      ],
+    ],
+  ),
+  ...inFile(
+    `${FILE}/file-lease.ts`,
+    ['test/storage/file/file-leases.test.ts', ...CONFORMANCE],
+    [
+      ['lease-loss-not-seen', 'if (!own) throw this.#state.markLost(this.#held.label, this.fence);', ''],
+      [
+        'lease-check-always-fresh',
+        'if (fresh) this.#state.throwUnlessHeld',
+        'if (fresh || true) this.#state.throwUnlessHeld',
+      ],
+    ],
+  ),
+  ...inFile('src/storage/lease-state.ts', CONFORMANCE, [
+    ['released-lease-still-writes', 'this.#released = true;', ''],
+  ]),
+  ...inFile('src/storage/append-queue.ts', CONFORMANCE, [
+    ['append-expected-number-not-counted', 'seq += waiting.records.length;', ''],
+    ['append-conflict-not-refused', 'waiting.reject(conflict(expectedSeq, seq));\n        continue;', ''],
+    [
+      'append-close-does-not-wait',
+      'this.#closed = true;\n    while (this.#running) await this.#running;',
+      'this.#closed = true;',
+    ],
+    [
+      'append-failure-acknowledged',
+      'for (const waiting of batch) waiting.reject(thrown);',
+      "for (const waiting of batch) waiting.resolve({ seq: 0, cursor: { segment: 1, offset: 0 }, crc: '' });",
+    ],
+  ]),
+  ...inFile('src/storage/record-encoding.ts', CONFORMANCE, [
+    [
+      'record-reserved-keys-taken',
+      'if (Object.hasOwn(record, key)) throw invalid(`A journal record must not have the key ${key}.`);',
+      ';',
+    ],
+  ]),
+];
+
+export const storageFiles: readonly Mutant[] = [
+  ...writer,
+  ...sealing,
+  ...recovery,
+  ...journal,
+  ...line,
+  ...documents,
+  ...blobs,
+  ...others,
+];

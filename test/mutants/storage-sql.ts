@@ -1,0 +1,150 @@
+import { inFile, type Mutant } from './mutant.js';
+
+const SQLITE = ['test/storage/sqlite-conformance.test.ts'];
+const SETTINGS = ['test/storage/sqlite/sqlite-storage.test.ts'];
+const POSTGRES = ['test/storage/postgres/postgres-storage.test.ts'];
+const CONTRACT = ['test/storage/postgres-conformance.long.test.ts'];
+const LOST_ANSWERS = ['test/faults/run.ts', 'postgres', '--count', '12', '--seed', '1'];
+
+const sqlite = [
+  ...inFile('src/storage/sqlite/open-database.ts', SETTINGS, [
+    ['sqlite-commits-not-synced', 'const FULL = 2;', 'const FULL = 1;'],
+    ['sqlite-log-never-synced', 'const NORMAL = 1;', 'const NORMAL = 0;'],
+    ['sqlite-takes-any-database', 'assertOurs(connection, file); // before anything is changed', ''],
+    [
+      'sqlite-opens-newer-schema',
+      'if (from > MIGRATIONS.length) {',
+      'if (from > MIGRATIONS.length + 1_000) {',
+    ],
+  ]),
+  ...inFile('src/storage/sqlite/rows/record-rows.ts', SQLITE, [
+    [
+      'sqlite-append-not-fenced',
+      "if (!holdsLease(db, lease)) return 'fenced';\n  const stream = streamRow(db, key);\n  if ((stream?.seq ?? 0) !== expectedSeq)",
+      'const stream = streamRow(db, key);\n  if ((stream?.seq ?? 0) !== expectedSeq)',
+    ],
+    [
+      'sqlite-append-any-number',
+      "if ((stream?.seq ?? 0) !== expectedSeq) return 'conflict';",
+      '',
+      ['test/storage/sqlite/sqlite-storage.test.ts', ...SQLITE],
+    ],
+    [
+      'sqlite-read-one-before',
+      'WHERE id > (${ID}) AND id <= (${ID}) ORDER BY',
+      'WHERE id >= (${ID}) AND id <= (${ID}) ORDER BY',
+    ],
+    [
+      'sqlite-archive-goes-back',
+      'const to = Math.max(stream.archived_to, archivedTo);',
+      'const to = archivedTo;',
+    ],
+    ['sqlite-removed-records-stay', 'if (remove) deleteRecords(db, stream.no, to);', ''],
+    [
+      'sqlite-removal-not-fenced',
+      "if (!holdsLease(db, lease)) return 'fenced';\n  const stream = streamRow(db, key);\n  if (!stream) return EMPTY;",
+      'const stream = streamRow(db, key);\n  if (!stream) return EMPTY;',
+    ],
+  ]),
+  ...inFile('src/storage/sqlite/rows/lease-rows.ts', SQLITE, [
+    [
+      'sqlite-released-lease-holds',
+      "AND fence = ? AND released = 0', key, fence) !== null",
+      "AND fence = ?', key, fence) !== null",
+    ],
+    [
+      'sqlite-lease-taken-by-two',
+      'WHERE key = ? AND fence = ? AND beat_ms = ?`',
+      'WHERE key = ? AND (fence = ? OR 1) AND (beat_ms = ? OR 1)`',
+    ],
+    [
+      'sqlite-first-lease-taken-by-two',
+      '${sql} ON CONFLICT DO NOTHING`, key, owner, now, ttlMs) === 1',
+      '${sql} ON CONFLICT DO NOTHING`, key, owner, now, ttlMs) <= 1',
+    ],
+  ]),
+  ...inFile('src/storage/sqlite/rows/document-rows.ts', SQLITE, [
+    ['sqlite-document-version-not-compared', 'if (stored !== ifVersion) return { conflict: stored };', ''],
+    ['sqlite-document-keeps-old-version', 'SET size = ?, version = NULL, revision', 'SET size = ?, revision'],
+    [
+      'sqlite-document-keeps-its-old-end',
+      'db.run(`DELETE FROM document_pieces WHERE id >= (${ID}) AND id < (${ID})`, no, piece, no + 1, 0);',
+      '',
+    ],
+  ]),
+];
+
+const sql = [
+  ...inFile('src/storage/sql/sql-journal.ts', SQLITE, [
+    ['sql-cursor-skips-its-record', '(cursor ? cursor.offset - 1 : 0)', '(cursor ? cursor.offset : 0)'],
+    [
+      'sql-gap-not-told',
+      'if (stored.seq > after + 1) yield gapAt(after + 1, this.#placeOf(after + 1));',
+      '',
+      [...SETTINGS, ...SQLITE],
+    ],
+    [
+      'sql-lost-answer-forgotten',
+      'if (this.#unsure) await this.#settle(this.#unsure, batch);\n    const before',
+      'const before',
+      POSTGRES,
+    ],
+    [
+      'sql-loss-not-marked',
+      "if (answer === 'fenced') throw lease.markLost();\n    return answer;",
+      'return answer as never;',
+    ],
+  ]),
+  ...inFile('src/storage/sql/sql-leases.ts', SQLITE, [
+    [
+      'sql-lease-lost-race-taken',
+      'if (!taken) continue; // another contender came first',
+      '',
+      ['test/storage/sqlite/lease-race.test.ts', ...SQLITE],
+    ],
+    [
+      'sql-lease-loss-not-seen',
+      "if (!(await this.#engine.run('holdsLease', this.ref))) throw this.markLost();",
+      '',
+    ],
+  ]),
+];
+
+const postgres = [
+  ...inFile('src/storage/postgres/rows/record-rows.ts', CONTRACT, [
+    [
+      'postgres-append-any-number',
+      'WHERE key = $1 AND seq = $2::bigint AND lease',
+      'WHERE key = $1 AND seq >= $2::bigint AND lease',
+      POSTGRES,
+    ],
+    [
+      'postgres-append-not-fenced',
+      'WHERE key = $1 AND seq = $2::bigint AND lease = $3 AND fence = $4',
+      'WHERE key = $1 AND seq = $2::bigint AND lease = $3 AND fence >= $4::bigint',
+    ],
+    [
+      'postgres-lost-answer-not-found',
+      "if (context.db.unsure && (await isOurs(context, request))) return 'appended';",
+      '',
+      LOST_ANSWERS,
+    ],
+  ]),
+  ...inFile('src/storage/postgres/rows/lease-rows.ts', CONTRACT, [
+    ['postgres-streams-not-fenced-off', 'if (changed === 1) {', 'if (changed === 2) {'],
+    [
+      'postgres-released-lease-holds',
+      'WHERE key = $1 AND fence = $2 AND NOT released`;',
+      'WHERE key = $1 AND fence = $2`;',
+    ],
+  ]),
+  ...inFile('src/storage/postgres/postgres-engine.ts', LOST_ANSWERS, [
+    [
+      'postgres-lost-answer-told-as-failed',
+      "if (unsure && operation === 'append') throw outcomeUnknown(thrown, operation, place);",
+      '',
+    ],
+  ]),
+];
+
+export const storageSql: readonly Mutant[] = [...sqlite, ...sql, ...postgres];
