@@ -12,12 +12,25 @@ import { decodeLine } from '../src/storage/file/journal-line.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+interface Built {
+  readonly types: string;
+  readonly default: string;
+}
+
+interface Conditions {
+  readonly import: Built;
+  readonly 'module-sync': Built;
+  readonly require: Built;
+  readonly default: string;
+}
+
 interface PackageJson {
   readonly main: string;
   readonly types: string;
   readonly bin: { readonly [name: string]: string };
   readonly files: readonly string[];
-  readonly exports: { readonly [subpath: string]: string | { readonly [condition: string]: string } };
+  readonly exports: { readonly [subpath: string]: string | Conditions };
+  readonly typesVersions: { readonly [version: string]: { readonly [subpath: string]: readonly string[] } };
   readonly dependencies: { readonly [name: string]: string };
   readonly devDependencies: { readonly [name: string]: string };
   readonly optionalDependencies?: { readonly [name: string]: string };
@@ -577,13 +590,31 @@ function note(specifier: ts.Node, into: Set<string>): void {
 }
 
 describe('entry points', () => {
-  const subpaths = Object.entries(manifest.exports).filter(([, target]) => typeof target !== 'string');
+  const subpaths = Object.entries(manifest.exports).filter(
+    (entry): entry is [string, Conditions] => typeof entry[1] !== 'string',
+  );
 
-  it.each(subpaths)('%s has its types first, and both targets have a source file', (_, target) => {
-    expect(Object.keys(target)).toEqual(['types', 'default']);
-    for (const built of Object.values(target)) {
-      expect(existsSync(path.join(ROOT, sourceOf(built))), `${built} needs ${sourceOf(built)}`).toBe(true);
-    }
+  it.each(subpaths)(
+    '%s gives an ES module to all who can take one, else the build for require',
+    (subpath, target) => {
+      expect(Object.keys(target)).toEqual(['import', 'module-sync', 'require', 'default']);
+      const { import: built, require: required } = target;
+      expect([target['module-sync'], target.default]).toEqual([built, built.default]);
+      expect(Object.keys(built), 'types come first').toEqual(['types', 'default']);
+      for (const file of Object.values(built)) {
+        expect(existsSync(path.join(ROOT, sourceOf(file))), `${file} needs ${sourceOf(file)}`).toBe(true);
+      }
+      const name = subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-');
+      const types = built.types.replace('./dist/', './dist/require/types/');
+      expect(required).toEqual({ types, default: `./dist/require/${name}.js` });
+    },
+  );
+
+  it('are known to a TypeScript that does not read `exports`', () => {
+    const types = subpaths
+      .filter(([subpath]) => subpath !== '.')
+      .map(([subpath, target]) => [subpath.slice(2), [target.import.types]]);
+    expect(manifest.typesVersions).toEqual({ '*': Object.fromEntries(types) });
   });
 
   it('are all listed in NAMES of this test', () => {
@@ -593,7 +624,7 @@ describe('entry points', () => {
   });
 
   it.each(Object.entries(NAMES))('%s exports these names and no others', (subpath, names) => {
-    const target = manifest.exports[subpath] as { readonly default: string };
+    const target = manifest.exports[subpath] as Conditions;
     expect(
       exportedNames(sourceOf(target.default)),
       'A new name: add it to NAMES and to CHANGELOG.md. A name that is gone: say in CHANGELOG.md what takes its place.',
@@ -601,8 +632,7 @@ describe('entry points', () => {
   });
 
   it('are explicit: an index only passes names on', () => {
-    for (const [subpath] of subpaths) {
-      const { default: built } = manifest.exports[subpath] as { readonly default: string };
+    for (const [, { default: built }] of subpaths) {
       const tree = ts.createSourceFile(built, read(sourceOf(built)), ts.ScriptTarget.ES2023, true);
       const others = tree.statements.filter((statement) => !ts.isExportDeclaration(statement));
       expect(
@@ -613,8 +643,8 @@ describe('entry points', () => {
   });
 
   it('say main and types for tools that do not read `exports`', () => {
-    const root = manifest.exports['.'] as { readonly types: string; readonly default: string };
-    expect([manifest.types, manifest.main]).toEqual([root.types, root.default]);
+    const root = manifest.exports['.'] as Conditions;
+    expect([manifest.types, manifest.main]).toEqual([root.import.types, root.default]);
   });
 
   it('let tools read package.json', () => {

@@ -1,0 +1,76 @@
+/**
+ * The build for `require` where a runner or bundler cannot take an ES module from it, such as Jest: `dist/require/`. Node itself takes
+ * the ES modules from `require`, so that a process has each module once. Dependencies without a form for `require` are built in.
+ */
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = path.join(root, 'dist');
+const target = path.join(dist, 'require');
+const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+
+/** ES modules only. */
+const BUILT_IN = ['chokidar', 'lowdb', 'p-queue', 'typebox'];
+const others = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+const external = others.filter((name) => !BUILT_IN.includes(name));
+
+const entries = Object.values(manifest.exports)
+  .filter((entry) => entry.require)
+  .map(({ import: built, require: wanted }) => [
+    path.relative('./dist/require', wanted.default).replace(/\.js$/, ''),
+    path.join(root, built.default),
+  ]);
+
+/** The page takes an ES module, whatever the server is. */
+const PREACT = "require('node:url').pathToFileURL(require.resolve('htm/preact/standalone'))";
+
+rmSync(target, { recursive: true, force: true });
+const bundle = await rolldown({
+  input: Object.fromEntries(entries),
+  platform: 'node',
+  external: (id) => id.startsWith('node:') || external.some((name) => id === name || id.startsWith(`${name}/`)),
+  plugins: [{ name: 'files-beside-modules', transform: pointToModules }],
+  logLevel: 'warn',
+});
+const { output } = await bundle.write({
+  dir: target,
+  format: 'cjs',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'parts/[name].js',
+  dynamicImportInCjs: false,
+});
+writeFileSync(path.join(target, 'package.json'), '{ "type": "commonjs" }\n');
+copyTypes();
+writeLicences(output.flatMap((chunk) => chunk.moduleIds ?? []));
+
+/** A thread or a page is a file beside the ES module that starts it; it is used from there. */
+function pointToModules(code, id) {
+  if (!id.startsWith(dist) || !code.includes('import.meta.')) return null;
+  const place = path.posix.join('..', '..', path.relative(dist, id).replaceAll(path.sep, '/'));
+  return code
+    .replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url)`)
+    .replaceAll("import.meta.resolve('htm/preact/standalone')", `new URL('standalone.mjs', ${PREACT}).href`);
+}
+
+/** The same declarations; the folder's `package.json` makes them those of CommonJS modules. */
+function copyTypes() {
+  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.d.ts') || /^(require|cli)\b/.test(file)) continue;
+    cpSync(path.join(dist, file), path.join(target, 'types', file));
+  }
+}
+
+function writeLicences(modules) {
+  const packages = new Set(modules.map((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]));
+  packages.delete(undefined);
+  const texts = [...packages].sort().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    const text = licence ? readFileSync(path.join(folder, licence), 'utf8').trim() : 'MIT';
+    return `${name} ${version}\n\n${text}\n`;
+  });
+  writeFileSync(path.join(target, 'THIRD-PARTY-LICENCES.txt'), texts.join('\n---\n\n'));
+}
