@@ -16,7 +16,6 @@ import {
   selectContext,
   ToolCallLog,
   Workspace,
-  WorkspaceConfig,
   workspaceTools,
 } from '../src/workspace/index.js';
 
@@ -66,7 +65,6 @@ const BUDGETS = {
 
 const storage = new FileStorage('memory');
 const workspace = new Workspace(storage);
-const config = new WorkspaceConfig(storage, workspace.folder);
 const sessions = new SessionManager(storage);
 const log = new ToolCallLog(storage);
 
@@ -132,8 +130,8 @@ async function work(point: string | undefined): Promise<void> {
       agent: role.name,
       dependencies: role.dependencies,
       producers: PRODUCERS,
-      config,
       log,
+      calls: 'all',
     });
     const { agentId } = session.agents.find(({ name }) => name === role.name)!;
     const agent = await openAgent(agentId, {
@@ -172,7 +170,7 @@ async function workUntilKilled(point: string | null): Promise<void> {
 
 async function report(): Promise<void> {
   for (const { name, dependencies } of ROLES) {
-    const budget = await config.budgetOf(name);
+    const budget = await workspace.config.budgetOf(name);
     const context = await selectContext(workspace, {
       agent: name,
       dependencies,

@@ -8,6 +8,8 @@ export interface ListQuery {
   readonly sessionId?: string;
   readonly tag?: string;
   readonly agentId?: string;
+  /** Null: only plain contexts. */
+  readonly kind?: string | null;
   /** Saved at this time or later: ISO 8601. */
   readonly after?: string;
   /** Saved before this time. */
@@ -31,11 +33,12 @@ const LIMIT = 20;
 const LIMIT_MAX = 1_000;
 
 export function matches(checkpoint: CheckpointMetadata, query: ListQuery): boolean {
-  const { tag, agentId } = query;
+  const { tag, agentId, kind } = query;
   const at = Date.parse(checkpoint.createdAt);
   return (
     (tag === undefined || checkpoint.tags.includes(tag)) &&
     (agentId === undefined || checkpoint.agentId === agentId) &&
+    (kind === undefined || checkpoint.kind === kind) &&
     at >= timeOf('after', query.after, Number.NEGATIVE_INFINITY) &&
     at < timeOf('before', query.before, Number.POSITIVE_INFINITY)
   );

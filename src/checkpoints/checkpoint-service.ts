@@ -8,7 +8,8 @@ import { type Clock, systemClock } from '../core/clock.js';
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { changesBetween, type JsonPatchStep } from '../core/json-patch.js';
-import { FileStorage } from '../storage/file/file-storage.js';
+import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
+import { openStorage } from '../storage/open-storage.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
 import { AccessTimes } from './access-times.js';
 import {
@@ -24,7 +25,6 @@ import { assertQuery, type ListQuery, type Page } from './checkpoint-query.js';
 import { Classifier } from './classify/classifier.js';
 import type { ContextView } from './classify/context-view.js';
 import type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint-config.js';
-import { dataFolder } from './config/data-folder.js';
 import { loadConfig } from './config/load-config.js';
 import { assertCompression } from './content/compression.js';
 import { contextContent, derivedSessionId } from './content/context-json.js';
@@ -35,12 +35,13 @@ import { repairSession, type SessionRepair } from './maintenance/repair-session.
 import { type RotateOptions, type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';
 import { type CheckpointStats, statsOf } from './maintenance/stats.js';
 import { type VerifyOptions, type VerifyReport, verifyCheckpoints } from './maintenance/verify.js';
-import { assertContextKey, checkedAbout, refusedParam, type SaveParams } from './save-params.js';
+import { AGENT_KIND, checkedAbout, refusedParam, type SaveParams } from './save-params.js';
 import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-session.js';
+import { markContextKey } from './session/mark-context-key.js';
 import { checkpointsClosed, SessionPool } from './session/session-pool.js';
 
 export interface CheckpointServiceOptions extends KeyOptions {
-  /** Default: files in `REKINDLE_DATA_DIR`, else in the folder in which the platform keeps the data of programs. */
+  /** Default: where the agents are: `REKINDLE_MEMORY_DIR`, else `memory` below the current folder. */
   readonly backend?: StorageBackend;
   /** Default `['checkpoints']`. */
   readonly folder?: Name;
@@ -77,6 +78,7 @@ export type MarkParams =
   | { readonly checkpointId: string };
 
 const SWEEP_MS = 60_000;
+const NOT_NOTED = 'Nothing was saved, so the name and the tags that were given are not noted.';
 
 interface Parts {
   readonly config: CheckpointConfig;
@@ -99,7 +101,7 @@ export class CheckpointService {
   /** Reads nothing yet. */
   constructor(options: CheckpointServiceOptions = {}) {
     this.#options = options;
-    this.backend = options.backend ?? new FileStorage(dataFolder());
+    this.backend = options.backend ?? openStorage(resolveMemoryBaseDir());
     this.#ownsBackend = options.backend === undefined;
     this.folder = options.folder ?? ['checkpoints'];
     this.#clock = options.clock ?? systemClock;
@@ -110,6 +112,23 @@ export class CheckpointService {
    * @throws INVALID_ARGUMENT, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, STORAGE_UNAVAILABLE, and what storage throws
    */
   async save(params: SaveParams): Promise<SaveResult> {
+    if (params.kind === AGENT_KIND)
+      throw refusedParam(
+        'kind',
+        `${AGENT_KIND} is what \`checkpointAgent\` gives to the agents that it saves`,
+      );
+    return this.#save(params);
+  }
+
+  /**
+   * Saves the image of a whole agent; `checkpointAgent` makes it. An agent begins only from a checkpoint that was saved here, so never
+   * give this what a model or a client wrote. @throws as `save`
+   */
+  async saveAgent(params: Omit<SaveParams, 'kind'>): Promise<SaveResult> {
+    return this.#save({ ...params, kind: AGENT_KIND });
+  }
+
+  async #save(params: SaveParams): Promise<SaveResult> {
     const about = checkedAbout(params);
     const { content, hash, sizes } = contextContent(params.context);
     const context = params.context as JsonObject;
@@ -131,7 +150,7 @@ export class CheckpointService {
       if (saved.removed.length > 0) await this.#sweep(session, config);
       const metadata = toMetadata(sessionId, saved.record, state.isCritical(saved.record.number));
       if (saved.status === 'SKIPPED_UNCHANGED' && isNamedOtherwise(params, metadata))
-        warnings.push('Nothing was saved, so the name and the tags that were given are not noted.');
+        warnings.push(NOT_NOTED);
       return {
         status: saved.status,
         checkpointId: metadata.id,
@@ -226,13 +245,8 @@ export class CheckpointService {
         if (!(await session.mark({ number }))) throw checkpointNotFound(id);
       });
     }
-    const { sessionId, contextKey } = params;
-    assertContextKey(contextKey);
     const { pool } = await this.#open();
-    return pool.use(sessionId, async (session) => {
-      if ((await session.read()).since === null) throw sessionNotFound(sessionId);
-      await session.mark({ contextKey });
-    });
+    return pool.use(params.sessionId, (session) => markContextKey(session, params.contextKey));
   }
 
   /** Takes one checkpoint away. Its data goes at a `prune` after the grace time, as far as no other uses it. @throws CHECKPOINT_NOT_FOUND */

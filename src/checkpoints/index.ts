@@ -34,4 +34,5 @@ export type { VerifyOptions, VerifyProblem, VerifyReport } from './maintenance/v
 export type { SaveParams } from './save-params.js';
 export type { SessionHead } from './session/session-log.js';
 export type { SessionProblem } from './session/session-pool.js';
-export { checkpointTools } from './tools/checkpoint-tools.js';
+export type { CheckpointScope } from './tools/checkpoint-scope.js';
+export { type CheckpointToolOptions, checkpointTools } from './tools/checkpoint-tools.js';

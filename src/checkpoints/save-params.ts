@@ -16,9 +16,12 @@ export interface SaveParams {
   readonly force?: boolean;
   /** Retention leaves it alone. */
   readonly critical?: boolean;
-  /** What kind of thing the context is. */
+  /** What kind of thing the context is. `agent` is refused: only `saveAgent` gives it. */
   readonly kind?: string;
 }
+
+/** The kind of a checkpoint that holds a whole agent. It is in the record, outside of what the caller saves. */
+export const AGENT_KIND = 'agent';
 
 const NAME_MAX = 200;
 const TAG_MAX = 100;

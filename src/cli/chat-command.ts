@@ -12,15 +12,15 @@ import {
   showError,
   withCommonOptions,
 } from './command-context.js';
+import { type FromCheckpointOptions, withFromCheckpoint } from './from-checkpoint-options.js';
 import { modelFor } from './model-option.js';
 import { describeReport } from './report-text.js';
 import { safeText } from './safe-text.js';
 
-interface ChatOptions extends CommonOptions {
+interface ChatOptions extends CommonOptions, FromCheckpointOptions {
   readonly agent: string;
   readonly model?: string;
   readonly system?: string;
-  readonly fromCheckpoint?: string;
 }
 
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
@@ -29,19 +29,17 @@ const HELP =
 
 export function addChatCommand(program: Command): void {
   withCommonOptions(
-    program
-      .command('chat')
-      .description('talk to an agent; it is restored when it exists')
-      .option('-a, --agent <id>', 'agent id', 'chat')
-      .option(
-        '-m, --model <provider:name>',
-        'a Vercel AI SDK model, such as openai:gpt-5-mini; without it the offline model answers',
-      )
-      .option('-s, --system <text>', 'system prompt')
-      .option(
-        '--from-checkpoint <id>',
-        'begin the agent, which must be new, from a checkpoint that holds an agent',
-      ),
+    withFromCheckpoint(
+      program
+        .command('chat')
+        .description('talk to an agent; it is restored when it exists')
+        .option('-a, --agent <id>', 'agent id', 'chat')
+        .option(
+          '-m, --model <provider:name>',
+          'a Vercel AI SDK model, such as openai:gpt-5-mini; without it the offline model answers',
+        )
+        .option('-s, --system <text>', 'system prompt'),
+    ),
   ).action((options: ChatOptions) => runCommand(options, (context) => chat(context, options)));
 }
 

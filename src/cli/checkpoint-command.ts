@@ -7,7 +7,7 @@ import type { CheckpointService, LoadParams, SaveResult } from '../checkpoints/c
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { quoteLargeIntegers } from '../core/json-digits.js';
-import { CHECKPOINT_DIR_TEXT, checkpointPlace, checkpointsFor } from './checkpoint-place.js';
+import { checkpointPlace, checkpointsFor, earlierPlace, lookedUp } from './checkpoint-place.js';
 import { addCheckpointUpkeep } from './checkpoint-upkeep.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { readGiven } from './given-file.js';
@@ -47,22 +47,16 @@ export function addCheckpointCommand(program: Command): void {
     .command('checkpoint')
     .description('contexts and whole agents as they were: save, load, list, compare, keep in order');
   const add = (usage: string, text: string, options: readonly SubcommandOption[], run: CheckpointRun) =>
-    addSubcommand<CheckpointOptions>(
-      parent,
-      usage,
-      text,
-      options,
-      (args, given) =>
-        runCommand(given, async (context) => {
-          const service = checkpointsFor(context, given);
-          try {
-            await run(service, context, args, given);
-            return undefined;
-          } finally {
-            await service.close();
-          }
-        }),
-      CHECKPOINT_DIR_TEXT,
+    addSubcommand<CheckpointOptions>(parent, usage, text, options, (args, given) =>
+      runCommand(given, async (context) => {
+        const service = checkpointsFor(context);
+        try {
+          await lookedUp(given, () => run(service, context, args, given));
+          return undefined;
+        } finally {
+          await service.close();
+        }
+      }),
     );
   add(
     'save [file]',
@@ -131,7 +125,7 @@ const save: CheckpointRun = async (service, context, [file], options) => {
           ...params,
           ...(options.state === false ? { stateFolder: null } : {}),
         });
-  context.print(describeSaved(saved, checkpointPlace(context, options)), saved);
+  context.print(describeSaved(saved, checkpointPlace(context)), saved);
 };
 
 function describeSaved({ status, metadata, removed, warnings }: SaveResult, place: string): string[] {
@@ -170,7 +164,8 @@ const list: CheckpointRun = async (service, context, [session], options) => {
   });
   const { checkpoints, total } = page;
   const isAll = [session, agent, tag, after, before].every((filter) => filter === undefined);
-  const none = `There are no ${isAll ? '' : 'such '}checkpoints in ${checkpointPlace(context, options)}.`;
+  const earlier = checkpoints.length === 0 ? earlierPlace(options) : null;
+  const none = `There are no ${isAll ? '' : 'such '}checkpoints in ${checkpointPlace(context)}.${earlier ? ` ${earlier}` : ''}`;
   const bad = page.problems.map(({ sessionId, message }) => `Left out: ${sessionId}: ${message}`);
   const more =
     total > checkpoints.length ? [`${checkpoints.length} of ${total}; see --limit and --offset.`] : [];

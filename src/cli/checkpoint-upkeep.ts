@@ -7,7 +7,7 @@ import type { VerifyReport } from '../checkpoints/maintenance/verify.js';
 import type { SessionHead } from '../checkpoints/session/session-log.js';
 import { RekindleError } from '../core/errors.js';
 import { tryParseJson } from '../core/json.js';
-import { CHECKPOINT_DIR_TEXT, checkpointPlace, checkpointsFor } from './checkpoint-place.js';
+import { checkpointPlace, checkpointsFor, lookedUp } from './checkpoint-place.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { readGiven } from './given-file.js';
@@ -42,21 +42,15 @@ export function addCheckpointUpkeep(parent: Command): void {
     options: readonly (readonly [string, string])[],
     run: UpkeepRun,
   ) =>
-    addSubcommand<UpkeepOptions>(
-      parent,
-      usage,
-      text,
-      options,
-      (_, given) =>
-        runCommand(given, async (context) => {
-          const service = checkpointsFor(context, given);
-          try {
-            return await run(service, context, given);
-          } finally {
-            await service.close();
-          }
-        }),
-      CHECKPOINT_DIR_TEXT,
+    addSubcommand<UpkeepOptions>(parent, usage, text, options, (_, given) =>
+      runCommand(given, async (context) => {
+        const service = checkpointsFor(context);
+        try {
+          return await lookedUp(given, () => run(service, context, given));
+        } finally {
+          await service.close();
+        }
+      }),
     );
   add('sessions', 'the sessions, and what they take', [], sessions);
   add(
@@ -97,7 +91,7 @@ const sessions: UpkeepRun = async (service, context, options) => {
   });
   for (const { id, checkpoints, totalSizeBytes, lastAccessedAt, encrypted } of infos)
     table.push([excerpt(id, 60), checkpoints, totalSizeBytes, lastAccessedAt, encrypted ? 'encrypted' : '']);
-  const place = checkpointPlace(context, options);
+  const place = checkpointPlace(context);
   const sum = `${count(stats.totalSizeBytes, 'byte')} of ${count(stats.maxTotalSize, 'byte')} in ${place}.`;
   const lines = infos.length === 0 ? [`There are no checkpoints in ${place}.`] : [table.toString(), sum];
   context.print(lines, { sessions: infos, stats });

@@ -1,8 +1,8 @@
 /** What every command shares: where memory is, how results and errors are shown. */
 import type { Command } from 'commander';
-import { resolveMemoryBaseDir } from '../agent/context/memory-base-dir.js';
 import { isRekindleError, messageOf } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { EXIT, exitCodeFor } from './exit-codes.js';
@@ -25,9 +25,9 @@ export interface CommandContext {
 const DIR_TEXT =
   'base folder of the memory, or a URL: sqlite:FILE, postgres://… (default: REKINDLE_MEMORY_DIR, else ./memory)';
 
-/** Adds the options that every command has. @param dirText what is where, for commands with another default */
-export function withCommonOptions(command: Command, dirText: string = DIR_TEXT): Command {
-  return command.option('-d, --dir <place>', dirText).option('--json', 'print JSON');
+/** Adds the options that every command has. */
+export function withCommonOptions(command: Command): Command {
+  return command.option('-d, --dir <place>', DIR_TEXT).option('--json', 'print JSON');
 }
 
 /** Runs a command: opens the storage, shows a typed error as a person can use it, sets the exit code. */

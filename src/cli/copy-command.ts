@@ -1,10 +1,10 @@
 /** `rekindle copy`: agents, or a whole store, to another backend. */
 import type { Command } from 'commander';
-import { resolveMemoryBaseDir } from '../agent/context/memory-base-dir.js';
 import { RekindleError } from '../core/errors.js';
 import { listAgents } from '../memory/maintenance/agent-summary.js';
 import { type AgentCopy, copyAgent } from '../memory/maintenance/copy-agent.js';
 import { type CopyProgress, type CopyResult, copyStorage } from '../storage/copy-storage.js';
+import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { type CommandContext, runCommand } from './command-context.js';

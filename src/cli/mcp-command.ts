@@ -1,6 +1,7 @@
 /** `rekindle mcp`: the tools for other agents, over standard input and output. */
 import type { Command } from 'commander';
-import { messageOf } from '../core/errors.js';
+import { messageOf, RekindleError } from '../core/errors.js';
+import type { McpReach } from '../server/mcp/mcp-mounts.js';
 import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
 import { checkpointsFor } from './checkpoint-place.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
@@ -11,6 +12,7 @@ import { untilStopped } from './until-stopped.js';
 interface McpOptions extends CommonOptions {
   readonly session?: string;
   readonly agent?: string;
+  readonly reach?: string;
 }
 
 export function addMcpCommand(program: Command): void {
@@ -21,11 +23,15 @@ export function addMcpCommand(program: Command): void {
         'serve the tools to an MCP client that starts this command; over HTTP they are at /mcp of `serve`',
       )
       .option('--session <id>', 'whose shared state (default: AGENT_SESSION_ID)')
-      .option('--agent <id>', 'whose memory (default: that of the agent of the session)'),
+      .option('--agent <id>', 'whose memory (default: that of the agent of the session)')
+      .option(
+        '--reach <own|store>',
+        'own: the workspace, checkpoints and tool calls of the session or agent; store: those of everybody (default: own)',
+      ),
   ).action((options: McpOptions) =>
     // Standard output is the protocol's: also an error goes to standard error.
     runCommand({ ...options, json: false }, async (context) => {
-      const checkpoints = checkpointsFor(context, options);
+      const checkpoints = checkpointsFor(context);
       await serveMcpStdio(
         {
           backend: context.storage,
@@ -34,6 +40,7 @@ export function addMcpCommand(program: Command): void {
           environment: process.env,
           session: options.session ?? null,
           agent: options.agent ?? null,
+          reach: reachOf(options),
           onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
         },
         untilClosed(),
@@ -42,6 +49,13 @@ export function addMcpCommand(program: Command): void {
       return undefined;
     }),
   );
+}
+
+function reachOf({ reach = 'own' }: McpOptions): McpReach {
+  if (reach === 'own' || reach === 'store') return reach;
+  throw new RekindleError('INVALID_ARGUMENT', '--reach takes own or store.', {
+    details: { argument: '--reach' },
+  });
 }
 
 /** The client ends its side, or the process is told to stop. */

@@ -8,32 +8,30 @@ import { type Message, textOf, toolCallsOf, toolResultOf } from '../messages/mes
 import { messageToJson } from '../messages/message-serializer.js';
 import { TARGETS } from '../messages/projections/targets.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { type FromCheckpointOptions, withFromCheckpoint } from './from-checkpoint-options.js';
 import { count, describeReport } from './report-text.js';
 import { excerpt } from './safe-text.js';
 
-interface ContextOptions extends CommonOptions {
+interface ContextOptions extends CommonOptions, FromCheckpointOptions {
   readonly full?: boolean;
   readonly for?: string;
   readonly model?: string;
-  readonly fromCheckpoint?: string;
 }
 
 const LINE_CHARS = 100;
 
 export function addRestoreCommand(program: Command): void {
   withCommonOptions(
-    program
-      .command('restore <agent>')
-      .description(
-        'show what a restore would give: the report and the context (changes nothing, but with --from-checkpoint)',
-      )
-      .option('--full', 'show messages whole')
-      .option('--for <target>', `show the request that would be sent: ${TARGETS.join(', ')}`)
-      .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along')
-      .option(
-        '--from-checkpoint <id>',
-        'begin this agent, which must be new, from a checkpoint that holds an agent; that agent is not touched',
-      ),
+    withFromCheckpoint(
+      program
+        .command('restore <agent>')
+        .description(
+          'show what a restore would give: the report and the context (changes nothing, but with --from-checkpoint)',
+        )
+        .option('--full', 'show messages whole')
+        .option('--for <target>', `show the request that would be sent: ${TARGETS.join(', ')}`)
+        .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along'),
+    ),
   ).action((agentId: string, options: ContextOptions) =>
     runCommand(options, async (context) => {
       const { storage, print } = context;

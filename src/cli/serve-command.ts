@@ -5,7 +5,6 @@ import { messageOf } from '../core/errors.js';
 import { loadServerToken, type ServerToken } from '../server/access/token.js';
 import { type RunningServer, startServer } from '../server/rekindle-server.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/server-options.js';
-import { checkpointPlace, checkpointsFor } from './checkpoint-place.js';
 import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
@@ -38,10 +37,8 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
   const token: ServerToken = fromEnvironment
     ? { token: fromEnvironment, isNew: false }
     : await loadServerToken(context.storage);
-  const checkpoints = checkpointsFor(context, options);
   const server = await startServer({
     backend: context.storage,
-    checkpoints,
     token: token.token,
     version: packageVersion(),
     onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
@@ -51,12 +48,9 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
     allowedOrigins: options.allowOrigin ?? [],
   });
   announce(context, server, token, fromEnvironment !== undefined);
-  if (options.dir === undefined)
-    context.note(`Checkpoints are those in ${checkpointPlace(context, options)}.`);
   await stopped;
   context.note('Finishing what is under way …');
   await server.close();
-  await checkpoints.close();
   return undefined;
 }
 

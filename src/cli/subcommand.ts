@@ -14,14 +14,13 @@ export function addSubcommand<Options extends CommonOptions>(
   description: string,
   options: readonly SubcommandOption[],
   run: SubcommandRun<Options>,
-  dirText?: string,
 ): void {
   const command = parent.command(usage).description(description);
   for (const [flags, text, repeated] of options)
     if (repeated)
       command.option(flags, text, (value: string, before: readonly string[] = []) => [...before, value]);
     else command.option(flags, text);
-  withCommonOptions(command, dirText).action(async (...given: unknown[]) => {
+  withCommonOptions(command).action(async (...given: unknown[]) => {
     const args = given.slice(0, -2).filter((arg) => typeof arg === 'string');
     await run(args, given.at(-2) as Options);
   });

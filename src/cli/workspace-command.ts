@@ -26,7 +26,6 @@ interface WorkspaceOptions extends CommonOptions {
 
 const NOTE_TEXT: Record<WriteNote, string> = {
   decoded: 'The value was a text that holds JSON; it was decoded.',
-  converted: 'The value was no plain JSON in places; it was converted.',
 };
 
 type WorkspaceRun = (

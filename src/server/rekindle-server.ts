@@ -73,7 +73,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   sockets.attach(server);
   const close = async () => {
     sockets.close();
+    const ending = setTimeout(() => tools.stop(), CLOSE_MS);
     await closed(server);
+    clearTimeout(ending);
     await hub.close().catch(tell);
     await mcp.close().catch(tell);
     await tools.close().catch(tell);

@@ -29,7 +29,7 @@ export {
   type ToolCallQuery,
 } from './tool-calls/tool-call-log.js';
 export type { ToolCallEntry, ToolCallRecord } from './tool-calls/tool-call-record.js';
-export { type WorkspaceToolOptions, workspaceTools } from './tools/workspace-tools.js';
+export { type CallReach, type WorkspaceToolOptions, workspaceTools } from './tools/workspace-tools.js';
 export {
   type Entry,
   type EntryVersion,
@@ -39,3 +39,4 @@ export {
   type WriteOptions,
   type WriteResult,
 } from './workspace.js';
+export type { WorkspaceScope } from './workspace-scope.js';

@@ -8,19 +8,26 @@ import { isRekindleError, RekindleError } from '../core/errors.js';
 import { TypedEvents } from '../core/events.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { changesBetween, type JsonPatchStep } from '../core/json-patch.js';
+import { TimeSlices } from '../core/time-slices.js';
 import type { Cursor, JournalRecord, Name, StorageBackend } from '../storage/ports.js';
 import { type Decision, SharedJournal } from '../storage/shared-journal.js';
+import { WorkspaceConfig } from './config/workspace-config.js';
 import { EntryCheck, type EntrySchemas, type WriteNote } from './entries/entry-check.js';
 import { EntryIndex, type EntryInfo, type IndexedEntry } from './entries/entry-index.js';
 import { decodeEntry, type EntryEventKind, type EntryRecord, encodeEntry } from './entries/entry-record.js';
 import { ManifestFile } from './entries/manifest.js';
+import { readEntries } from './entries/read-entries.js';
 import { type TimingMetrics, timingOf } from './entries/timing.js';
+import { scopedFolder, type WorkspaceScope } from './workspace-scope.js';
 
 export interface WorkspaceOptions {
   /** Default `['workspace']`. */
   readonly folder?: Name;
+  /** Whose it is. Default `store`: that of all users of the store. Configuration is the same for all of them. */
+  readonly scope?: WorkspaceScope;
+  /** Go before those in `config/entry_schemas.json`, key by key. */
   readonly schemas?: EntrySchemas;
-  /** Keys without a schema. Default `allow`. */
+  /** Keys without a schema. Default: as the configuration says, else `allow`. */
   readonly unknownKeys?: 'allow' | 'refuse';
   /** How long to wait while other processes write, in milliseconds. Default 15,000. */
   readonly waitMs?: number;
@@ -68,6 +75,7 @@ const STEPS_MAX = 200;
 export class Workspace {
   readonly folder: Name;
   readonly backend: StorageBackend;
+  readonly config: WorkspaceConfig;
   readonly events = new TypedEvents<WorkspaceEvents>();
   readonly #check: EntryCheck;
   readonly #clock: Clock;
@@ -78,8 +86,10 @@ export class Workspace {
   /** Reads nothing yet. @throws INVALID_ARGUMENT for a schema that is none */
   constructor(backend: StorageBackend, options: WorkspaceOptions = {}) {
     this.backend = backend;
-    this.folder = options.folder ?? ['workspace'];
-    this.#check = new EntryCheck(options.schemas ?? {}, options.unknownKeys ?? 'allow');
+    const folder = options.folder ?? ['workspace'];
+    this.folder = scopedFolder(folder, options.scope ?? 'store');
+    this.config = new WorkspaceConfig(backend, folder);
+    this.#check = new EntryCheck(options, () => this.config.entryRules());
     this.#clock = options.clock ?? systemClock;
     this.#manifest = new ManifestFile(backend, this.folder);
     this.#journal = new SharedJournal(backend, {
@@ -99,10 +109,11 @@ export class Workspace {
 
   /**
    * Writes a new version. Durable when it resolves.
-   * @throws ENTRY_INVALID (the old value stays), INVALID_ARGUMENT for a key that is none, DOCUMENT_CONFLICT, LEASE_HELD
+   * @throws ENTRY_INVALID (the old value stays), INVALID_ARGUMENT for what cannot be a key, DOCUMENT_CONFLICT, LEASE_HELD,
+   * DOCUMENT_DAMAGED for a configuration that cannot be read
    */
   async write(key: string, value: unknown, options: WriteOptions = {}): Promise<WriteResult> {
-    const checked = this.#check.check(key, value);
+    const checked = await this.#check.check(key, value);
     const { version } = await this.#append(key, options, async () => ({
       event: 'write',
       data: checked.value,
@@ -117,6 +128,18 @@ export class Workspace {
     const info = this.#index.entries.get(key);
     if (!info || info.deleted) return null;
     return (await this.#version(info, info.version)) as Entry | null;
+  }
+
+  /** The newest versions of many keys, by key; what `read` gives null for is absent. One pass, in slices. @throws ABORTED */
+  async readMany(
+    keys: Iterable<string>,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<Map<string, Entry>> {
+    await this.#journal.refresh();
+    const infos = [...new Set(keys)].flatMap((key) => this.#index.entries.get(key) ?? []);
+    const live = infos.filter(({ deleted }) => !deleted);
+    const records = await readEntries(await this.#journal.reader(), live, new TimeSlices(options.signal));
+    return new Map([...records].map(([key, record]) => [key, versionOf(record) as Entry]));
   }
 
   /** As `read`; null also when it was written longer ago. @param maxAgeSeconds default 300 */
@@ -159,7 +182,7 @@ export class Workspace {
   async rollback(key: string, version: number, options: WriteOptions = {}): Promise<WriteResult> {
     const { value } = await this.#required(key, version);
     if (value === undefined) throw notFound(key, version);
-    const { notes } = this.#check.check(key, value);
+    const { notes } = await this.#check.check(key, value);
     const written = await this.#append(key, options, async () => ({
       event: 'rollback',
       data: value,

@@ -143,36 +143,28 @@ describe('the folder of the data', () => {
 });
 
 describe('a service without options', () => {
-  it('works, keeps its data where the platform has it or REKINDLE_DATA_DIR says, and needs no network or key', async () => {
+  it('keeps checkpoints beside the agents, needs no network or key, and leaves the folder of earlier releases alone', async () => {
     const place = await Place.make();
     const home = path.join(place.root, 'home');
     await fs.mkdir(home);
     const script = `
       const start = performance.now();
       const service = new CheckpointService();
-      const { checkpointId } = await service.save({ context: { n: 1 } });
+      const { checkpointId } = await service.save({ sessionId: 's', context: { n: 1 } });
       const { context } = await service.load({ checkpointId });
       await service.close();
-      say([context, performance.now() - start]);
-      process.env.REKINDLE_DATA_DIR = root + '/own';
-      const other = new CheckpointService();
-      await other.save({ sessionId: 's', context: { n: 2 } });
-      await other.close();`;
+      say([context, performance.now() - start]);`;
     const environment = {
       HOME: home,
       USERPROFILE: home,
-      XDG_DATA_HOME: '',
-      LOCALAPPDATA: '',
-      REKINDLE_DATA_DIR: '',
+      REKINDLE_DATA_DIR: path.join(home, 'data'),
+      REKINDLE_MEMORY_DIR: path.join(place.root, 'agents here'),
     };
     const [[context, ms]] = (await linesOf(child(place.root, script, environment))) as [[unknown, number]];
     expect(context).toEqual({ n: 1 });
     expect(ms).toBeLessThan(5_000); // on a busy machine
-    const folder = dataFolder(environment);
-    expect(folder.startsWith(home)).toBe(true);
-    expect(await fs.readdir(path.join(folder, 'checkpoints', 'sessions'))).toHaveLength(1);
-    expect(await fs.readdir(path.join(place.root, 'own', 'checkpoints', 'sessions'))).toEqual(['s']);
-    expect(await fs.readdir(home, { recursive: true })).not.toContainEqual(expect.stringContaining('key'));
+    expect(await fs.readdir(path.join(place.root, 'agents here', 'checkpoints', 'sessions'))).toEqual(['s']);
+    expect(await fs.readdir(home)).toEqual([]);
   });
 
   it('reads and writes nothing before it is used', async () => {

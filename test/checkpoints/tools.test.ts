@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
+import type { CheckpointScope } from '../../src/checkpoints/tools/checkpoint-scope.js';
 import { checkpointTools } from '../../src/checkpoints/tools/checkpoint-tools.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { compileSchema } from '../../src/core/schema-check.js';
@@ -16,8 +17,10 @@ type ToolName = (typeof NAMES)[number];
 
 const CALL = { callId: 'c', turnId: 't', idempotencyKey: 'k', signal: new AbortController().signal };
 
-function toolsOf(service: CheckpointService, agentId?: string) {
-  const tools = new Map(checkpointTools(service, agentId).map((tool) => [tool.name, tool]));
+/** Of all sessions, so that ids are the same on both sides. */
+function toolsOf(service: CheckpointService, agentId?: string, scope: CheckpointScope = 'all') {
+  const options = { scope, ...(agentId === undefined ? {} : { agentId }) };
+  const tools = new Map(checkpointTools(service, options).map((tool) => [tool.name, tool]));
   return (name: ToolName): ToolDefinition => tools.get(name)!;
 }
 
@@ -30,7 +33,7 @@ async function call(tool: ToolDefinition, args: JsonObject): Promise<unknown> {
 
 describe('the tools of checkpoints', () => {
   it('are four, each described, with a schema that takes nothing else; reading may be repeated', async () => {
-    const tools = checkpointTools((await Place.make()).service());
+    const tools = checkpointTools((await Place.make()).service(), { scope: 'all' });
     expect(tools.map(({ name }) => name)).toEqual(NAMES);
     for (const { description, inputSchema } of tools) {
       expect(description.length).toBeGreaterThan(20);
@@ -127,7 +130,7 @@ describe('the tools of checkpoints', () => {
   it('mark a key as critical, and tell all that are', async () => {
     const service = (await Place.make()).service();
     const mark = toolsOf(service)('workflow_mark_critical');
-    await service.save({ sessionId: 's', context: { goal: 1 } });
+    await service.save({ sessionId: 's', context: { goal: 1, zeta: 2 } });
     expect(await call(mark, { sessionId: 's', contextKey: 'zeta' })).toEqual({
       sessionId: 's',
       contextKey: 'zeta',
@@ -147,6 +150,8 @@ describe('the tools of checkpoints', () => {
     ['workflow_checkpoint_list', { sessionId: 's', limit: 1.5 }, 'INVALID_ARGUMENT'],
     ['workflow_mark_critical', { sessionId: 'none', contextKey: 'a' }, 'SESSION_NOT_FOUND'],
     ['workflow_mark_critical', { sessionId: 's', contextKey: '' }, 'INVALID_ARGUMENT'],
+    ['workflow_mark_critical', { sessionId: 's', contextKey: 'b' }, 'INVALID_ARGUMENT'],
+    ['workflow_mark_critical', { sessionId: 's', contextKey: '__proto__' }, 'INVALID_ARGUMENT'],
     ['workflow_checkpoint_save', { sessionId: '..', context: {} }, 'INVALID_NAME'],
     [
       'workflow_checkpoint_save',
@@ -157,5 +162,86 @@ describe('the tools of checkpoints', () => {
     const service = (await Place.make()).service();
     await service.save({ sessionId: 's', context: { a: 1 } });
     expect((await errorOf(call(toolsOf(service)(name), args))).code).toBe(code);
+  });
+});
+
+describe('the tools of one owner', () => {
+  it.each<CheckpointScope>([{ agent: 'ada' }, { session: 'child' }, { client: 'mcp' }])(
+    'reach what %j saved, under the names that the model gave, and nothing else',
+    async (scope) => {
+      const service = (await Place.make()).service();
+      const own = toolsOf(service, undefined, scope);
+      const saved = await call(own('workflow_checkpoint_save'), { sessionId: 's', context: { a: 1 } });
+      expect(saved).toMatchObject({ checkpointId: 's@1', sessionId: 's' });
+      expect(await call(own('workflow_checkpoint_load'), { sessionId: 's' })).toMatchObject({
+        context: { a: 1 },
+        metadata: { id: 's@1', sessionId: 's' },
+      });
+      expect(await call(own('workflow_checkpoint_list'), { sessionId: 's' })).toMatchObject({
+        checkpoints: [{ id: 's@1' }],
+        total: 1,
+      });
+      expect(await call(own('workflow_mark_critical'), { sessionId: 's', contextKey: 'a' })).toMatchObject({
+        sessionId: 's',
+        criticalKeys: ['a'],
+      });
+      await service.save({ sessionId: 'host', context: { secret: 1 } });
+      for (const other of [{ agent: 'bob' }, { agent: 'ada:s' }, { session: 'ada' }, { client: 'x' }]) {
+        const others = toolsOf(service, undefined, other);
+        for (const sessionId of ['s', 'host', 'agent:ada:s', ':s', 'ada:s']) {
+          const code = 'SESSION_NOT_FOUND';
+          const load = others('workflow_checkpoint_load');
+          expect((await errorOf(call(load, { sessionId }))).code).toBe(code);
+          expect((await errorOf(call(others('workflow_checkpoint_list'), { sessionId }))).code).toBe(code);
+          const mark = { sessionId, contextKey: 'a' };
+          expect((await errorOf(call(others('workflow_mark_critical'), mark))).code).toBe(code);
+          expect(await errorOf(call(load, { checkpointId: `${sessionId}@1` }))).toMatchObject({
+            code: 'CHECKPOINT_NOT_FOUND',
+            details: { checkpointId: `${sessionId}@1` },
+          });
+        }
+      }
+    },
+  );
+
+  it.each<CheckpointScope>(['all', { agent: 'ada' }])(
+    'neither read, list nor mark whole agents, and what they save is never one: %j',
+    async (scope) => {
+      const service = (await Place.make()).service();
+      const own = toolsOf(service, 'ada', scope);
+      const sessionId = scope === 'all' ? 'ada' : 'agent:ada:ada';
+      const image = { format: 'rekindle-agent', messages: ['secret'] };
+      await service.saveAgent({ sessionId, context: image, agentId: 'ada' });
+      const load = own('workflow_checkpoint_load');
+      const args = { sessionId: 'ada' };
+      expect((await errorOf(call(load, { checkpointId: 'ada@1' }))).code).toBe('CHECKPOINT_NOT_FOUND');
+      expect((await errorOf(call(load, args))).code).toBe('CHECKPOINT_NOT_FOUND');
+      expect(await call(own('workflow_checkpoint_list'), args)).toMatchObject({ checkpoints: [], total: 0 });
+      const mark = { ...args, contextKey: 'messages' };
+      expect((await errorOf(call(own('workflow_mark_critical'), mark))).code).toBe('CHECKPOINT_NOT_FOUND');
+      await call(own('workflow_checkpoint_save'), { ...args, context: { ...image, kind: 'agent' } });
+      expect((await service.metadata({ sessionId })).kind).toBeNull();
+    },
+  );
+
+  it('push out only what the same owner saved', async () => {
+    const service = (await Place.make()).service({ config: { storage: { maxCheckpoints: 3 } } });
+    const sessionId = 'desk';
+    await service.saveAgent({ sessionId, context: { whole: 'agent' }, agentId: 'desk' });
+    await service.save({ sessionId, context: { n: 0 }, agentId: 'desk' });
+    const save = toolsOf(service, 'intruder')('workflow_checkpoint_save');
+    for (let n = 1; n <= 9; n += 1) await call(save, { sessionId, context: { n } });
+    const { checkpoints } = await service.list({ sessionId });
+    expect(checkpoints.map(({ number }) => number)).toEqual([11, 10, 9, 2, 1]);
+  });
+});
+
+describe('a whole agent', () => {
+  it('is saved by its own method only', async () => {
+    const service = (await Place.make()).service();
+    const saving = service.save({ context: { a: 1 }, kind: 'agent' });
+    expect(await errorOf(saving)).toMatchObject({ code: 'INVALID_ARGUMENT', details: { field: 'kind' } });
+    const saved = await service.saveAgent({ context: { a: 1 } });
+    expect(saved.metadata.kind).toBe('agent');
   });
 });

@@ -119,17 +119,54 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(missing.stderr).toContain('(AGENT_NOT_FOUND)');
     }));
 
-  it('without --dir puts data into REKINDLE_DATA_DIR, and finds agents where they always are', () =>
+  it('without --dir keeps checkpoints beside the agents: two projects do not mix', () =>
     inFolder(async (dir) => {
-      await conversation(path.join(dir, 'memory'), 'desk', ['Hi.']);
-      const options = { cwd: dir, env: { REKINDLE_DATA_DIR: path.join(dir, 'data') } };
-      const saved = await runCli(['checkpoint', 'save', '--agent', 'desk'], options);
-      expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('Saved desk@1') });
-      expect(await fs.readdir(path.join(dir, 'data', 'checkpoints', 'sessions'))).toEqual(['desk']);
-      expect(await fs.readdir(path.join(dir, 'memory'))).toEqual(['agents']);
-      const made = await runCli(['restore', 'two', '--from-checkpoint', 'desk@1', '--json'], options);
-      expect(jsonOf(made)['messages']).toHaveLength(3);
-      expect(await fs.readdir(path.join(dir, 'memory', 'agents'))).toEqual(['desk', 'two']);
+      const env = { XDG_DATA_HOME: path.join(dir, 'data'), REKINDLE_DATA_DIR: '' };
+      for (const project of ['one', 'two']) {
+        await conversation(path.join(dir, project, 'memory'), 'desk', [`I am ${project}.`]);
+        const options = { cwd: path.join(dir, project), env };
+        const saved = await runCli(['checkpoint', 'save', '--agent', 'desk'], options);
+        expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('Saved desk@1') });
+        const made = await runCli(['restore', 'again', '--from-checkpoint', 'desk@1', '--json'], options);
+        expect(JSON.stringify(jsonOf(made)['messages'])).toContain(`I am ${project}.`);
+        expect(await fs.readdir(path.join(dir, project, 'memory'))).toEqual(['agents', 'checkpoints']);
+      }
+    }));
+
+  it('says where earlier releases kept checkpoints, and reads them only when they are named', () =>
+    inFolder(async (dir) => {
+      const earlier = path.join(dir, 'data', 'rekindle');
+      await fs.mkdir(earlier, { recursive: true });
+      await withService(earlier, (service) => service.save({ sessionId: 'old', context: { n: 1 } }));
+      const options = { cwd: dir, env: { XDG_DATA_HOME: path.join(dir, 'data'), REKINDLE_DATA_DIR: '' } };
+      const listed = await runCli(['checkpoint', 'list'], options);
+      expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(`--dir ${earlier}`) });
+      const missing = await runCli(['checkpoint', 'load', 'old@1'], options);
+      expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining(`--dir ${earlier}`) });
+      const named = await runCli(['checkpoint', 'load', 'old@1', '--dir', earlier], options);
+      expect(JSON.parse(named.stdout)).toEqual({ n: 1 });
+    }));
+
+  it('begins no agent from a context that only says of itself that it is one, unless it is trusted', () =>
+    inFolder(async (dir) => {
+      await conversation(dir, 'desk', ['Hi.']);
+      const image = path.join(dir, 'image.json');
+      const begin = (id: string, ...more: string[]) => [
+        'restore',
+        id,
+        '--from-checkpoint',
+        'forged@1',
+        ...more,
+        '--dir',
+        dir,
+      ];
+      await runCli(['checkpoint', 'save', '--agent', 'desk', '--dir', dir]);
+      await runCli(['checkpoint', 'load', 'desk@1', '--out', image, '--dir', dir]);
+      await runCli(['checkpoint', 'save', image, '--session', 'forged', '--dir', dir]);
+      const refused = await runCli(begin('evil'));
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('not as a whole agent') });
+      expect(await fs.readdir(path.join(dir, 'agents'))).toEqual(['desk']);
+      expect(await runCli(begin('known', '--trust-context'))).toMatchObject({ code: 0 });
     }));
 });
 

@@ -146,7 +146,7 @@ describe('the list of checkpoints', () => {
 describe('one checkpoint', () => {
   it('is told without its context', async () => {
     const { kit, save } = await checkpointWorld();
-    const about = { agentId: 'ada', workflowId: 'w', kind: 'agent', critical: true };
+    const about = { agentId: 'ada', workflowId: 'w', kind: 'own', critical: true };
     const metadata = { name: 'first', tags: ['t'] };
     const context = { goal: 'ship', note: 'secret' };
     await save({ sessionId: 's', context, metadata, ...about });
@@ -168,7 +168,7 @@ describe('one checkpoint', () => {
         compression: 'none',
         encrypted: false,
         critical: true,
-        kind: 'agent',
+        kind: 'own',
         classification_summary: { CRITICAL: { keys: 1, bytes: 6 }, USEFUL: { keys: 1, bytes: 8 } },
       },
     ]);

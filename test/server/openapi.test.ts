@@ -340,7 +340,7 @@ async function tourOf(
 async function twoCheckpoints({ backend }: ServerKit): Promise<void> {
   const checkpoints = new CheckpointService({ backend });
   const session = { sessionId: 'flow', workflowId: 'w' };
-  const about = { agentId: 'ada', kind: 'agent', critical: true, metadata: { name: 'n', tags: ['t'] } };
+  const about = { agentId: 'ada', kind: 'own', critical: true, metadata: { name: 'n', tags: ['t'] } };
   await checkpoints.save({ ...session, ...about, context: { goal: 'ship', gone: 1, n: 1 } });
   await checkpoints.save({ sessionId: 'flow', context: { goal: 'ship', n: 2, more: ['x'.repeat(2_000)] } });
   await checkpoints.close();

@@ -224,10 +224,92 @@ describe.each(SHOPS)('a schema of a key, over $name', ({ make }) => {
     }
   });
 
-  it('tells when a value was no plain JSON in places', async () => {
+  const cyclic: { me?: unknown } = {};
+  cyclic.me = cyclic;
+  it.each<[string, unknown, string]>([
+    ['NaN', { deep: [1, Number.NaN] }, '/deep/1'],
+    ['an infinite number', Number.NEGATIVE_INFINITY, ''],
+    ['a cycle', { a: cyclic }, '/a/me'],
+    ['a function', { run: () => 1 }, '/run'],
+    ['a symbol in a list', [Symbol('x')], '/0'],
+    ['a hole in a list', { list: [1, undefined] }, '/list/1'],
+    ['a BigInt', { 'a/b': 1n }, '/a~1b'],
+    ['a Date', { when: new Date(0) }, '/when'],
+    ['a Map', new Map([['a', 1]]), ''],
+    ['half of a character', ['\ud800'], '/0'],
+    ['nothing', undefined, ''],
+  ])('refuses %s and says where it is; the old value stays', async (_, value, path) => {
     const workspace = (await make()).workspace();
-    expect(await workspace.write('a', { when: new Date(0) })).toMatchObject({ notes: ['converted'] });
-    await expect(workspace.write('a', undefined)).rejects.toMatchObject({ code: 'ENTRY_INVALID' });
+    await workspace.write('a', 'old');
+    await expect(workspace.write('a', value)).rejects.toMatchObject({
+      code: 'ENTRY_INVALID',
+      details: { key: 'a', violations: [{ path }] },
+    });
+    expect(await workspace.read('a')).toMatchObject({ version: 1, value: 'old' });
+  });
+
+  it('leaves properties out that are undefined, as JSON does', async () => {
+    const workspace = (await make()).workspace();
+    await workspace.write('a', { here: 1, gone: undefined });
+    expect((await workspace.read('a'))?.value).toEqual({ here: 1 });
+  });
+
+  it('holds the schemas of its configuration, which count at once', async () => {
+    const shop = await make();
+    const workspaces = [
+      shop.workspace(),
+      shop.workspace({ scope: { root: 'r' } }),
+      shop.workspace({ scope: { agent: 'a' } }),
+    ];
+    const name = ['workspace', 'config', 'entry_schemas.json'];
+    for (const workspace of workspaces) await workspace.write('count', 'many');
+    await shop.backend.documents.write(name, {
+      entries: { count: { type: 'integer' } },
+      unknown_keys: 'refuse',
+    });
+    for (const workspace of workspaces) {
+      await expect(workspace.write('count', 'many')).rejects.toMatchObject({ code: 'ENTRY_INVALID' });
+      await expect(workspace.write('other', 1)).rejects.toMatchObject({ code: 'ENTRY_INVALID' });
+      expect(await workspace.write('count', 3)).toMatchObject({ version: 2 });
+    }
+    const own = shop.workspace({ schemas: { count: { type: 'string' } }, unknownKeys: 'allow' });
+    expect(await own.write('count', 'many')).toMatchObject({ version: 3 });
+    expect(await own.write('other', 1)).toMatchObject({ version: 1 });
+    await shop.backend.documents.writeBytes(name, Buffer.from('{"entries": 5}'));
+    await expect(own.write('count', 'x')).rejects.toMatchObject({ code: 'DOCUMENT_DAMAGED' });
+  });
+
+  it('belongs to the store, to a root or to an agent, and shares nothing with the others', async () => {
+    const shop = await make();
+    const scopes = ['store', { root: 'x' }, { agent: 'x' }, { root: 'y' }] as const;
+    const all = scopes.map((scope) => shop.workspace({ scope }));
+    for (const [n, workspace] of all.entries()) await workspace.write('key', n);
+    for (const [n, workspace] of all.entries())
+      expect(await workspace.read('key')).toMatchObject({ version: 1, value: n });
+  });
+
+  it('reads many keys at once as it reads each, also after changes and deletions', async () => {
+    const shop = await make();
+    const workspace = shop.workspace();
+    for (let n = 0; n < 60; n += 1) await workspace.write(`k${n % 20}`, { n, text: 'x'.repeat(n * 50) });
+    await workspace.delete('k3');
+    const keys = ['gone', ...Array.from({ length: 20 }, (_, n) => `k${n}`)];
+    for (const reader of [workspace, shop.workspace()]) {
+      const found = await reader.readMany(keys);
+      expect(found.size).toBe(19);
+      for (const key of keys) expect(found.get(key) ?? null).toEqual(await reader.read(key));
+    }
+  });
+
+  it('times an agent from its earliest write to its latest, also when the clock steps back', async () => {
+    const shop = await make();
+    const workspace = shop.workspace();
+    await workspace.write('a', 1, { agent: 'ann' });
+    shop.clock.advance(-60_000);
+    await workspace.write('a', 2, { agent: 'ann' });
+    const { byAgent, durationSeconds } = await workspace.timing();
+    expect(durationSeconds).toBe(60);
+    expect(byAgent['ann']!.firstAt < byAgent['ann']!.lastAt).toBe(true);
   });
 
   it.each(['', 'x'.repeat(201), 'a\nb', '\ud800'])('refuses %j as a key', async (key) => {

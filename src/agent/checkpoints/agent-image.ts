@@ -13,8 +13,6 @@ import { readDocuments } from '../../state/durable/copy-documents.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { artifactsOf } from '../model/artifacts.js';
 
-/** What `kind` says of a checkpoint that holds an agent. */
-export const AGENT_KIND = 'agent';
 const FORMAT = 'rekindle-agent';
 const VERSION = 1;
 
@@ -101,7 +99,7 @@ function base64Of(artifacts: ReadonlyMap<string, Uint8Array>): { [ref: string]: 
   return Object.fromEntries(entries) as { [ref: string]: string };
 }
 
-/** @throws INVALID_ARGUMENT for a context that is no agent, UNSUPPORTED_VERSION */
+/** @throws INVALID_ARGUMENT for a context of another shape, UNSUPPORTED_VERSION */
 export function asAgentImage(context: JsonValue, checkpointId: string): AgentImage {
   const { format, version } = context as JsonObject;
   if (format === FORMAT && typeof version === 'number' && version > VERSION)

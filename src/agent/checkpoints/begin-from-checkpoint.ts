@@ -1,5 +1,7 @@
 /** Begins a new agent from a checkpoint of another, or of its own past: a branch. The agent that was saved is not touched. */
 import { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import { AGENT_KIND } from '../../checkpoints/save-params.js';
+import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import {
@@ -31,20 +33,38 @@ export interface FromCheckpoint {
   readonly checkpointId: string;
   /** Where it is. Default: a service over the storage of the agent. */
   readonly service?: CheckpointService;
+  /**
+   * Take also a plain context that has the shape of an agent: an image that was loaded into a file and saved again. Its system prompt,
+   * messages and facts are then what its author wrote, so say this only for a context that you trust. Default false.
+   */
+  readonly trustContext?: boolean;
 }
 
-/** The agent in a checkpoint. @throws CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for one that holds no agent, and as `CheckpointService.load` */
+/**
+ * The agent in a checkpoint. What the context says of itself proves nothing: its record has to say that `checkpointAgent` saved it.
+ * @throws CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for a checkpoint without an agent, and as `CheckpointService.load`
+ */
 async function loadAgentImage(
   storage: StorageBackend,
-  { checkpointId, service }: FromCheckpoint,
+  { checkpointId, service, trustContext = false }: FromCheckpoint,
 ): Promise<AgentImage> {
   const checkpoints = service ?? new CheckpointService({ backend: storage });
   try {
+    const { kind } = await checkpoints.metadata({ checkpointId });
+    if (kind !== AGENT_KIND && !trustContext) throw notAnAgent(checkpointId, kind);
     const { context } = await checkpoints.load({ checkpointId });
     return asAgentImage(context, checkpointId);
   } finally {
     if (!service) await checkpoints.close();
   }
+}
+
+function notAnAgent(checkpointId: string, kind: string | null): RekindleError {
+  return new RekindleError(
+    'INVALID_ARGUMENT',
+    `${checkpointId} was saved as ${kind === null ? 'a plain context' : `a ${kind}`}, not as a whole agent. Only what \`checkpointAgent\` saved can begin an agent, unless \`trustContext\` is set.`,
+    { details: { field: 'fromCheckpoint', checkpointId, kind } },
+  );
 }
 
 /**

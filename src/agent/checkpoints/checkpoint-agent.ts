@@ -3,7 +3,7 @@
 import type { CheckpointService, SaveResult } from '../../checkpoints/checkpoint-service.js';
 import type { SaveParams } from '../../checkpoints/save-params.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
-import { AGENT_KIND, captureAgent } from './agent-image.js';
+import { captureAgent } from './agent-image.js';
 
 export interface CheckpointAgentOptions extends Omit<SaveParams, 'context' | 'agentId' | 'kind'> {
   /** Where its durable state is. Default: the agent's own, else `['state']`; null: none is saved. */
@@ -22,5 +22,5 @@ export async function checkpointAgent(
   { stateFolder, ...params }: CheckpointAgentOptions = {},
 ): Promise<SaveResult> {
   const context = await captureAgent(backend, agentId, stateFolder);
-  return service.save({ sessionId: agentId, ...params, context, agentId, kind: AGENT_KIND });
+  return service.saveAgent({ sessionId: agentId, ...params, context, agentId });
 }

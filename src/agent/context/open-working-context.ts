@@ -30,6 +30,7 @@ import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
 import { project, type RequestOf } from '../../messages/projections/project.js';
 import type { Projection, ProjectionTarget } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
+import { resolveMemoryBaseDir } from '../../storage/memory-base-dir.js';
 import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import {
@@ -41,7 +42,6 @@ import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { HostTurn } from './host-turn.js';
-import { resolveMemoryBaseDir } from './memory-base-dir.js';
 
 export interface WorkingContextOptions {
   readonly agentId: string;

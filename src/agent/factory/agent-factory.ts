@@ -7,6 +7,7 @@ import {
   WorkingContextSnapshotBootstrapOptions,
   type WorkingContextSnapshotBootstrapOptionsInit,
 } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
+import { resolveMemoryBaseDir } from '../../storage/memory-base-dir.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -19,7 +20,6 @@ import { WorkspaceStep } from '../bootstrap-steps/workspace-step.js';
 import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/begin-from-checkpoint.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { AgentContext } from '../context/agent-context.js';
-import { resolveMemoryBaseDir } from '../context/memory-base-dir.js';
 
 export interface RestoreAgentOptions extends WorkingContextSnapshotBootstrapOptionsInit {
   /** Begin from this checkpoint, which holds an agent, under an id that is new. */

@@ -7,7 +7,7 @@ import type { CompressionOptions } from '../content/compression.js';
 
 export interface CheckpointConfig {
   readonly storage: {
-    /** Of one session. The oldest make room for a new one. Default 100. */
+    /** Of one owner in one session. Its oldest make room for a new one. Default 100. */
     readonly maxCheckpoints: number;
     /** Bytes of one session. Default 1 GiB. */
     readonly maxSessionSize: number;

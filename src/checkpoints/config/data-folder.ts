@@ -1,10 +1,13 @@
-/** Where things are when nobody says so, on each platform. */
+/** Folders that the platform has for programs. */
 import os from 'node:os';
 import path from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `REKINDLE_DATA_DIR`, else the folder in which the platform keeps the data of programs. */
+/**
+ * Where earlier releases kept checkpoints by default: `REKINDLE_DATA_DIR`, else the folder in which the platform keeps the data of
+ * programs. It is read only when somebody names it.
+ */
 export function dataFolder(
   environment: Environment = process.env,
   platform: NodeJS.Platform = process.platform,

@@ -1,12 +1,14 @@
-/** Retention: what is too old or too much goes, and data that nothing refers to. What is marked as critical and the newest of a session stay. */
+/** Retention: what is too old or too much goes, and data that nothing refers to. What is critical and the newest of each owner in a session stay. */
 import { messageOf } from '../../core/errors.js';
 import { sessionNotFound } from '../checkpoint-id.js';
 import { type CheckpointMetadata, toMetadata } from '../checkpoint-metadata.js';
 import { type CheckpointConfig, checkpointConfig } from '../config/checkpoint-config.js';
 import type { SaveRecord } from '../session/checkpoint-record.js';
 import type { CheckpointSession } from '../session/checkpoint-session.js';
+import { byOwner, ownerOf } from '../session/record-owner.js';
 import type { SessionPool, SessionProblem } from '../session/session-pool.js';
 import type { SessionState } from '../session/session-state.js';
+import { OwnerShares } from './owner-shares.js';
 
 export interface PruneOptions {
   /** Only say what would go. */
@@ -91,38 +93,63 @@ async function planSession(
 ): Promise<Plan> {
   const state = await pool.use(sessionId, (session) => session.read());
   const goes = new Map<number, PruneReason>();
-  const free = removable(state);
-  for (const { number, at } of free)
+  const plan = { sessionId, state, goes };
+  for (const { number, at } of removable(plan))
     if (nowMs - Date.parse(at) > limits.maxAgeDays * DAY_MS) goes.set(number, 'age');
-  const left = () => free.filter(({ number }) => !goes.has(number));
-  const excess = state.checkpoints.length - goes.size - limits.maxCheckpoints;
-  for (const { number } of left().slice(0, Math.max(0, excess))) goes.set(number, 'count');
-  for (const { number } of left()) {
-    if (state.storedBytes([...goes.keys()]) <= limits.maxSessionSize) break;
-    goes.set(number, 'session bytes');
+  for (const own of byOwner(sessionId, left(plan, state.checkpoints)).values()) {
+    const excess = own.length - limits.maxCheckpoints;
+    const free = own.slice(0, -1).filter(({ number }) => !state.isCritical(number));
+    for (const { number } of free.slice(0, Math.max(0, excess))) goes.set(number, 'count');
   }
-  return { sessionId, state, goes };
+  const shares = sharesOf([plan]);
+  while (state.storedBytes([...goes.keys()]) > limits.maxSessionSize) {
+    const next = shares.next();
+    if (!next) break;
+    goes.set(next.record.number, 'session bytes');
+  }
+  return plan;
 }
 
-/** The oldest of all sessions go first. */
 function planTotal(plans: readonly Plan[], maxTotalSize: number): void {
   const bytesOf = ({ state, goes }: Plan) => state.storedBytes([...goes.keys()]);
   let total = sum(plans.map(bytesOf));
-  const candidates = plans
-    .flatMap((plan) => removable(plan.state).map((record) => ({ plan, record })))
-    .filter(({ plan, record }) => !plan.goes.has(record.number))
-    .sort((a, b) => (a.record.at < b.record.at ? -1 : 1));
-  for (const { plan, record } of candidates) {
-    if (total <= maxTotalSize) return;
+  const shares = sharesOf(plans);
+  while (total > maxTotalSize) {
+    const next = shares.next();
+    if (!next) return;
+    const { plan, record } = next;
     const before = bytesOf(plan);
     plan.goes.set(record.number, 'total bytes');
     total -= before - bytesOf(plan);
   }
 }
 
-/** Oldest first. */
-function removable(state: SessionState): SaveRecord[] {
-  return state.checkpoints.slice(0, -1).filter(({ number }) => !state.isCritical(number));
+interface Candidate {
+  readonly plan: Plan;
+  readonly record: SaveRecord;
+}
+
+function sharesOf(plans: readonly Plan[]): OwnerShares<Candidate> {
+  const shares = new OwnerShares<Candidate>();
+  for (const { sessionId, state } of plans)
+    for (const record of state.checkpoints) shares.count(ownerOf(sessionId, record), record.pack.bytes);
+  const candidates = plans.flatMap((plan) => left(plan, removable(plan)).map((record) => ({ plan, record })));
+  for (const item of candidates.sort((a, b) => (a.record.at < b.record.at ? -1 : 1)))
+    shares.offer({ item, owner: ownerOf(item.plan.sessionId, item.record), bytes: item.record.pack.bytes });
+  return shares;
+}
+
+/** Those that stay, as far as it is planned. */
+function left({ goes }: Plan, records: readonly SaveRecord[]): SaveRecord[] {
+  return records.filter(({ number }) => !goes.has(number));
+}
+
+/** Oldest first: all but what is critical, and the newest of each owner. */
+function removable({ sessionId, state }: Pick<Plan, 'sessionId' | 'state'>): SaveRecord[] {
+  const newest = new Set(
+    [...byOwner(sessionId, state.checkpoints).values()].map((own) => own.at(-1)!.number),
+  );
+  return state.checkpoints.filter(({ number }) => !newest.has(number) && !state.isCritical(number));
 }
 
 function planned(state: SessionState, goes: ReadonlyMap<number, PruneReason>): readonly SaveRecord[] {
@@ -136,7 +163,9 @@ async function carryOut(
 ): Promise<readonly SaveRecord[]> {
   if (goes.size === 0) return [];
   const decide = (now: SessionState) =>
-    removable(now).flatMap(({ number }) => (goes.has(number) ? [number] : []));
+    removable({ sessionId: session.id, state: now }).flatMap(({ number }) =>
+      goes.has(number) ? [number] : [],
+    );
   return session.remove(decide, 'pruned');
 }
 

@@ -14,6 +14,7 @@ import { ContentReader, type PackCache } from './content-reader.js';
 import { damaged } from './damaged.js';
 import { numbersIn, rangesOf } from './number-ranges.js';
 import { PackStore } from './pack-store.js';
+import { ownerOf } from './record-owner.js';
 import { type CheckpointDecision, SessionLog } from './session-log.js';
 import type { SessionState } from './session-state.js';
 import { type Swept, sweepPacks } from './sweep-packs.js';
@@ -121,7 +122,7 @@ export class CheckpointSession {
     key: DataKey | null,
     limits: SaveLimits,
   ): Promise<CheckpointDecision<SavedCheckpoint>> {
-    const removed = this.#madeRoom();
+    const removed = this.#madeRoom(about);
     const removes = removed.map((record) => record.number);
     const plan = this.#planner.plan(content, number);
     const pack = encodePack(number, contentDigest(this.id, number, content), plan);
@@ -156,11 +157,12 @@ export class CheckpointSession {
     return this.keys.forWriting({ master, isWornOut, seq, needed });
   }
 
-  /** What has to go so that there are not too many. @throws STORAGE_QUOTA_EXCEEDED */
-  #madeRoom(): SaveRecord[] {
+  /** What of the same owner has to go so that there are not too many. @throws STORAGE_QUOTA_EXCEEDED */
+  #madeRoom(about: CheckpointLabels): SaveRecord[] {
     const { maxCheckpoints } = this.#options.config.storage;
     const { state } = this.log;
-    const { checkpoints } = state;
+    const owner = ownerOf(this.id, about);
+    const checkpoints = state.checkpoints.filter((record) => ownerOf(this.id, record) === owner);
     const excess = checkpoints.length + 1 - maxCheckpoints;
     if (excess <= 0) return [];
     const free = checkpoints.filter(({ number }) => !state.isCritical(number));

@@ -1,7 +1,15 @@
-/** The tools with which an agent saves and loads its context. */
+/**
+ * The tools with which an agent saves and loads its context. Whose checkpoints they are is bound here: the session ids that a model
+ * gives are names among its owner's own. Whole agents are out of reach: the tools neither read nor write them.
+ */
+import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
+import { checkpointNotFound, noneLeft, sessionNotFound } from '../checkpoint-id.js';
+import type { CheckpointMetadata } from '../checkpoint-metadata.js';
 import type { CheckpointService } from '../checkpoint-service.js';
+import { contextContent, derivedSessionId } from '../content/context-json.js';
+import { type CheckpointScope, sessionPrefix } from './checkpoint-scope.js';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100;
@@ -13,13 +21,80 @@ interface SaveArgs {
   readonly force?: boolean;
 }
 
-/** Tool definitions as the agent loop and MCP mount them. @param agentId noted on what is saved */
-export function checkpointTools(service: CheckpointService, agentId: string | null = null): ToolDefinition[] {
-  const tools = [saveTool(service, agentId), loadTool(service), listTool(service), markTool(service)];
+export interface CheckpointToolOptions {
+  /** Whose checkpoints the tools save, load and list. */
+  readonly scope: CheckpointScope;
+  /** Noted on what is saved. Default: that of the scope. */
+  readonly agentId?: string;
+}
+
+/** Tool definitions as the agent loop and MCP mount them. */
+export function checkpointTools(
+  service: CheckpointService,
+  options: CheckpointToolOptions,
+): ToolDefinition[] {
+  const bound = new BoundCheckpoints(service, options);
+  const tools = [saveTool(bound), loadTool(bound), listTool(bound), markTool(bound)];
   return tools.map((tool) => ({ ...tool, returnsJson: true })); // a context comes back exactly as it was saved
 }
 
-function saveTool(service: CheckpointService, agentId: string | null): ToolDefinition {
+/** Ids as the model sees them on one side, and as the store has them on the other. */
+class BoundCheckpoints {
+  readonly service: CheckpointService;
+  readonly agentId: string | null;
+  readonly #prefix: string;
+
+  constructor(service: CheckpointService, { scope, agentId }: CheckpointToolOptions) {
+    this.service = service;
+    this.agentId = agentId ?? (typeof scope === 'object' && 'agent' in scope ? scope.agent : null);
+    this.#prefix = sessionPrefix(scope);
+  }
+
+  stored(id: string): string {
+    return `${this.#prefix}${id}`;
+  }
+
+  shown(id: string): string {
+    return id.slice(this.#prefix.length);
+  }
+
+  shownMetadata(metadata: CheckpointMetadata): CheckpointMetadata {
+    return { ...metadata, id: this.shown(metadata.id), sessionId: this.shown(metadata.sessionId) };
+  }
+
+  /** The store's errors name the ids of the store. */
+  async asShown<T>(id: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (this.#prefix === '') throw thrown;
+      if (isRekindleError(thrown, 'CHECKPOINT_NOT_FOUND')) throw checkpointNotFound(id);
+      if (isRekindleError(thrown, 'SESSION_NOT_FOUND')) throw sessionNotFound(id);
+      throw thrown;
+    }
+  }
+
+  /** A plain context of the owner's. @throws CHECKPOINT_NOT_FOUND also for a whole agent */
+  async plain(checkpointId: string): Promise<string> {
+    const stored = this.stored(checkpointId);
+    const { kind } = await this.service.metadata({ checkpointId: stored });
+    if (kind !== null) throw checkpointNotFound(checkpointId);
+    return stored;
+  }
+
+  /** The newest plain context of one of the owner's sessions. */
+  async newest(sessionId: string): Promise<string> {
+    const { checkpoints } = await this.service.list({
+      sessionId: this.stored(sessionId),
+      kind: null,
+      limit: 1,
+    });
+    if (checkpoints[0]) return checkpoints[0].id;
+    throw noneLeft(sessionId);
+  }
+}
+
+function saveTool(bound: BoundCheckpoints): ToolDefinition {
   return {
     name: 'workflow_checkpoint_save',
     description:
@@ -28,7 +103,7 @@ function saveTool(service: CheckpointService, agentId: string | null): ToolDefin
       {
         sessionId: {
           type: 'string',
-          description: 'The workflow session. Left out, it is derived from the context.',
+          description: 'The workflow session, one of your own. Left out, it is derived from the context.',
         },
         context: { type: 'object', description: 'The context to save, as a whole.' },
         metadata: {
@@ -46,28 +121,29 @@ function saveTool(service: CheckpointService, agentId: string | null): ToolDefin
     ),
     async execute(args) {
       const { context, sessionId, metadata, force } = args as unknown as SaveArgs;
-      const saved = await service.save({
+      const session = sessionId ?? derivedSessionId(null, contextContent(context).hash);
+      const saved = await bound.service.save({
         context,
-        ...(sessionId === undefined ? {} : { sessionId }),
+        sessionId: bound.stored(session),
         ...(metadata === undefined ? {} : { metadata }),
         ...(force === undefined ? {} : { force }),
-        ...(agentId === null ? {} : { agentId }),
+        ...(bound.agentId === null ? {} : { agentId: bound.agentId }),
       });
       const { status, checkpointId, removed, warnings } = saved;
       return {
         status,
-        checkpointId,
-        sessionId: saved.sessionId,
+        checkpointId: bound.shown(checkpointId),
+        sessionId: session,
         contextSizeBytes: saved.metadata.contextSizeBytes,
         storedBytes: saved.metadata.storedBytes,
-        removed: removed.map(({ id }) => id),
+        removed: removed.map(({ id }) => bound.shown(id)),
         warnings,
       };
     },
   };
 }
 
-function loadTool(service: CheckpointService): ToolDefinition {
+function loadTool(bound: BoundCheckpoints): ToolDefinition {
   return {
     name: 'workflow_checkpoint_load',
     description:
@@ -84,13 +160,17 @@ function loadTool(service: CheckpointService): ToolDefinition {
     },
     idempotent: true,
     async execute(args) {
-      const { checkpointId, sessionId } = args as { checkpointId?: string; sessionId?: string };
-      return service.load(checkpointId === undefined ? { sessionId: sessionId! } : { checkpointId });
+      const { checkpointId, sessionId = '' } = args as { checkpointId?: string; sessionId?: string };
+      return bound.asShown(checkpointId ?? sessionId, async () => {
+        const id = await (checkpointId === undefined ? bound.newest(sessionId) : bound.plain(checkpointId));
+        const { context, metadata } = await bound.service.load({ checkpointId: id });
+        return { context, metadata: bound.shownMetadata(metadata) };
+      });
     },
   };
 }
 
-function listTool(service: CheckpointService): ToolDefinition {
+function listTool(bound: BoundCheckpoints): ToolDefinition {
   return {
     name: 'workflow_checkpoint_list',
     description: 'Lists the checkpoints of a session, newest first, without their contexts.',
@@ -120,12 +200,16 @@ function listTool(service: CheckpointService): ToolDefinition {
         limit = LIMIT,
         offset = 0,
       } = args as { sessionId: string; limit?: number; offset?: number };
-      return service.list({ sessionId, limit, offset });
+      return bound.asShown(sessionId, async () => {
+        const query = { sessionId: bound.stored(sessionId), kind: null, limit, offset };
+        const { checkpoints, ...page } = await bound.service.list(query);
+        return { checkpoints: checkpoints.map((metadata) => bound.shownMetadata(metadata)), ...page };
+      });
     },
   };
 }
 
-function markTool(service: CheckpointService): ToolDefinition {
+function markTool(bound: BoundCheckpoints): ToolDefinition {
   return {
     name: 'workflow_mark_critical',
     description:
@@ -133,15 +217,18 @@ function markTool(service: CheckpointService): ToolDefinition {
     inputSchema: inputObject(
       {
         sessionId: { type: 'string', description: 'The session.' },
-        contextKey: { type: 'string', description: 'A key at the top of the context.' },
+        contextKey: { type: 'string', description: 'A key at the top of the newest context of the session.' },
       },
       ['sessionId', 'contextKey'],
     ),
     async execute(args) {
       const { sessionId, contextKey } = args as { sessionId: string; contextKey: string };
-      await service.markCritical({ sessionId, contextKey });
-      const { criticalKeys } = await service.session(sessionId);
-      return { sessionId, contextKey, criticalKeys };
+      return bound.asShown(sessionId, async () => {
+        await bound.newest(sessionId); // a session of whole agents is not the model's to mark
+        await bound.service.markCritical({ sessionId: bound.stored(sessionId), contextKey });
+        const { criticalKeys } = await bound.service.session(bound.stored(sessionId));
+        return { sessionId, contextKey, criticalKeys };
+      });
     },
   };
 }

@@ -5,12 +5,13 @@ import { SESSION_HEADER } from '../../state/shared/sessions/session-environment.
 import { assertExactNumbers } from '../http/exact-numbers.js';
 import { textOfBody } from '../http/request-body.js';
 import { SERVER_LIMITS } from '../server-options.js';
-import type { KnownCaller, McpCaller, McpTools } from './mcp-server.js';
+import type { McpPrincipal } from './mcp-mounts.js';
+import type { McpCaller, McpTools } from './mcp-server.js';
 
 /** Names the agent whose memory is looked at. Default: that of the session. */
 export const AGENT_HEADER = 'X-Agent-Id';
 export const MCP_PATH = '/mcp';
-const NOBODY: KnownCaller = { session: null, agentId: null };
+const NOBODY: McpPrincipal = { session: null, agentId: null, reach: 'own' };
 
 export interface McpOverHttp {
   /** @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT before anything is served */
@@ -20,15 +21,20 @@ export interface McpOverHttp {
 
 export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => void): McpOverHttp {
   // The handler gives its factory another request than it was given: whom it is for goes beside it, looked up once.
-  const callers = new AsyncLocalStorage<KnownCaller>();
-  const handler = createMcpHandler(() => tools.serverFor(callers.getStore() ?? NOBODY), {
+  const callers = new AsyncLocalStorage<{ readonly principal: McpPrincipal; readonly signal: AbortSignal }>();
+  const serverOf = () => {
+    const { principal = NOBODY, signal } = callers.getStore() ?? {};
+    return tools.serverFor(principal, signal);
+  };
+  const handler = createMcpHandler(serverOf, {
     maxRequestBodySize: SERVER_LIMITS.bodyBytes,
     onerror: onUnexpected,
   });
   return {
     async fetch(request) {
-      const caller = await tools.known(callerOf(request.headers));
-      return callers.run(caller, async () => handler.fetch(await checked(request)));
+      const { signal } = request; // of the connection: it is aborted when the client has gone
+      const principal = await tools.known(callerOf(request.headers));
+      return callers.run({ principal, signal }, async () => handler.fetch(await checked(request)));
     },
     close: () => handler.close(),
   };

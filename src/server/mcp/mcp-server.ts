@@ -1,20 +1,16 @@
 /**
  * The tools that other agents reach through MCP. Which session and which agent they are for is said by whoever starts the process
- * or sends the header, never by the model: no tool takes a root or an agent. The sessions of checkpoints are names of workflows that
- * callers choose: whoever reaches the server reaches all of them.
+ * or sends the header, never by the model.
  */
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
-import { checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
 import { agentExists, assertAgentExists } from '../../memory/open-memory.js';
-import { memoryTools } from '../../memory/tools/memory-tools.js';
-import type { TreeSession } from '../../state/shared/sessions/session-record.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
-import { sharedStateTools } from '../../state/shared/tools/shared-state-tools.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
-import { workspaceTools } from '../../workspace/tools/workspace-tools.js';
 import { Workspace } from '../../workspace/workspace.js';
+import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
+import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 
 /** For whom the tools are. */
@@ -23,13 +19,8 @@ export interface McpCaller {
   readonly session: string | null;
   /** Whose memory may be looked at. Null: that of the session's agent, if it has one. */
   readonly agent: string | null;
-}
-
-/** A caller whose session and agent are there. */
-export interface KnownCaller {
-  readonly session: TreeSession | null;
-  /** Null: no tools of a memory. */
-  readonly agentId: string | null;
+  /** Default `own`. */
+  readonly reach?: McpReach;
 }
 
 const ABOUT = {
@@ -55,8 +46,8 @@ export class McpTools {
   readonly #shared: SharedSessions;
   readonly #checkpoints: CheckpointService;
   readonly #version: string;
-  readonly #workspace: Workspace;
   readonly #log: ToolCallLog;
+  readonly #workspaces = new Map<string, Workspace>();
   readonly #registry = new ToolRegistry();
 
   constructor({ backend, shared, checkpoints, version }: McpToolsOptions) {
@@ -64,12 +55,12 @@ export class McpTools {
     this.#shared = shared;
     this.#checkpoints = checkpoints;
     this.#version = version;
-    this.#workspace = new Workspace(backend);
     this.#log = new ToolCallLog(backend);
   }
 
-  /** A server for one connection, or one request. */
-  async serverFor({ session, agentId }: KnownCaller): Promise<McpServer> {
+  /** A server for one connection, or one request. @param signal ends what its tools do */
+  async serverFor(principal: McpPrincipal, signal?: AbortSignal): Promise<McpServer> {
+    const { session, agentId } = principal;
     const instructions = [
       session && ABOUT.state,
       ABOUT.workspace,
@@ -83,24 +74,30 @@ export class McpTools {
         instructions: instructions.filter(Boolean).join('\n'),
       },
     );
-    const state =
-      session && sharedStateTools({ state: await this.#shared.stateOf(session.id), session: session.id });
-    const name = agentId ?? session?.agent ?? session?.id ?? 'mcp';
-    const tools = [
-      ...(state ?? []),
-      ...workspaceTools({ workspace: this.#workspace, agent: name, log: this.#log }),
-      ...checkpointTools(this.#checkpoints, agentId ?? session?.agent ?? null),
-      ...(agentId === null ? [] : memoryTools({ backend: this.#backend, agentId })),
-    ];
-    for (const tool of tools) this.#registry.register(server, tool);
+    const tools = await mountedTools(principal, {
+      backend: this.#backend,
+      shared: this.#shared,
+      checkpoints: this.#checkpoints,
+      log: this.#log,
+      workspaceOf: (scope) => this.#workspaceOf(scope),
+    });
+    for (const tool of tools) this.#registry.register(server, tool, signal);
     return server;
   }
 
+  /** Each is opened once. */
+  #workspaceOf(scope: WorkspaceScope): Workspace {
+    const name = JSON.stringify(scope);
+    const workspace = this.#workspaces.get(name) ?? new Workspace(this.#backend, { scope });
+    this.#workspaces.set(name, workspace);
+    return workspace;
+  }
+
   /** Looks the caller up. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
-  async known({ session: id, agent }: McpCaller): Promise<KnownCaller> {
+  async known({ session: id, agent, reach = 'own' }: McpCaller): Promise<McpPrincipal> {
     const session = id === null ? null : await this.#shared.tree.require(id);
     if (agent !== null) await assertAgentExists(this.#backend, agent);
-    return { session, agentId: agent ?? (await this.#agentOf(session?.agent ?? null)) };
+    return { session, agentId: agent ?? (await this.#agentOf(session?.agent ?? null)), reach };
   }
 
   /** A session may name an agent that has no memory here. */
@@ -114,9 +111,15 @@ export class McpTools {
     return this.#registry.idle();
   }
 
+  /** Ends the calls that run, as far as they listen. */
+  stop(): void {
+    this.#registry.stop();
+  }
+
   async close(): Promise<void> {
+    this.stop();
     await this.idle();
-    await this.#workspace.close();
+    for (const workspace of this.#workspaces.values()) await workspace.close();
     await this.#log.close();
   }
 }

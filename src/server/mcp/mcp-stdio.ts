@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
-import { sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
+import { assertRoot, sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { ExactLines } from './exact-lines.js';
+import type { McpReach } from './mcp-mounts.js';
 import { McpTools } from './mcp-server.js';
 
 /** For calls that run when the client is gone; for a message to be taken up, or an answer to be written. */
@@ -20,6 +21,7 @@ export interface McpStdioOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly session: string | null;
   readonly agent: string | null;
+  readonly reach: McpReach;
   /** Standard output belongs to the protocol. */
   readonly onUnexpected: (thrown: unknown) => void;
 }
@@ -29,9 +31,11 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   const shared = new SharedSessions(options.backend);
   const { backend, checkpoints, version } = options;
   const tools = new McpTools({ backend, shared, checkpoints, version });
-  const session = options.session || sessionFromEnvironment(options.environment)?.id || null;
+  const given = options.session ? null : sessionFromEnvironment(options.environment);
+  const session = options.session || given?.id || null;
   try {
-    const caller = await tools.known({ session, agent: options.agent });
+    const caller = await tools.known({ session, agent: options.agent, reach: options.reach });
+    if (given?.root && caller.session) assertRoot(caller.session, given.root);
     // The transport would drop answers once its input ends: it gets one that does not.
     const exact = new ExactLines((line) => void process.stdout.write(line));
     const input = process.stdin.pipe(exact, { end: false });

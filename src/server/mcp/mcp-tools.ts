@@ -31,8 +31,10 @@ const DESTRUCTIVE: ReadonlySet<string> = new Set(['state_set', 'state_delete']);
 export class ToolRegistry {
   readonly #known = new Map<string, KnownTool>();
   readonly #running = new Set<Promise<CallToolResult>>();
+  readonly #stopped = new AbortController();
 
-  register(server: McpServer, tool: ToolDefinition): void {
+  /** @param gone aborted when the client has gone */
+  register(server: McpServer, tool: ToolDefinition, gone?: AbortSignal): void {
     let known = this.#known.get(tool.name);
     if (!known) {
       const inputSchema = fromJsonSchema<JsonObject>(tool.inputSchema, takesAnything);
@@ -51,10 +53,16 @@ export class ToolRegistry {
     };
     const config = { description: tool.description, inputSchema, annotations };
     server.registerTool(tool.name, config, (args, context) => {
-      const running = run(tool, check, args, context.mcpReq.signal);
+      const signals = [context.mcpReq.signal, this.#stopped.signal, ...(gone ? [gone] : [])];
+      const running = run(tool, check, args, AbortSignal.any(signals));
       this.#running.add(running);
       return running.finally(() => this.#running.delete(running));
     });
+  }
+
+  /** Ends the calls that run, as far as they listen. */
+  stop(): void {
+    this.#stopped.abort();
   }
 
   /** When nothing runs any more. */

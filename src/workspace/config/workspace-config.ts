@@ -1,7 +1,8 @@
 /**
- * The two configuration files of a workspace, which people edit: `config/agent_tools.json` (which tools an agent may use) and
- * `config/context_budgets.json` (how many tokens of the workspace it is shown). Read at each use, so a change counts at once; a file
- * that is not what it should be is refused with its line, never ignored.
+ * The configuration files of a workspace, which people edit: `config/agent_tools.json` (which tools an agent may use),
+ * `config/context_budgets.json` (how many tokens of the workspace it is shown) and `config/entry_schemas.json` (what may be written).
+ * Read at each use, so a change counts at once, on every surface; a file that is not what it should be is refused with its line, never
+ * ignored.
  */
 import { type TSchema, Type } from 'typebox';
 import { RekindleError } from '../../core/errors.js';
@@ -10,6 +11,7 @@ import type { ToolDefinition } from '../../core/tool-definition.js';
 import { ConfigFile } from '../../storage/config-file.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { ContextBudget } from '../context/context-request.js';
+import type { EntryRules, EntrySchemas } from '../entries/entry-check.js';
 
 interface AgentBudget {
   readonly workspace_total_tokens?: number;
@@ -27,15 +29,29 @@ const ContextBudgets = byName(
     { additionalProperties: false },
   ),
 );
+/** JSON Schema (2020-12) by key; and whether other keys may be written. */
+const EntrySchemaFile = Type.Object(
+  {
+    entries: byName(Type.Object({})),
+    unknown_keys: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('refuse')])),
+  },
+  { additionalProperties: false },
+);
+interface EntrySchemaFile {
+  readonly entries: EntrySchemas;
+  readonly unknown_keys?: 'allow' | 'refuse';
+}
 type AgentTools = { readonly [agent: string]: readonly string[] };
 type ContextBudgets = { readonly [agent: string]: AgentBudget };
 
 const checkTools = lazySchema(AgentTools);
 const checkBudgets = lazySchema(ContextBudgets);
+const checkEntries = lazySchema(EntrySchemaFile);
 
 export class WorkspaceConfig {
   readonly #budgets: ConfigFile<ContextBudgets>;
   readonly #tools: ConfigFile<AgentTools>;
+  readonly #entries: ConfigFile<EntrySchemaFile>;
 
   constructor({ documents }: StorageBackend, folder: Name) {
     const file = (last: string, check: () => SchemaCheck) => {
@@ -44,6 +60,16 @@ export class WorkspaceConfig {
     };
     this.#budgets = new ConfigFile(file('context_budgets.json', checkBudgets));
     this.#tools = new ConfigFile(file('agent_tools.json', checkTools));
+    this.#entries = new ConfigFile(file('entry_schemas.json', checkEntries));
+  }
+
+  /** What may be written; the same `schemas` object as long as the file does not change. @throws DOCUMENT_DAMAGED with line and column */
+  async entryRules(): Promise<EntryRules> {
+    const { entries, unknown_keys: unknownKeys } = (await this.#entries.read()) ?? {};
+    return {
+      ...(entries === undefined ? {} : { schemas: entries }),
+      ...(unknownKeys === undefined ? {} : { unknownKeys }),
+    };
   }
 
   /** The budget of an agent; undefined where none is set. @throws DOCUMENT_DAMAGED with line and column */
@@ -68,11 +94,12 @@ export class WorkspaceConfig {
   ): Promise<ToolDefinition<Args>[]> {
     const allowed: ToolDefinition<Args>[] = [];
     for (const tool of tools)
-      if (await this.mayUse(agent, tool.name)) allowed.push(this.#guarded(agent, tool));
+      if (await this.mayUse(agent, tool.name)) allowed.push(this.guarded(agent, tool));
     return allowed;
   }
 
-  #guarded<Args>(agent: string, tool: ToolDefinition<Args>): ToolDefinition<Args> {
+  /** The tool, which refuses a call where the agent may not use it. */
+  guarded<Args>(agent: string, tool: ToolDefinition<Args>): ToolDefinition<Args> {
     const { needsApproval: asks } = tool;
     // A tool may be an object of a class: what it inherits is not copied by itself.
     return {
@@ -86,7 +113,7 @@ export class WorkspaceConfig {
       ...(asks === undefined ? {} : { needsApproval: typeof asks === 'function' ? asks.bind(tool) : asks }),
       execute: async (args, context) => {
         if (await this.mayUse(agent, tool.name)) return tool.execute(args, context);
-        throw new RekindleError('TOOL_REFUSED', `${agent} may not use ${tool.name} any more.`, {
+        throw new RekindleError('TOOL_REFUSED', `${agent} may not use ${tool.name}.`, {
           details: { agent, tool: tool.name },
         });
       },

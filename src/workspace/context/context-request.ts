@@ -16,8 +16,8 @@ export interface ContextBudget {
 }
 
 export interface ContextRequest {
-  /** Who asks: what it wrote itself is not offered back. */
-  readonly agent: string;
+  /** Who asks: optional entries that it wrote itself are not offered back. Null: nobody in particular, so everything is offered. */
+  readonly agent: string | null;
   readonly dependencies: ContextDependencies;
   readonly budget?: ContextBudget;
   /** Entries that are older are named, not shown. Default: no limit. */
@@ -26,9 +26,11 @@ export interface ContextRequest {
   readonly summaries?: readonly string[] | true;
   /** Who makes which key: named where it is missing. */
   readonly producers?: { readonly [key: string]: string };
+  /** Ends the selection with ABORTED. */
+  readonly signal?: AbortSignal;
 }
 
-/** What became of a key. `own`: written by the agent that asks. `left-out`: the budget was used up. */
+/** What became of a key. `own`: optional, and written by the agent that asks. `left-out`: the budget was used up. */
 export type ContextStatus =
   | 'full'
   | 'truncated'

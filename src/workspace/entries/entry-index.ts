@@ -48,8 +48,13 @@ export class EntryIndex {
     return record;
   }
 
+  /** Clocks step back: the first write is the earliest, not the one that was stored first. */
   #time(agent: string, at: string): void {
-    const known = this.agents.get(agent);
-    this.agents.set(agent, { writes: (known?.writes ?? 0) + 1, firstAt: known?.firstAt ?? at, lastAt: at });
+    const { writes, firstAt, lastAt } = this.agents.get(agent) ?? { writes: 0, firstAt: at, lastAt: at };
+    this.agents.set(agent, {
+      writes: writes + 1,
+      firstAt: at < firstAt ? at : firstAt,
+      lastAt: at > lastAt ? at : lastAt,
+    });
   }
 }

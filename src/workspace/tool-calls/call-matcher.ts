@@ -6,6 +6,8 @@ export interface ToolCallQuery {
   readonly tool?: string;
   readonly agent?: string;
   readonly session?: string;
+  /** One of these. */
+  readonly sessions?: readonly string[];
   readonly status?: 'ok' | 'error';
   /** Milliseconds since 1970, both included. */
   readonly fromMs?: number;
@@ -39,12 +41,13 @@ export class CallMatcher {
   }
 
   async matches(record: ToolCallRecord): Promise<boolean> {
-    const { tool, agent, session, status, fromMs, toMs } = this.#query;
+    const { tool, agent, session, sessions, status, fromMs, toMs } = this.#query;
     const at = Date.parse(record.startedAt);
     if ((fromMs !== undefined && at < fromMs) || (toMs !== undefined && at > toMs)) return false;
     if ((tool ?? record.tool) !== record.tool || (agent ?? record.agent) !== record.agent) return false;
     if ((session ?? record.session) !== record.session || (status ?? record.status) !== record.status)
       return false;
+    if (sessions && (record.session === null || !sessions.includes(record.session))) return false;
     return this.#texts === null || this.#hasText(record, this.#texts);
   }
 

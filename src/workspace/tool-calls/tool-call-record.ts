@@ -52,9 +52,12 @@ export type Offload = (text: string) => Promise<string | null>;
 /** The end of the year 9999: later days would not be in order by their names. */
 const STARTED_MS_MAX = 253_402_300_799_999;
 
-/** @throws INVALID_ARGUMENT for what is no JSON, and for numbers that are none */
+/** A call that could not be found again is refused, too: without an id, a tool or an agent. @throws INVALID_ARGUMENT */
 export function prepareCall(entry: ToolCallEntry): PreparedCall {
   const { startedMs, durationMs, error } = entry;
+  for (const field of ['callId', 'tool', 'agent'] as const)
+    if (typeof entry[field] !== 'string') throw invalid(field);
+  if (error !== null && typeof error !== 'string') throw invalid('error');
   if (!(startedMs >= 0 && startedMs <= STARTED_MS_MAX)) throw invalid('startedMs');
   if (!Number.isFinite(durationMs)) throw invalid('durationMs');
   return {

@@ -1,10 +1,13 @@
-/** The tools with which agents use a workspace: read at the time of the call, never from a prompt that has grown old. */
+/**
+ * The tools with which agents use a workspace: read at the time of the call, never from a prompt that has grown old. Whose workspace it is
+ * and whose calls are shown is bound here; its configuration holds for every call.
+ */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
+import { TimeSlices } from '../../core/time-slices.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
-import type { WorkspaceConfig } from '../config/workspace-config.js';
 import type { ContextDependencies, ContextRequest } from '../context/context-request.js';
-import { selectContext } from '../context/selective-context.js';
+import { contextText } from '../context/selective-context.js';
 import { oneLine, summarizeValue } from '../context/summarize-value.js';
 import type { ToolCallLog } from '../tool-calls/tool-call-log.js';
 import type { ToolCallRecord } from '../tool-calls/tool-call-record.js';
@@ -17,24 +20,30 @@ export interface WorkspaceToolOptions {
   /** What `get_workspace_context` shows when the model names no keys. */
   readonly dependencies?: ContextDependencies;
   readonly producers?: ContextRequest['producers'];
-  /** Its budgets hold for `get_workspace_context`. */
-  readonly config?: WorkspaceConfig;
+  /** Clients that have one name in common: optional entries of that name are shown, too. Default false. */
+  readonly isCommonName?: boolean;
   /** Without one, `get_recent_tool_calls` is not among the tools. */
   readonly log?: ToolCallLog;
+  /** Whose calls `get_recent_tool_calls` shows. Default: the agent's own. */
+  readonly calls?: CallReach;
 }
+
+/** `all`: those of every agent in the log. Mount that only for a model that may read what all others gave to their tools. */
+export type CallReach = 'own' | 'all' | { readonly sessions: () => Promise<readonly string[]> };
 
 const keyOfEntry = { type: 'string', minLength: 1, maxLength: 200, description: 'The key of an entry.' };
 const RECENT_MAX = 50;
 
 /** Tool definitions as the agent loop and MCP mount them. */
 export function workspaceTools(options: WorkspaceToolOptions): ToolDefinition[] {
-  const { log } = options;
+  const { log, agent, calls = 'own', workspace } = options;
   const tools = [contextTool(options), summaryTool(options), readTool(options), writeTool(options)];
-  return log ? [...tools, recentCallsTool(log, options.agent)] : tools;
+  if (log) tools.push(recentCallsTool(log, agent, calls));
+  return tools.map((tool) => workspace.config.guarded(agent, tool));
 }
 
 function contextTool(options: WorkspaceToolOptions): ToolDefinition {
-  const { workspace, agent, dependencies, producers, config } = options;
+  const { workspace, agent, dependencies, producers, isCommonName = false } = options;
   return {
     name: 'get_workspace_context',
     description:
@@ -49,18 +58,18 @@ function contextTool(options: WorkspaceToolOptions): ToolDefinition {
       },
     }),
     idempotent: true,
-    execute: async ({ keys }) => {
+    execute: async ({ keys }, { signal }) => {
       const named = Array.isArray(keys)
         ? { required: keys as string[], excluded: dependencies?.excluded ?? [] }
         : null;
-      const budget = await config?.budgetOf(agent);
-      const context = await selectContext(workspace, {
-        agent,
+      const budget = await workspace.config.budgetOf(agent);
+      return contextText(workspace, {
+        agent: isCommonName ? null : agent,
+        signal,
         dependencies: named ?? dependencies ?? { required: [], optional: await allKeys(workspace) },
         ...(budget ? { budget } : {}),
         ...(producers ? { producers } : {}),
       });
-      return context.text;
     },
   };
 }
@@ -76,14 +85,14 @@ function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
       'What is in the shared workspace: one line for each entry, without its value. Use it to decide what to read.',
     inputSchema: inputObject({}),
     idempotent: true,
-    execute: async () => {
+    execute: async (_, { signal }) => {
+      const slices = new TimeSlices(signal);
+      const entries = await workspace.readMany(await allKeys(workspace), { signal });
       const lines: string[] = [];
-      for (const { key } of await workspace.list()) {
-        const entry = await workspace.read(key);
-        if (entry)
-          lines.push(
-            `- ${oneLine(key)}: ${summarizeValue(entry.value)} (version ${entry.version}, by ${oneLine(entry.writtenBy)})`,
-          );
+      for (const [key, { value, version, writtenBy }] of [...entries].sort(byKey)) {
+        await slices.breathe();
+        const about = `version ${version}, by ${oneLine(writtenBy)}`;
+        lines.push(`- ${oneLine(key)}: ${summarizeValue(value)} (${about})`);
       }
       return lines.length === 0 ? 'The workspace is empty.' : lines.join('\n');
     },
@@ -125,7 +134,11 @@ function writeTool({ workspace, agent }: WorkspaceToolOptions): ToolDefinition {
   };
 }
 
-function recentCallsTool(log: ToolCallLog, agent: string): ToolDefinition {
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function recentCallsTool(log: ToolCallLog, agent: string, reach: CallReach): ToolDefinition {
   return {
     name: 'get_recent_tool_calls',
     description: 'The last calls of tools, newest first, with their inputs, results and errors.',
@@ -140,7 +153,8 @@ function recentCallsTool(log: ToolCallLog, agent: string): ToolDefinition {
     execute: async ({ tool_name: tool, mine, status, text, limit }) => {
       const calls = await log.search({
         ...(typeof tool === 'string' ? { tool } : {}),
-        ...(mine === true ? { agent } : {}),
+        ...(reach === 'own' || mine === true ? { agent } : {}),
+        ...(typeof reach === 'object' ? { sessions: await reach.sessions() } : {}),
         ...(status === 'ok' || status === 'error' ? { status } : {}),
         ...(typeof text === 'string' ? { text } : {}),
         ...(typeof limit === 'number' ? { limit } : {}),

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Agent } from '../../../src/agent/agent.js';
 import { type AgentImage, captureAgent } from '../../../src/agent/checkpoints/agent-image.js';
+import type { FromCheckpointInit } from '../../../src/agent/checkpoints/begin-from-checkpoint.js';
 import {
   type CheckpointAgentOptions,
   checkpointAgent,
@@ -55,11 +56,11 @@ export class BranchPlace {
   /** An agent from a checkpoint, not started. Stopped after the test. */
   branch(
     agentId: string,
-    checkpointId: string,
+    fromCheckpoint: FromCheckpointInit,
     script: readonly ScriptStep[] = [],
     config: Partial<AgentConfig> = {},
   ): Agent {
-    return this.restored(agentId, script, config, { fromCheckpoint: checkpointId });
+    return this.restored(agentId, script, config, { fromCheckpoint });
   }
 
   restored(

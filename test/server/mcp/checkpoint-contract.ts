@@ -77,16 +77,18 @@ export function checkpointContract(client: (caller?: Caller) => Promise<Client>)
       expect(forced).toMatchObject({ status: 'SAVED', checkpointId: 'twice@2' });
     });
 
-    it('show every caller what another one saved, also one without a session and an agent', async () => {
-      const [a, b, none] = [await client(), await client({ session: SESSION_B }), await client({})];
-      await result(a, SAVE, { sessionId: 'handed on', context: { by: 'a' } });
-      expect(await result(b, LOAD, { sessionId: 'handed on' })).toMatchObject({ context: { by: 'a' } });
-      await result(b, MARK, { sessionId: 'handed on', contextKey: 'by' });
-      await result(none, SAVE, { sessionId: 'handed on', context: { by: 'nobody' } });
-      const { checkpoints } = await result(a, LIST, { sessionId: 'handed on' });
-      expect(checkpoints).toMatchObject([{ agentId: null }, { agentId: AGENT_ID }]);
-      const marked = await result(none, MARK, { sessionId: 'handed on', contextKey: 'z' });
-      expect(marked['criticalKeys']).toEqual(['by', 'z']);
+    it('show no caller what another one saved, whatever name it gives', async () => {
+      const callers = [await client(), await client({ session: SESSION_B }), await client({})];
+      for (const [n, own] of callers.entries())
+        expect(await result(own, SAVE, { sessionId: 'mine', context: { n } })).toMatchObject({
+          checkpointId: 'mine@1',
+        });
+      for (const [n, own] of callers.entries()) {
+        expect(await result(own, LOAD, { sessionId: 'mine' })).toMatchObject({ context: { n } });
+        expect(await result(own, LIST, { sessionId: 'mine' })).toMatchObject({ total: 1 });
+        for (const sessionId of [`agent:${AGENT_ID}:mine`, `session:${SESSION_B}:mine`, 'client:mcp:mine'])
+          expect((await errorOf(own, LOAD, { sessionId }))['code']).toBe('SESSION_NOT_FOUND');
+      }
     });
 
     it('take the id of a session for a name only: it opens no state, and the agent stays that of the caller', async () => {

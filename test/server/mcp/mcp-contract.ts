@@ -12,6 +12,7 @@ import {
   type Door,
   errorOf,
   McpWorld,
+  OTHER_ROOT,
   propertyNames,
   result,
   SESSION_A,
@@ -240,6 +241,48 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
       expect(first).toMatchObject({ version: 1, written_by: AGENT_ID, value: { step: 1 } });
       expect((await call(a, 'get_workspace_summary')).text).toContain('plan');
       expect((await call(a, 'get_workspace_context', { keys: ['plan'] })).text).toContain('{"step":2}');
+    });
+
+    it('neither show nor change the workspace and the calls of another root, of an agent, or of the store', async () => {
+      const callers = [
+        await client(),
+        await client({ session: OTHER_ROOT }),
+        await client({ agent: AGENT_ID }),
+        await client({}),
+      ];
+      for (const [n, own] of callers.entries())
+        expect(await result(own, 'write_to_workspace', { key: 'whose', value: n })).toMatchObject({
+          version: 1,
+        });
+      for (const [n, own] of callers.entries()) {
+        expect(await result(own, 'read_from_workspace', { key: 'whose' })).toMatchObject({ value: n });
+        expect((await call(own, 'get_workspace_context', { keys: ['whose'] })).text).toContain(`\n${n}\n`);
+      }
+    });
+
+    it('show the calls that were made in the sessions of their root, or by their agent, and no others', async () => {
+      const callers = [
+        await client({ session: SESSION_B }),
+        await client({ session: OTHER_ROOT }),
+        await client({ agent: AGENT_ID }),
+        await client({}),
+      ];
+      const seen = await Promise.all(
+        callers.map(async (own) => {
+          const { result: calls } = await result(own, 'get_recent_tool_calls', { text: 'logged' });
+          return (calls as { input: unknown }[]).map(({ input }) => input);
+        }),
+      );
+      expect(seen).toEqual([['logged in child_b'], ['logged in other'], ['logged by ada'], []]);
+    });
+
+    it('show the notes of their own agent when they are asked for by name', async () => {
+      const own = await client();
+      await result(own, 'write_to_workspace', { key: 'my notes', value: 'remember' });
+      expect((await call(own, 'get_workspace_context', { keys: ['my notes'] })).text).toContain('remember');
+      const nobody = await client({});
+      await result(nobody, 'write_to_workspace', { key: 'anyone', value: 'said by anyone' });
+      expect((await call(nobody, 'get_workspace_context')).text).toContain('said by anyone');
     });
 
     it('say what is there when an entry is not', async () => {

@@ -8,10 +8,14 @@ import { ScriptedModel } from '../../../src/agent/model/scripted-model.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/core/json.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
+import { ToolCallLog } from '../../../src/workspace/tool-calls/tool-call-log.js';
 
 export const AGENT_ID = 'ada';
 /** Two children of one root. The first is that of the agent. */
 export const [SESSION_A, SESSION_B] = ['child_a', 'child_b'] as const;
+
+/** A root of its own. */
+export const OTHER_ROOT = 'other';
 
 export interface Caller {
   readonly session?: string;
@@ -44,6 +48,8 @@ export class McpWorld {
     await world.shared.tree.create({ id: 'root' });
     await world.shared.tree.create({ id: SESSION_A, parent: 'root', agent: AGENT_ID });
     await world.shared.tree.create({ id: SESSION_B, parent: 'root' });
+    await world.shared.tree.create({ id: OTHER_ROOT });
+    await logCalls(world.storage);
     return world;
   }
 
@@ -64,6 +70,15 @@ export class McpWorld {
     await this.storage.close();
     await fs.rm(this.dir, { recursive: true, force: true });
   }
+}
+
+async function logCalls(storage: FileStorage): Promise<void> {
+  const log = new ToolCallLog(storage);
+  const call = { tool: 'send', output: null, error: null, startedMs: Date.now(), durationMs: 1 };
+  for (const session of [SESSION_B, OTHER_ROOT])
+    await log.record({ ...call, callId: session, agent: 'x', session, input: `logged in ${session}` });
+  await log.record({ ...call, callId: 'own', agent: AGENT_ID, input: `logged by ${AGENT_ID}` });
+  await log.close();
 }
 
 /** `auto` asks for the revision of 2026 first, `legacy` begins with `initialize` as most clients do. */

@@ -91,12 +91,27 @@ describe('the context of an agent', () => {
     }
   });
 
-  it('does not offer back what the agent wrote itself, until another one writes it', async () => {
+  it('does not offer back what is optional and the agent wrote itself, until another one writes it', async () => {
     const { workspace } = await workspaceWith({ a: 1 }, 'reader');
-    const context = await checked(workspace, wants('a'));
+    const request = { agent: 'reader', dependencies: { required: [], optional: ['a'] } };
+    const context = await checked(workspace, request);
     expect([context.text, ...statuses(context)]).toEqual([EMPTY, 'a own']);
+    expect(statuses(await checked(workspace, { ...request, agent: null }))).toEqual(['a full']);
     await workspace.write('a', 2, { agent: 'Reader' });
+    expect(statuses(await checked(workspace, request))).toEqual(['a full']);
+  });
+
+  it('shows what is required, whoever wrote it: an agent that was restored needs its own notes', async () => {
+    const { workspace } = await workspaceWith({ a: 1 }, 'reader');
     expect(statuses(await checked(workspace, wants('a')))).toEqual(['a full']);
+  });
+
+  it('stops when the caller has gone', async () => {
+    const { workspace } = await workspaceWith({ a: 1 });
+    const signal = AbortSignal.abort();
+    await expect(selectContext(workspace, { ...wants('a'), signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
   });
 
   it('names what is missing and who makes it; not where it is optional', async () => {
@@ -168,11 +183,11 @@ describe('the context of an agent', () => {
 
   it.each([
     ['words', long(5_600)],
-    ['JSON', JSON.stringify(Array.from({ length: 9_000 }, (_, n) => ({ n })))],
+    ['replacement characters', '\ufffd '.repeat(15_000)],
     ['tags', '</workspace_entry>'.repeat(4_000)],
-    ['lone surrogates', '\ud800 '.repeat(15_000)],
-    ['line breaks and quotes', '"\n\\'.repeat(17_000)],
+    ['replacement characters', '\ufffd '.repeat(15_000)],
     ['right-to-left words', 'שלום עולם '.repeat(10_000)],
+    ['line breaks and quotes', '"\n\\'.repeat(17_000)],
   ])('takes 100 KB of %s', async (_, text) => {
     const { workspace } = await workspaceWith({ text: `:${text}`, list: ['a', text, 'b'] });
     expect(statuses(await checked(workspace, wants('text', 'list')))).toEqual(['text full', 'list full']);

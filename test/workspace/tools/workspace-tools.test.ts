@@ -6,7 +6,6 @@ import { ManualClock } from '../../../src/core/clock.js';
 import type { JsonObject, JsonValue } from '../../../src/core/json.js';
 import { compileSchema } from '../../../src/core/schema-check.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
-import { WorkspaceConfig } from '../../../src/workspace/config/workspace-config.js';
 import { ToolCallLog } from '../../../src/workspace/tool-calls/tool-call-log.js';
 import { type WorkspaceToolOptions, workspaceTools } from '../../../src/workspace/tools/workspace-tools.js';
 import { Workspace, type WorkspaceOptions } from '../../../src/workspace/workspace.js';
@@ -20,8 +19,7 @@ function bench(options: Partial<WorkspaceToolOptions> = {}, schemas: WorkspaceOp
   const backend = new MemoryStorage();
   const workspace = new Workspace(backend, { clock, ...schemas });
   const log = new ToolCallLog(backend, { clock });
-  const config = new WorkspaceConfig(backend, ['workspace']);
-  const tools = workspaceTools({ workspace, agent: 'reader', log, config, ...options });
+  const tools = workspaceTools({ workspace, agent: 'reader', log, calls: 'all', ...options });
   const call = async (name: string, args: JsonObject = {}): Promise<unknown> =>
     tools.find((tool) => tool.name === name)!.execute(args, CONTEXT);
   return { backend, workspace, log, tools, call, registry: new ToolRegistry(tools) };

@@ -15,6 +15,16 @@ export function sessionEnvironment({ id, root }: Pick<TreeSession, 'id' | 'root'
   return { [SESSION_VARIABLE]: id, [ROOT_VARIABLE]: root };
 }
 
+/** That the root which the environment names is that of the session. @throws INVALID_ARGUMENT */
+export function assertRoot({ id, root }: Pick<TreeSession, 'id' | 'root'>, named: string): void {
+  if (root === named) return;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `${ROOT_VARIABLE} names ${JSON.stringify(named)}, but the root of the session ${JSON.stringify(id)} is ${JSON.stringify(root)}.`,
+    { details: { field: ROOT_VARIABLE, session: id, root, named } },
+  );
+}
+
 /** Null outside of any session. @throws INVALID_ARGUMENT when there is a root and no session */
 export function sessionFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
 /** Where memory lives when nobody says: `REKINDLE_MEMORY_DIR`, the original project's variable, or `memory` here. A folder, or a URL of a store. */
 import path from 'node:path';
-import { isStorageUrl } from '../../storage/open-storage.js';
+import { isStorageUrl } from './open-storage.js';
 
 export function resolveMemoryBaseDir(given?: string, env: NodeJS.ProcessEnv = process.env): string {
   const place = given || env['REKINDLE_MEMORY_DIR'] || env['AUTOBYTEUS_MEMORY_DIR'] || 'memory';

@@ -1,0 +1,88 @@
+/**
+ * Which tools a connection gets, and what they reach. All of it derives from the principal, which comes from the configuration of the
+ * connection: no tool takes a session, an agent or a workspace of another.
+ */
+import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import type { CheckpointScope } from '../../checkpoints/tools/checkpoint-scope.js';
+import { checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
+import type { ToolDefinition } from '../../core/tool-definition.js';
+import { memoryTools } from '../../memory/tools/memory-tools.js';
+import type { TreeSession } from '../../state/shared/sessions/session-record.js';
+import type { SharedSessions } from '../../state/shared/shared-sessions.js';
+import { sharedStateTools } from '../../state/shared/tools/shared-state-tools.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import type { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
+import { type CallReach, workspaceTools } from '../../workspace/tools/workspace-tools.js';
+import type { Workspace } from '../../workspace/workspace.js';
+import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
+
+/** For whom the tools are, and how far they reach. */
+export interface McpPrincipal {
+  /** Null: no tools of the shared state. */
+  readonly session: TreeSession | null;
+  /** Whose memory may be looked at. Null: no tools of a memory. */
+  readonly agentId: string | null;
+  /**
+   * `own`: the workspace, the checkpoints and the tool calls of the root session, else of the agent. `store`: the workspace that all users
+   * of the store have in common, every plain checkpoint, and all tool calls.
+   */
+  readonly reach: McpReach;
+}
+
+export type McpReach = 'own' | 'store';
+
+export interface MountServices {
+  readonly backend: StorageBackend;
+  readonly shared: SharedSessions;
+  readonly checkpoints: CheckpointService;
+  readonly log: ToolCallLog;
+  workspaceOf(scope: WorkspaceScope): Workspace;
+}
+
+/** The name of clients with neither a session nor an agent. They share what they save. */
+const ANYBODY = 'mcp';
+
+/** Those that `config/agent_tools.json` allows. */
+export async function mountedTools(
+  principal: McpPrincipal,
+  services: MountServices,
+): Promise<ToolDefinition[]> {
+  const { session, agentId } = principal;
+  const { backend, shared, checkpoints, log } = services;
+  const named = agentId ?? session?.agent ?? session?.id ?? null;
+  const agent = named ?? ANYBODY;
+  const workspace = services.workspaceOf(workspaceScope(principal));
+  const by = agentId ?? session?.agent;
+  const tools = [
+    ...(session ? sharedStateTools({ state: await shared.stateOf(session.id), session: session.id }) : []),
+    ...workspaceTools({
+      workspace,
+      agent,
+      isCommonName: named === null,
+      log,
+      calls: callReach(principal, shared),
+    }),
+    ...checkpointTools(checkpoints, { scope: checkpointScope(principal), ...(by ? { agentId: by } : {}) }),
+    ...(agentId === null ? [] : memoryTools({ backend, agentId })),
+  ];
+  return workspace.config.toolsFor(agent, tools);
+}
+
+function workspaceScope({ session, agentId, reach }: McpPrincipal): WorkspaceScope {
+  if (reach === 'store') return 'store';
+  if (session) return { root: session.root };
+  return agentId === null ? 'store' : { agent: agentId };
+}
+
+function checkpointScope({ session, agentId, reach }: McpPrincipal): CheckpointScope {
+  if (reach === 'store') return 'all';
+  if (agentId !== null) return { agent: agentId };
+  return session ? { session: session.id } : { client: ANYBODY };
+}
+
+/** Calls are logged by hosts, with the session that they were made in. */
+function callReach({ session, reach }: McpPrincipal, { tree }: SharedSessions): CallReach {
+  if (reach === 'store') return 'all';
+  if (!session) return 'own';
+  return { sessions: async () => (await tree.list({ root: session.root })).map(({ id }) => id) };
+}
