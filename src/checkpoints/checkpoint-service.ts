@@ -35,7 +35,7 @@ import { repairSession, type SessionRepair } from './maintenance/repair-session.
 import { type RotateOptions, type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';
 import { type CheckpointStats, statsOf } from './maintenance/stats.js';
 import { type VerifyOptions, type VerifyReport, verifyCheckpoints } from './maintenance/verify.js';
-import { AGENT_KIND, checkedAbout, refusedParam, type SaveParams } from './save-params.js';
+import { AGENT_KIND, checkedAbout, isNamedOtherwise, refusedParam, type SaveParams } from './save-params.js';
 import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-session.js';
 import { markContextKey } from './session/mark-context-key.js';
 import { checkpointsClosed, SessionPool } from './session/session-pool.js';
@@ -347,14 +347,4 @@ export class CheckpointService {
     await parts?.pool.close();
     if (this.#ownsBackend) await this.backend.close();
   }
-}
-
-/** @param params that something was said of beside the context, and is not noted */
-function isNamedOtherwise({ metadata }: SaveParams, { name, tags }: CheckpointMetadata): boolean {
-  const given = metadata?.tags ?? tags;
-  return (
-    (metadata?.name ?? name) !== name ||
-    given.length !== tags.length ||
-    given.some((tag) => !tags.includes(tag))
-  );
 }

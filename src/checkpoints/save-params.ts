@@ -74,3 +74,16 @@ export function refusedParam(field: string, problem: string): RekindleError {
 export function assertContextKey(contextKey: unknown): void {
   assertName('contextKey', contextKey, KEY_MAX);
 }
+
+/** @param params that something was said of beside the context, and is not noted */
+export function isNamedOtherwise(
+  { metadata }: SaveParams,
+  { name, tags }: { readonly name: string | null; readonly tags: readonly string[] },
+): boolean {
+  const given = metadata?.tags ?? tags;
+  return (
+    (metadata?.name ?? name) !== name ||
+    given.length !== tags.length ||
+    given.some((tag) => !tags.includes(tag))
+  );
+}

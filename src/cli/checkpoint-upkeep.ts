@@ -83,7 +83,7 @@ export function addCheckpointUpkeep(parent: Command): void {
   );
 }
 
-const sessions: UpkeepRun = async (service, context, options) => {
+const sessions: UpkeepRun = async (service, context) => {
   const [infos, stats] = [await service.sessions(), await service.stats()];
   const table = new Table({
     head: ['session', 'checkpoints', 'bytes', 'last used', ''],
