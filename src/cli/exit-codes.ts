@@ -34,6 +34,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   STORAGE_UNAVAILABLE: EXIT.storage,
   PATH_REFUSED: EXIT.refused,
   AGENT_EXISTS: EXIT.refused,
+  AGENT_FOREIGN: EXIT.refused,
   COMPACTION_REFUSED: EXIT.refused,
   UNSUPPORTED_VERSION: EXIT.refused,
   CONTEXT_BLANK: EXIT.refused,

@@ -45,6 +45,10 @@ export function describeReport(report: RestoreReport): string[] {
     lines.push(
       `${count(report.tracesIgnored, 'result')} had no place in the context and stayed in the traces only.`,
     );
+  for (const { type, seq, count: found } of report.tracesUnknown)
+    lines.push(
+      `${count(found, 'trace')} of an unknown kind (${excerpt(type, 40)}), from record ${seq} on: not in the context. A newer release may know it.`,
+    );
   if (report.promptChanged) lines.push('The system prompt is a new one.');
   for (const unknown of report.unknown) lines.push(`Unknown: ${unknown}`);
   if (!report.cacheWritable)

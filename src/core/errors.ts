@@ -27,6 +27,8 @@ export const ERROR_ADVICE = {
   UNSUPPORTED_VERSION: 'The file was written by a newer release. Upgrade; the file was not changed.',
   AGENT_EXISTS: 'Choose another id, or restore the agent that exists (`restoreAgent`).',
   AGENT_NOT_FOUND: 'Check the id and the base folder with `rekindle list`, or use `createAgent`.',
+  AGENT_FOREIGN:
+    'Give the folder back the name of its owner, `details.owner`. To go on from it under another id, save a checkpoint of the owner and begin from that. Nothing was changed.',
   AGENT_STATE: 'The agent is not in a state that allows this call; see `details.status`.',
   MESSAGE_INVALID: 'Correct the field named in `details`; nothing was written.',
   TRANSCRIPT_UNKNOWN:

@@ -291,6 +291,8 @@ export class MemoryManager {
       turnId,
       turnSeq,
       compactionFailures,
+      reader: this.store.declaredReader,
+      unknown: this.#log.unknown,
     };
   }
 

@@ -12,10 +12,11 @@ import type { JsonObject } from '../core/json.js';
 import { toJsonValue } from '../core/to-json-value.js';
 import type { Note } from '../messages/legality/rule.js';
 import { followFrom } from '../storage/journal-position.js';
-import type { AppendResult, JournalHead } from '../storage/ports.js';
+import type { JournalHead } from '../storage/ports.js';
+import type { UnknownTraces } from './models/journal-header.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { traceFromJson, traceToJson } from './models/trace-serializer.js';
-import type { MemoryStore } from './store/memory-store.js';
+import type { AddedTraces, MemoryStore } from './store/memory-store.js';
 import { boundaryBody, type TraceBody } from './trace-bodies.js';
 import { TurnSequence } from './turn-sequence.js';
 import { applyTrace, emptyMemoryState, type MemoryState } from './working-context-reducer.js';
@@ -28,6 +29,9 @@ export interface RestoredMemory {
   readonly head: JournalHead;
   /** Traces that the state already holds but the journal does not: written before the next append. */
   readonly pending: readonly Boundary[];
+  /** The reader that the journal declares; 0 without a header. */
+  readonly reader: number;
+  readonly unknown: readonly UnknownTraces[];
 }
 
 export class TraceLog {
@@ -38,6 +42,7 @@ export class TraceLog {
   readonly #sequence = new TurnSequence();
   #state: MemoryState = emptyMemoryState();
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
+  #unknown: readonly UnknownTraces[] = [];
   #pending: JsonObject[] = [];
   /** An append whose end is unknown may be in the journal. */
   #unsure = false;
@@ -69,10 +74,17 @@ export class TraceLog {
     return this.#head;
   }
 
+  /** Traces before the last restore that it did not understand. */
+  get unknown(): readonly UnknownTraces[] {
+    return this.#unknown;
+  }
+
   /** Takes over what a restore made. Writes nothing. */
   adopt(restored: RestoredMemory): void {
+    this.#store.declare(restored.reader);
     this.#state = restored.state;
     this.#head = restored.head;
+    this.#unknown = restored.unknown;
     this.#pending = restored.pending.map((boundary) => this.#rowFor('', boundaryBody(boundary, 'Restore')));
   }
 
@@ -85,13 +97,13 @@ export class TraceLog {
     const result = await this.#add(rows, expectedSeq);
     await this.#catchingUp;
     if (result.seq <= this.#head.seq) return; // it was read back together with one whose end was unknown
-    const unseen = result.seq > this.#head.seq + rows.length;
+    const unseen = result.seq > this.#head.seq + result.records;
     if (unseen && (await this.#catchUp())) return;
     this.#head = { seq: result.seq, cursor: result.cursor, crc: result.crc };
     for (const row of rows) this.#apply(row);
   }
 
-  async #add(rows: readonly JsonObject[], expectedSeq?: number): Promise<AppendResult> {
+  async #add(rows: readonly JsonObject[], expectedSeq?: number): Promise<AddedTraces> {
     try {
       return await this.#store.addTraces(rows, expectedSeq);
     } catch (thrown) {

@@ -82,6 +82,7 @@ export function applyTrace(state: MemoryState, trace: Trace, note: Note = QUIET)
     case 'boundary':
       applyBoundary(state, trace.boundary);
       return null;
+    case 'journal':
     case 'foreign':
       return null;
   }

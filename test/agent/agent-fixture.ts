@@ -79,9 +79,14 @@ export async function rowsOf(folder: string, journal: string): Promise<JsonObjec
   for (const name of [...sealedFirst, ...live]) {
     const text = await fs.readFile(path.join(folder, name), 'utf8');
     const lines = text.split('\n').slice(0, -1);
-    rows.push(...lines.map((line) => JSON.parse(line) as JsonObject).filter((row) => 'ts' in row));
+    rows.push(...lines.map((line) => JSON.parse(line) as JsonObject).filter(isSaid));
   }
   return rows;
+}
+
+/** No header: neither of a segment, nor of the traces. */
+function isSaid(row: JsonObject): boolean {
+  return 'ts' in row && row['trace_type'] !== 'journal';
 }
 
 /**

@@ -27,8 +27,8 @@ describe.concurrent('copy', { timeout: CLI_TIMEOUT_MS }, () => {
       const verified = await run('verify', '-d', 'back');
       expect(there).toMatchObject({ code: 0, stderr: '' });
       expect(there.stdout).toBe(
-        'Bob B: 3 records, 0 artifacts; restores to the same 3 messages.\n' +
-          'ada: 5 records, 0 artifacts; restores to the same 5 messages.\n' +
+        'Bob B: 4 records, 0 artifacts; restores to the same 3 messages.\n' +
+          'ada: 6 records, 0 artifacts; restores to the same 5 messages.\n' +
           'Beside agents: 1 record, 1 document, 0 blobs.\n' +
           `Copied to sqlite:${path.join(cwd, 'store.db')} and verified.\n`,
       );
@@ -40,7 +40,7 @@ describe.concurrent('copy', { timeout: CLI_TIMEOUT_MS }, () => {
         agents: ['Bob B', 'ada'].map((agentId) => ({
           agentId,
           journals: 1,
-          records: agentId === 'ada' ? 5 : 3,
+          records: agentId === 'ada' ? 6 : 4,
           documents: 1,
           blobs: 0,
           skipped: 0,

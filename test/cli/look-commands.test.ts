@@ -42,7 +42,7 @@ describe('in a folder with agents', { timeout: CLI_TIMEOUT_MS }, () => {
       'stopped',
       '5',
       '1',
-      '5',
+      '6',
       'valid',
       expect.stringMatching(/^\d{4}-.*Z$/),
       '',
@@ -60,7 +60,7 @@ describe('in a folder with agents', { timeout: CLI_TIMEOUT_MS }, () => {
       messages: 5,
       epochId: 1,
       snapshot: 'valid',
-      traces: 5,
+      traces: 6,
       lastTraceTs: expect.any(Number),
     });
     expect(result.agents[0]).toMatchObject({ status: 'crashed', owner: { host: 'elsewhere' } });
@@ -72,7 +72,7 @@ describe('in a folder with agents', { timeout: CLI_TIMEOUT_MS }, () => {
       runCli(['inspect', 'Crashed One', '-d', dir, '--json']),
     ]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(shown.stdout).toContain('Agent ada: stopped, cache valid, 5 traces.');
+    expect(shown.stdout).toContain('Agent ada: stopped, cache valid, 6 traces.');
     expect(shown.stdout).toMatch(
       /Epoch 1; 5 messages, about \d+ tokens: system \d+, user \d+, assistant \d+\./,
     );

@@ -33,8 +33,8 @@ describe.concurrent('verify and repair', { timeout: CLI_TIMEOUT_MS }, () => {
       const shown = await runCli(['verify', '-d', dir]);
       expect(shown).toMatchObject({ code: 0, stderr: '' });
       expect(shown.stdout).toBe(
-        'ok      ada: 7 records, 0 artifacts, cache equals rebuild\n' +
-          'ok      bob: 3 records, 0 artifacts, cache equals rebuild\n',
+        'ok      ada: 8 records, 0 artifacts, cache equals rebuild\n' +
+          'ok      bob: 4 records, 0 artifacts, cache equals rebuild\n',
       );
       expect(await entriesBelow(dir)).toEqual(before);
     }),
@@ -50,7 +50,7 @@ describe.concurrent('verify and repair', { timeout: CLI_TIMEOUT_MS }, () => {
         runCli(['verify', '-d', dir, '--json']),
       ]);
       expect(shown.code).toBe(1);
-      expect(shown.stdout).toContain('DAMAGED ada: 6 records');
+      expect(shown.stdout).toContain('DAMAGED ada: 7 records');
       expect(shown.stdout).toMatch(/raw_traces\.jsonl: checksum, \d+ bytes at \d+/);
       expect(shown.stdout).toContain(`Run: rekindle repair --dir ${dir} ada\n`);
       expect(shown.stdout).toContain('ok      bob:');
@@ -99,7 +99,7 @@ describe.concurrent('verify and repair', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(clean).toContain('\n{"_lost":1} ');
 
       const verified = await runCli(['verify', 'ada', '-d', dir]);
-      expect(verified.stdout).toBe('ok      ada: 6 records, 0 artifacts, cache equals rebuild\n');
+      expect(verified.stdout).toBe('ok      ada: 7 records, 0 artifacts, cache equals rebuild\n');
       expect(verified.code).toBe(0);
 
       const second = await runCli(['repair', 'ada', '-d', dir]);

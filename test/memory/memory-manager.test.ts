@@ -287,7 +287,7 @@ describe('the order of writing', () => {
     ]);
     const { memory } = await openAgent(place, { readOnly: true });
     expect(sketchOf(memory)).toStrictEqual(['system: B', 'user: 1', 'assistant: 2', 'user: x', 'user: y']);
-    expect(count).toBe(3);
+    expect(count).toBe(4);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Mends what an agent has on disk, on request: clean copies of damaged journals, a new cache. Old files are kept. */
 import type { SegmentRepair, StorageBackend } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
+import { assertOwner, assertReadable, headerOf } from '../models/journal-header.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 import type { RestoreReport } from '../restore/restore-report.js';
 import {
@@ -40,6 +41,17 @@ async function keepWhatTheCacheHas(memory: MemoryManager): Promise<void> {
   });
 }
 
+/** Nothing is repaired in a journal of a newer release, or of another agent. @throws UNSUPPORTED_VERSION, AGENT_FOREIGN */
+async function assertOurs({ store, agentId }: MemoryManager): Promise<void> {
+  let owner: string | null = null;
+  for await (const entry of (await store.journal('raw_traces')).read()) {
+    const header = entry.kind === 'record' ? headerOf(entry.record) : null;
+    if (header) assertReadable(header.reader, agentId);
+    owner = header?.agentId ?? owner;
+  }
+  assertOwner(owner, agentId);
+}
+
 async function mend(
   backend: StorageBackend,
   agentId: string,
@@ -49,6 +61,7 @@ async function mend(
   const opened = await openMemory(backend, agentId, { compaction: null });
   const { memory } = opened;
   try {
+    await assertOurs(memory);
     const journals: SegmentRepair[] = [];
     if (options.repairJournals) {
       for (const name of MEMORY_JOURNALS)

@@ -5,12 +5,14 @@
  */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isRekindleError, messageOf } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
 import { checkHistory } from '../../messages/legality/history.js';
 import type { Message } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 import { checkJournal, isHarmful } from '../../storage/journal-check.js';
 import type { JournalDamage, StorageBackend } from '../../storage/ports.js';
-import { traceFromJson } from '../models/trace-serializer.js';
+import { countUnknown, type UnknownTraces, unknownKindOf } from '../models/journal-header.js';
+import { tryTraceFromJson } from '../models/trace-serializer.js';
 import { openMemory } from '../open-memory.js';
 import type { RestoreReport } from '../restore/restore-report.js';
 import {
@@ -18,6 +20,7 @@ import {
   WorkingContextSnapshotBootstrapper,
 } from '../restore/working-context-snapshot-bootstrapper.js';
 import { MEMORY_JOURNALS, type MemoryJournalName } from '../store/memory-store.js';
+import { LEDGER_EVENTS } from '../store/tool-call-ledger.js';
 
 export interface JournalVerdict {
   readonly name: MemoryJournalName;
@@ -25,6 +28,8 @@ export interface JournalVerdict {
   readonly unverified: number;
   /** Trace rows that are no traces; 0 for the other journals. */
   readonly notTraces: number;
+  /** Rows of kinds that this release does not know, such as those of a newer one. */
+  readonly unknown: readonly UnknownTraces[];
   readonly damage: readonly JournalDamage[];
 }
 
@@ -84,20 +89,20 @@ async function verifyJournal(
   onProgress: VerifyProgress,
 ): Promise<JournalVerdict> {
   let notTraces = 0;
-  const checked = await checkJournal(backend, ['agents', agentId, name], ({ record }, count) => {
-    if (name === 'raw_traces' && !isTrace(record)) notTraces += 1;
+  const unknown = new Map<string, UnknownTraces>();
+  const checked = await checkJournal(backend, ['agents', agentId, name], ({ record, seq }, count) => {
+    const trace = name === 'raw_traces' ? tryTraceFromJson(record) : undefined;
+    if (trace === null) notTraces += 1;
+    const kind = trace?.type === 'foreign' ? unknownKindOf(trace) : unknownEventOf(name, record);
+    if (kind !== null) countUnknown(unknown, kind, seq);
     if (count % PROGRESS_EVERY === 0) onProgress(name, count);
   });
-  return { name, ...checked, notTraces };
+  return { name, ...checked, notTraces, unknown: [...unknown.values()] };
 }
 
-function isTrace(row: Parameters<typeof traceFromJson>[0]): boolean {
-  try {
-    traceFromJson(row);
-    return true;
-  } catch {
-    return false;
-  }
+function unknownEventOf(name: MemoryJournalName, { event }: JsonObject): string | null {
+  if (name !== 'pending_calls' || LEDGER_EVENTS.has(String(event))) return null;
+  return String(event);
 }
 
 function journalProblems(journal: JournalVerdict): string[] {
@@ -106,6 +111,10 @@ function journalProblems(journal: JournalVerdict): string[] {
   if (harmful.length > 0) problems.push(`${journal.name} has ${harmful.length} damaged places`);
   if (journal.notTraces > 0)
     problems.push(`${journal.name} has ${journal.notTraces} rows that are no traces`);
+  for (const { type, count, seq } of journal.unknown)
+    problems.push(
+      `${journal.name} has ${count} rows of an unknown kind, ${type}, from record ${seq} on: a newer release may know it`,
+    );
   return problems;
 }
 

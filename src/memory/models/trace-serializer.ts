@@ -66,6 +66,8 @@ function bodyToJson(trace: Trace): JsonObject {
       };
     case 'boundary':
       return boundaryToJson(trace.boundary);
+    case 'journal':
+      return { agent_id: trace.agentId, reader: trace.reader };
     case 'foreign':
       return trace.row;
   }
@@ -184,6 +186,8 @@ function bodyFromJson(row: JsonObject): Body {
       };
     case 'boundary':
       return boundaryOf(row);
+    case 'journal':
+      return { type: 'journal', agentId: textOf(row, 'agent_id'), reader: integerOf(row, 'reader') };
     default:
       return foreign(row);
   }
@@ -266,6 +270,12 @@ function listOf(row: JsonObject, key: string): JsonArray {
   if (list === undefined) return [];
   if (!Array.isArray(list)) throw invalid(key, 'a list');
   return list;
+}
+
+function textOf(row: JsonObject, key: string): string {
+  const value = row[key];
+  if (typeof value !== 'string') throw invalid(key, 'a text');
+  return value;
 }
 
 function integerOf(row: JsonObject, key: string): number {

@@ -2,7 +2,7 @@
  * Traces: the events of a conversation, one journal record each. They hold everything that the model saw or said.
  *
  * Stored shape: the seed's (`id, ts, turn_id, seq, trace_type, content, source_event, ...`), with more fields. `ts` is in
- * seconds, as the seed has it. Types that this release does not know are kept and have no effect.
+ * seconds, as the seed has it. Types that this release does not know are kept, have no effect, and are reported.
  */
 import type { JsonObject } from '../../core/json.js';
 import type { Message, ToolCallSpec, ToolResultPayload } from '../../messages/message.js';
@@ -79,6 +79,14 @@ export interface BoundaryTrace extends TraceEnvelope {
   readonly boundary: Boundary;
 }
 
+/** What the journal says about itself: see `journal-header.ts`. Has no effect on the context. */
+export interface JournalTrace extends TraceEnvelope {
+  readonly type: 'journal';
+  readonly agentId: string;
+  /** The oldest reader that may read what follows. */
+  readonly reader: number;
+}
+
 /** A row of another tool, such as `tool_continuation`: kept in the journal, without effect. */
 export interface ForeignTrace extends TraceEnvelope {
   readonly type: 'foreign';
@@ -92,4 +100,5 @@ export type Trace =
   | ToolResultTrace
   | CompactionTrace
   | BoundaryTrace
+  | JournalTrace
   | ForeignTrace;

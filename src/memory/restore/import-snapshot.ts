@@ -22,7 +22,7 @@ export interface ImportedSnapshot {
 export async function importSnapshot(memory: MemoryManager, payload: JsonObject): Promise<ImportedSnapshot> {
   const { snapshot } = WorkingContextSnapshotSerializer.deserialize(payload);
   const journal = await memory.store.journal('raw_traces');
-  const replay = new TraceReplay({ ...emptyMemoryState(), snapshot }, await journal.head());
+  const replay = new TraceReplay({ ...emptyMemoryState(), snapshot }, await journal.head(), memory.agentId);
   const traces: Trace[] = [];
   for await (const entry of journal.read()) {
     const trace = entry.kind === 'record' ? replay.parse(entry) : null;
@@ -30,7 +30,7 @@ export async function importSnapshot(memory: MemoryManager, payload: JsonObject)
     if (trace) traces.push(trace);
   }
   const covered = lastCovered(snapshot.messages, traces);
-  const turns = new TraceReplay(emptyMemoryState(), replay.head);
+  const turns = new TraceReplay(emptyMemoryState(), replay.head, memory.agentId);
   for (const [index, trace] of traces.entries()) {
     turns.applyTrace(trace);
     if (covered !== null && index > covered) replay.applyTrace(trace);

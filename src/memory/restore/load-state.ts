@@ -4,6 +4,7 @@ import { crcHex } from '../../core/crc32.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Journal, JournalHead } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
+import { assertOwner } from '../models/journal-header.js';
 import type { Boundary } from '../models/trace.js';
 import type { SnapshotFile, SnapshotFooter } from '../store/snapshot-file.js';
 import type { MemoryState } from '../working-context-reducer.js';
@@ -24,12 +25,17 @@ export interface LoadedState {
   readonly cacheMs: number;
 }
 
+type LoadOptions = RebuildOptions & { readonly ignoreCache: boolean };
 type ValidSnapshot = SnapshotFile & { readonly status: 'valid' };
 
-export async function loadState(
-  memory: MemoryManager,
-  options: RebuildOptions & { readonly ignoreCache: boolean },
-): Promise<LoadedState> {
+/** @throws AGENT_FOREIGN, UNSUPPORTED_VERSION, CONTEXT_BLANK */
+export async function loadState(memory: MemoryManager, options: LoadOptions): Promise<LoadedState> {
+  const loaded = await cacheOrTraces(memory, options);
+  assertOwner(loaded.replay.owner, memory.agentId);
+  return loaded;
+}
+
+async function cacheOrTraces(memory: MemoryManager, options: LoadOptions): Promise<LoadedState> {
   const start = performance.now();
   const file = await memory.snapshotStore.load();
   const cacheMs = performance.now() - start;
@@ -38,7 +44,7 @@ export async function loadState(
     return { ...(await importFrom(memory, file.payload)), cacheMs };
   if (file?.status === 'valid' && options.ignoreCache) memory.snapshotStore.rewriteNext();
   else if (file?.status === 'valid') {
-    const cached = await fromCache(file, journal);
+    const cached = await fromCache(file, journal, memory.agentId);
     if (cached) return { ...cached, cacheMs };
     memory.snapshotStore.disown();
   }
@@ -58,16 +64,16 @@ async function importFrom(memory: MemoryManager, payload: JsonObject): Promise<O
 async function fromCache(
   file: ValidSnapshot,
   journal: Journal<JsonObject>,
+  agentId: string,
 ): Promise<Omit<LoadedState, 'cacheMs'> | null> {
   const { footer, body } = file;
   const head = await journal.head();
   const lost = footer.coversSeq > head.seq;
   if (lost && (await wentOnWithout(footer, journal))) return null;
-  const replay = new TraceReplay(stateFrom(file), {
-    seq: footer.coversSeq,
-    cursor: footer.cursor,
-    crc: footer.coversCrc,
-  });
+  const covered = { seq: footer.coversSeq, cursor: footer.cursor, crc: footer.coversCrc };
+  const replay = new TraceReplay(stateFrom(file), covered, agentId);
+  replay.declare(footer.reader);
+  replay.addUnknown(footer.unknown);
   let end: CacheEnd = 'there';
   if (lost) noteLostRecords(replay, head);
   else if (!isCurrent(footer, head)) end = await replayTail(replay, footer, journal);

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../core/json.js';
 import type { Journal, JournalEntry, JournalRecord } from '../../storage/ports.js';
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
 import type { MemoryManager } from '../memory-manager.js';
+import { holdsContext } from '../models/journal-header.js';
 import type { Boundary, Trace } from '../models/trace.js';
 import {
   applyTrace,
@@ -38,7 +39,7 @@ export interface Rebuilt {
 export async function rebuild(memory: MemoryManager, options: RebuildOptions): Promise<Rebuilt> {
   const journal = await memory.store.journal('raw_traces');
   const entries = await entriesSinceBase(journal);
-  const replay = new TraceReplay(emptyMemoryState(), await journal.head());
+  const replay = new TraceReplay(emptyMemoryState(), await journal.head(), memory.agentId);
   if (startsLate(entries[0])) replay.damage.push(MISSING_START);
   const episodic = isBaseEntry(entries[0]) ? [] : await memory.store.listEpisodic();
   if (episodic.length > 0) return rebuildFromMemory(memory, entries, options);
@@ -63,11 +64,11 @@ const MISSING_START: DamageReport = {
 type Entry = JournalEntry<JsonObject> | undefined;
 
 function startsLate(first: Entry): boolean {
-  return first?.kind === 'record' && first.seq > 1 && !isBase(first.record);
+  return first?.kind === 'record' && first.seq > 1 && !holdsContext(first.record);
 }
 
 function isBaseEntry(entry: Entry): entry is JournalRecord<JsonObject> {
-  return entry?.kind === 'record' && isBase(entry.record);
+  return entry?.kind === 'record' && holdsContext(entry.record);
 }
 
 /** From the newest whole context on, oldest first; everything when there is none. */
@@ -105,12 +106,6 @@ async function readForward(journal: Journal<JsonObject>, first: Entry): Promise<
   return entries;
 }
 
-function isBase(row: JsonObject): boolean {
-  return (
-    row['trace_type'] === 'compaction' || (row['trace_type'] === 'boundary' && row['boundary'] === 'base')
-  );
-}
-
 /** A folder whose compactions left only items: memory message, and every turn that no item covers. */
 async function rebuildFromMemory(
   memory: MemoryManager,
@@ -118,7 +113,7 @@ async function rebuildFromMemory(
   options: RebuildOptions,
 ): Promise<Rebuilt> {
   const journal = await memory.store.journal('raw_traces');
-  const replay = new TraceReplay(emptyMemoryState(), await journal.head());
+  const replay = new TraceReplay(emptyMemoryState(), await journal.head(), memory.agentId);
   const traces = entries.flatMap((entry) => tracesOf(entry, replay));
   const covered = new Set((await memory.store.listEpisodic()).flatMap((item) => item.turnIds));
   const turns = [...new Set(traces.map((trace) => trace.turnId))];

@@ -1,5 +1,6 @@
 /** What a restore did, for people and for programs. Plain JSON. */
 import type { Repair } from '../../messages/legality/repairs.js';
+import type { UnknownTraces } from '../models/journal-header.js';
 import type { CallVerdict } from '../store/tool-call-ledger.js';
 import type { Frontier } from '../working-context-reducer.js';
 
@@ -55,6 +56,8 @@ export interface RestoreReport {
   readonly tracesReplayed: number;
   /** Results in the traces that have no place: a second one for its call, or one without a call. */
   readonly tracesIgnored: number;
+  /** Kinds of traces that were read and not understood: what they said is not in the context. */
+  readonly tracesUnknown: readonly UnknownTraces[];
   readonly repairs: readonly Repair[];
   readonly damage: readonly DamageReport[];
   readonly interruptedCalls: readonly InterruptedCall[];

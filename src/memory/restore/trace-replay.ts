@@ -1,6 +1,13 @@
 /** Applies journal entries to a state and keeps account of what they were. */
 import type { JsonObject } from '../../core/json.js';
-import type { JournalDamage, JournalEntry, JournalHead } from '../../storage/ports.js';
+import type { JournalDamage, JournalEntry, JournalHead, JournalRecord } from '../../storage/ports.js';
+import {
+  assertReadable,
+  countUnknown,
+  headerOf,
+  type UnknownTraces,
+  unknownKindOf,
+} from '../models/journal-header.js';
 import type { CompactionTrace, Trace } from '../models/trace.js';
 import { traceFromJson } from '../models/trace-serializer.js';
 import { applyTrace, type MemoryState } from '../working-context-reducer.js';
@@ -16,10 +23,21 @@ export class TraceReplay {
   /** The newest compaction that was replayed. */
   lastCompaction: CompactionTrace | null = null;
   head: JournalHead;
+  /** The highest reader that the journal declares in what was read; 0 without a header. */
+  reader = 0;
+  /** Whose journal it is, by its newest header; null without one. */
+  owner: string | null = null;
+  readonly #agentId: string;
+  readonly #unknown = new Map<string, UnknownTraces>();
 
-  constructor(state: MemoryState, head: JournalHead) {
+  constructor(state: MemoryState, head: JournalHead, agentId: string) {
     this.state = state;
     this.head = head;
+    this.#agentId = agentId;
+  }
+
+  get unknown(): readonly UnknownTraces[] {
+    return [...this.#unknown.values()];
   }
 
   apply(entry: JournalEntry<JsonObject>): void {
@@ -33,6 +51,7 @@ export class TraceReplay {
   }
 
   applyTrace(trace: Trace): void {
+    if (trace.type === 'journal') return;
     const placement = applyTrace(this.state, trace);
     this.applied += 1;
     const isIgnored = placement === 'duplicate' || placement === 'orphan';
@@ -41,8 +60,29 @@ export class TraceReplay {
     if (trace.type === 'compaction') this.lastCompaction = trace;
   }
 
-  /** Null, and damage, for a record that is no trace. */
-  parse(entry: JournalEntry<JsonObject> & { readonly kind: 'record' }): Trace | null {
+  /** Null, and damage, for a record that is no trace. @throws UNSUPPORTED_VERSION for the header of a newer release */
+  parse(entry: JournalRecord<JsonObject>): Trace | null {
+    const trace = this.#traceOf(entry);
+    const header = headerOf(entry.record);
+    if (header) this.declare(header.reader);
+    this.owner = header?.agentId ?? this.owner;
+    const kind = trace?.type === 'foreign' ? unknownKindOf(trace) : null;
+    if (kind !== null) countUnknown(this.#unknown, kind, entry.seq);
+    return trace;
+  }
+
+  /** What was read and not understood before. */
+  addUnknown(before: readonly UnknownTraces[]): void {
+    for (const traces of before) this.#unknown.set(traces.type, traces);
+  }
+
+  /** @throws UNSUPPORTED_VERSION */
+  declare(reader: number): void {
+    assertReadable(reader, this.#agentId);
+    this.reader = Math.max(this.reader, reader);
+  }
+
+  #traceOf(entry: JournalRecord<JsonObject>): Trace | null {
     try {
       return traceFromJson(entry.record);
     } catch {

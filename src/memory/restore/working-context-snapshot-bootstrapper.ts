@@ -69,7 +69,8 @@ export class WorkingContextSnapshotBootstrapper {
     const { state } = loaded.replay;
     const frontier = frontierOf(state.snapshot);
     const prompt = applyPrompt(state, systemPrompt, loaded.pending);
-    memory.adopt({ state, head: loaded.replay.head, pending: prompt.pending });
+    const { head, reader, unknown } = loaded.replay;
+    memory.adopt({ state, head, pending: prompt.pending, reader, unknown });
     await redoMemoryItems(memory, loaded);
     const closed = await this.#closeCalls(memory, options);
     const callsAt = performance.now();
@@ -85,6 +86,7 @@ export class WorkingContextSnapshotBootstrapper {
       lastCompactionTs: state.snapshot.lastCompactionTs,
       tracesReplayed: loaded.replay.applied,
       tracesIgnored: loaded.replay.ignored,
+      tracesUnknown: unknown,
       repairs: [...closed.flatMap(toRepair), ...repairs],
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
       interruptedCalls: closed,

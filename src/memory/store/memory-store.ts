@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../../core/json.js';
 import type { AppendResult, Journal, JournalDamage, Lease, StorageBackend } from '../../storage/ports.js';
+import { headerRow, readerNeededBy, withHeader } from '../models/journal-header.js';
 import {
   type EpisodicItem,
   episodicFromJson,
@@ -22,12 +23,19 @@ export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
   'pending_calls',
 ];
 
+/** `records`: how many were written, with the header where one was due. */
+export interface AddedTraces extends AppendResult {
+  readonly records: number;
+}
+
 export class MemoryStore {
   readonly backend: StorageBackend;
   readonly agentId: string;
   /** Null for a store that only reads. */
   readonly lease: Lease | null;
   readonly #journals = new Map<MemoryJournalName, Promise<Journal<JsonObject>>>();
+  #declared = 0;
+  #declaring: Promise<void> | null = null;
   /** What would have been written, in a store that only reads. */
   readonly #held = { episodic: [] as EpisodicItem[], semantic: [] as SemanticItem[] };
 
@@ -53,10 +61,39 @@ export class MemoryStore {
     return opened;
   }
 
-  /** Durable when it resolves, in one commit. */
-  async addTraces(rows: readonly JsonObject[], expectedSeq?: number): Promise<AppendResult> {
+  /** The reader that the trace journal declares; 0 while it has no header. */
+  get declaredReader(): number {
+    return this.#declared;
+  }
+
+  /** What a restore found in the trace journal. */
+  declare(reader: number): void {
+    this.#declared = reader;
+  }
+
+  /** Durable when it resolves, in one commit; with the journal's header before it where that is missing or too low. */
+  async addTraces(rows: readonly JsonObject[], expectedSeq?: number): Promise<AddedTraces> {
     const journal = await this.journal('raw_traces');
-    return journal.append(rows, expectedSeq === undefined ? {} : { expectedSeq });
+    while (this.#declaring) await this.#declaring;
+    const reader = rows.reduce((most, row) => Math.max(most, readerNeededBy(row)), this.#declared);
+    const header = { agentId: this.agentId, reader };
+    const stamped = rows.map((row) => withHeader(row, header));
+    const written = reader > this.#declared ? [headerRow(header, rows[0]!), ...stamped] : stamped;
+    const added = journal.append(written, expectedSeq === undefined ? {} : { expectedSeq });
+    if (reader > this.#declared) this.#waitForHeader(added, reader);
+    return { ...(await added), records: written.length };
+  }
+
+  /** Nothing is appended before the header is durable. Where it fails, the next append writes it. */
+  #waitForHeader(added: Promise<unknown>, reader: number): void {
+    const declared = () => {
+      this.#declared = Math.max(this.#declared, reader);
+    };
+    this.#declaring = added
+      .then(declared, () => {})
+      .finally(() => {
+        this.#declaring = null;
+      });
   }
 
   async addEpisodic(items: readonly EpisodicItem[]): Promise<void> {

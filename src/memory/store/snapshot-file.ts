@@ -14,6 +14,7 @@ import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../
 import type { Message } from '../../messages/message.js';
 import { messageFromJson, messageToJson } from '../../messages/message-serializer.js';
 import type { Cursor } from '../../storage/ports.js';
+import type { UnknownTraces } from '../models/journal-header.js';
 import {
   SNAPSHOT_SCHEMA_VERSION,
   verdictOnVersion,
@@ -33,6 +34,10 @@ export interface SnapshotFooter {
   readonly turnId: string;
   readonly turnSeq: number;
   readonly compactionFailures: number;
+  /** What the trace journal declares; 0 while it has no header. */
+  readonly reader: number;
+  /** Traces that the list covers and that were not understood. */
+  readonly unknown: readonly UnknownTraces[];
 }
 
 /** Where the next message goes: what an in-place save needs to know about the file. */
@@ -122,6 +127,8 @@ function encodeFooter(body: SnapshotBody, footer: SnapshotFooter): Buffer {
     turn_id: footer.turnId,
     turn_seq: footer.turnSeq,
     compaction_failures: footer.compactionFailures,
+    ...(footer.reader > 0 ? { reader: footer.reader } : {}),
+    ...(footer.unknown.length > 0 ? { unknown: footer.unknown } : {}),
   });
   const text = `\n],${fields.slice(1, -1)}`;
   return Buffer.from(`${text},"crc":"${crcHex(crc32(text, body.crc))}"}\n`);
@@ -214,6 +221,8 @@ function footerFromJson(json: JsonValue | undefined): SnapshotFooter | null {
     turnId: typeof json['turn_id'] === 'string' ? json['turn_id'] : '',
     turnSeq: Number(json['turn_seq'] ?? 0),
     compactionFailures: Number(json['compaction_failures'] ?? 0),
+    reader: Number(json['reader'] ?? 0),
+    unknown: Array.isArray(json['unknown']) ? (json['unknown'] as unknown as UnknownTraces[]) : [],
   };
 }
 

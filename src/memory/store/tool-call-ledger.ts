@@ -27,6 +27,14 @@ export interface LedgerOutcome {
   readonly error: string | null;
 }
 
+/** Events of the ledger. */
+export const LEDGER_EVENTS: ReadonlySet<string> = new Set([
+  'approval_requested',
+  'approval_decided',
+  'started',
+  'finished',
+]);
+
 interface Entry {
   started: boolean;
   finished: boolean;

@@ -36,7 +36,7 @@ function withZeros(bytes: Buffer, start: number, length: number): Buffer {
 describe('a damaged line in the middle', () => {
   it('is told with its byte range by a rebuild, which takes everything else', async () => {
     const { place, bytes } = await fourTurns();
-    const { start, length } = lineAt(bytes, 3); // question 2
+    const { start, length } = lineAt(bytes, 4); // question 2
     const damaged = withZeros(bytes, start, length);
     await place.put(TRACES, damaged);
     await fs.rm(place.file(SNAPSHOT_FILE));
@@ -53,7 +53,7 @@ describe('a damaged line in the middle', () => {
 
   it('is no loss while the cache covers it', async () => {
     const { place, bytes, text } = await fourTurns();
-    const { start, length } = lineAt(bytes, 3);
+    const { start, length } = lineAt(bytes, 4);
     await place.put(TRACES, withZeros(bytes, start, length));
     const { memory, report } = await openAgent(place);
     expect(report).toMatchObject({ source: 'cache', damage: [] });
@@ -67,7 +67,7 @@ describe('a damaged line in the middle', () => {
     const turnId = memory.startTurn();
     for (const text of ['2', '3', '4']) await memory.ingestUserMessage(text, turnId);
     const bytes = await fs.readFile(place.file(TRACES));
-    const { start, length } = lineAt(bytes, 3);
+    const { start, length } = lineAt(bytes, 4);
     await place.put(TRACES, withZeros(bytes, start, length));
     const next = await openAgent(place);
     expect(next.report).toMatchObject({
@@ -80,7 +80,7 @@ describe('a damaged line in the middle', () => {
 
   it('is no loss when it is the very record on which the cache ends', async () => {
     const { place, bytes, text } = await fourTurns();
-    const { start, length } = lineAt(bytes, 8);
+    const { start, length } = lineAt(bytes, 9);
     await place.put(TRACES, withZeros(bytes, start, length));
     const { memory, report } = await openAgent(place);
     expect(report).toMatchObject({ source: 'cache', damage: [{ startByte: start, bytes: length }] });
@@ -110,7 +110,7 @@ describe('lines that stand there twice', () => {
     await fs.rm(place.file(SNAPSHOT_FILE));
     const { memory, report } = await openAgent(place);
     expect(contextText(memory)).toBe(text);
-    expect(report.damage.length).toBe(9);
+    expect(report.damage.length).toBe(10);
     expect(new Set(report.damage.map(({ reason }) => reason))).toStrictEqual(new Set(['sequence-repeated']));
     expect(memory.startTurn()).toBe('turn_0005');
   });
@@ -145,7 +145,7 @@ describe('lines that stand there twice', () => {
 });
 
 describe('a line that is gone', () => {
-  it.each([0, 3, 5])('is told as a gap by a rebuild: line %d', async (number) => {
+  it.each([1, 4, 6])('is told as a gap by a rebuild: line %d', async (number) => {
     const { place } = await fourTurns();
     const lines = await place.lines(TRACES);
     await place.put(TRACES, `${lines.toSpliced(number, 1).join('\n')}\n`);
@@ -235,7 +235,7 @@ describe('a torn tail', () => {
 describe('two records on one line', () => {
   it('are both read', async () => {
     const { place, bytes, text } = await fourTurns();
-    const { start, length } = lineAt(bytes, 3);
+    const { start, length } = lineAt(bytes, 4);
     const joined = Buffer.concat([bytes.subarray(0, start + length), bytes.subarray(start + length + 1)]);
     await place.put(TRACES, joined);
     await fs.rm(place.file(SNAPSHOT_FILE));

@@ -246,7 +246,7 @@ describe('a journal that is shorter than the cache says', () => {
       source: 'cache',
       cacheRefused: null,
       damage: [{ file: 'raw_traces.jsonl', reason: 'records-missing' }],
-      unknown: [expect.stringMatching(/end at record 3.*covers 7/)],
+      unknown: [expect.stringMatching(/end at record 3.*covers 8/)],
     });
     expect(contextText(memory)).toBe(text);
     await memory.ingestUserMessage('next', memory.startTurn());

@@ -14,6 +14,8 @@ const footer: SnapshotFooter = {
   lastTurn: 3,
   turnId: 'turn_0003',
   turnSeq: 2,
+  reader: 1,
+  unknown: [],
   compactionFailures: 1,
 };
 

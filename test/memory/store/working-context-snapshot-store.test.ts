@@ -23,6 +23,8 @@ function footer(coversSeq: number): SnapshotFooter {
     lastTurn: 1,
     turnId: 'turn_0001',
     turnSeq: 1,
+    reader: 1,
+    unknown: [],
     compactionFailures: 0,
   };
 }
