@@ -2,7 +2,7 @@
  * The build for `require` where a runner or bundler cannot take an ES module from it, such as Jest: `dist/require/`. Node itself takes
  * the ES modules from `require`, so that a process has each module once. Dependencies without a form for `require` are built in.
  */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -27,12 +27,14 @@ const entries = Object.values(manifest.exports)
 /** The page takes an ES module, whatever the server is. */
 const PREACT = "require('node:url').pathToFileURL(require.resolve('htm/preact/standalone'))";
 
+const OPTIONAL = new RegExp(`\\bimport\\('(${Object.keys(manifest.peerDependencies).join('|')})'\\)`, 'g');
+
 rmSync(target, { recursive: true, force: true });
 const bundle = await rolldown({
   input: Object.fromEntries(entries),
   platform: 'node',
   external: (id) => id.startsWith('node:') || external.some((name) => id === name || id.startsWith(`${name}/`)),
-  plugins: [{ name: 'files-beside-modules', transform: pointToModules }],
+  plugins: [{ name: 'files-and-optional-packages', transform: adapt }],
   logLevel: 'warn',
 });
 const { output } = await bundle.write({
@@ -47,19 +49,39 @@ copyTypes();
 writeLicences(output.flatMap((chunk) => chunk.moduleIds ?? []));
 
 /** A thread or a page is a file beside the ES module that starts it; it is used from there. */
-function pointToModules(code, id) {
-  if (!id.startsWith(dist) || !code.includes('import.meta.')) return null;
+function adapt(code, id) {
+  if (!id.startsWith(dist) || !/\bimport(?:\.meta\b|\()/.test(code)) return null;
   const place = path.posix.join('..', '..', path.relative(dist, id).replaceAll(path.sep, '/'));
   return code
+    .replace(OPTIONAL, (_, name) => requireInTry(name))
     .replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url)`)
     .replaceAll("import.meta.resolve('htm/preact/standalone')", `new URL('standalone.mjs', ${PREACT}).href`);
 }
 
-/** The same declarations; the folder's `package.json` makes them those of CommonJS modules. */
+/** A bundler lets a package be absent where it is required within `try`. */
+function requireInTry(name) {
+  return `(async () => {
+    try {
+      const loaded = require('${name}');
+      return loaded.__esModule ? loaded : { ...loaded, default: loaded };
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  })()`;
+}
+
+/** The same declarations; the folder's `package.json` makes them those of CommonJS modules, which have to name what is an ES module. */
 function copyTypes() {
+  const esModule = /^import (?:type )?\{ ([^}]+) \} from '(typebox(?:\/[a-z]+)?)';$/gm;
   for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.d.ts') || /^(require|cli)\b/.test(file)) continue;
-    cpSync(path.join(dist, file), path.join(target, 'types', file));
+    const text = readFileSync(path.join(dist, file), 'utf8').replace(
+      esModule,
+      (_, names, name) =>
+        `import type { ${names.replaceAll('type ', '')} } from '${name}' with { 'resolution-mode': 'import' };`,
+    );
+    mkdirSync(path.dirname(path.join(target, 'types', file)), { recursive: true });
+    writeFileSync(path.join(target, 'types', file), text);
   }
 }
 

@@ -751,6 +751,13 @@ describe('documentation', () => {
     }
   });
 
+  it.each(['shared/chat.mjs', 'next/app/api/chat/route.js', 'express/server.mjs', 'hono/server.mjs'])(
+    'docs/web-servers.md shows %s, which is run by test:consumers',
+    (file) => {
+      expect(codeBlocks(read('docs/web-servers.md'))).toContain(read(`test/consumers/${file}`));
+    },
+  );
+
   it('docs/cli.md has a section for each command, and docs/formats a page for each file of an agent', () => {
     const commands = readdirSync(path.join(ROOT, 'src/cli'))
       .flatMap((file) => [...read(`src/cli/${file}`).matchAll(/\.command\('([a-z]+)/g)])

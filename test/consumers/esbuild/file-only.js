@@ -1,0 +1,3 @@
+const { roundTrip } = require('./round-trip.cjs');
+
+roundTrip(require('rekindle'), { dir: 'memory' });
