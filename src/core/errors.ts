@@ -10,7 +10,8 @@ import type { JsonObject } from './json.js';
 export const ERROR_ADVICE = {
   INVALID_ARGUMENT: 'Correct the argument named in `details`; nothing was written.',
   INVALID_NAME: 'Choose another id: letters, digits, `.`, `_`, `-` are always fine; nothing was written.',
-  PATH_REFUSED: 'Replace the link or special file named in `details` by a plain file or folder.',
+  PATH_REFUSED:
+    'Put a plain file or folder of your own in the place that the message names; nothing was written.',
   STORAGE_FULL: 'Free disk space or quota, then repeat the call; what was acknowledged before is safe.',
   STORAGE_FAILED: 'Look at `details.errno` and at the disk; what was acknowledged before is safe.',
   JOURNAL_CONFLICT: 'Read the new records, decide again, and append with the new head.',

@@ -1,6 +1,7 @@
 export { agentState } from './durable/documents/agent-state.js';
 export { taskBoard } from './durable/documents/task-board.js';
 export type { EditProblem } from './durable/edit-verdict.js';
+export type { MergeConflict } from './durable/merge-edit.js';
 export {
   definitionOf,
   documentNames,
@@ -15,7 +16,7 @@ export {
   type StateOf,
   type StateSchema,
 } from './durable/state-definition.js';
-export type { RefusedEdit, StateTask } from './durable/state-document.js';
+export type { EditMerge, RefusedEdit, StateTask } from './durable/state-document.js';
 export type { StateEvent, StateEventKind } from './durable/state-event.js';
 export {
   type ChangeOptions,

@@ -25,6 +25,10 @@ export interface FileStat {
   readonly inode: number;
   /** Permission bits, such as 0o600. */
   readonly mode: number;
+  /** How many names a file has. */
+  readonly links: number;
+  /** The user that it belongs to; 0 for root, and where the system has no such thing. */
+  readonly ownerId: number;
 }
 
 export interface OpenFile {
@@ -43,6 +47,11 @@ export interface FileSystem {
   open(path: string, mode: OpenMode): Promise<OpenFile>;
   /** Replaces `to` in one step. Volatile until `syncFolder` of the folder. */
   rename(from: string, to: string): Promise<void>;
+  /**
+   * As `rename`, unless `to` is not as it was seen (`null`: absent): then false, and nothing is changed. Where a file system can look and
+   * rename in one go, the two lie closer together; see `renameIfSame`.
+   */
+  renameOver?(from: string, to: string, seen: FileStat | null): Promise<boolean>;
   /** A second name for a file; `EEXIST` when taken, so that one of several contenders wins. */
   link(existing: string, name: string): Promise<void>;
   unlink(path: string): Promise<void>;
@@ -56,8 +65,21 @@ export interface FileSystem {
   syncFolder(path: string): Promise<void>;
   /** Sets the modification time; a heartbeat. */
   touch(path: string, modifiedMs: number): Promise<void>;
+  /** The permission bits of a file. */
+  setMode(path: string, mode: number): Promise<void>;
   /** The path with links resolved. */
   realPath(path: string): Promise<string>;
+}
+
+/** The same file, not changed since. */
+export function isSameFile(a: FileStat | null, b: FileStat | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.inode === b.inode &&
+    a.sizeBytes === b.sizeBytes &&
+    a.modifiedMs === b.modifiedMs &&
+    a.changedMs === b.changedMs
+  );
 }
 
 export function errnoOf(thrown: unknown): string | undefined {

@@ -1,5 +1,6 @@
 export { type CopyOptions, type CopyProgress, type CopyResult, copyStorage } from './copy-storage.js';
 export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
+export type { StorageWarning } from './file/storage-warning.js';
 export { MemoryStorage } from './memory/memory-storage.js';
 export { decodeNameSegment, encodeNameSegment } from './name-encoding.js';
 export { isStorageUrl, openStorage } from './open-storage.js';

@@ -157,6 +157,8 @@ export interface Documents {
   read(name: Name): Promise<{ readonly value: JsonValue; readonly version: string } | null>;
   write(name: Name, value: JsonValue, options?: DocumentWriteOptions): Promise<{ readonly version: string }>;
   readBytes(name: Name): Promise<Uint8Array | null>;
+  /** For secrets, where documents are files: nobody but this user may read or change it. Resolves when absent. @throws PATH_REFUSED */
+  assertPrivate?(name: Name): Promise<void>;
   writeBytes(name: Name, bytes: Uint8Array, options?: DocumentWriteOptions): Promise<void>;
   /**
    * Keeps the first `offset` bytes and replaces the rest, in place and without sync: for a cache that ends in
@@ -296,8 +298,12 @@ export interface StorageBackend {
   listNames(prefix: Name): Promise<string[]>;
   /** Every journal that has, or had, records, every document, and every scope that has blobs, below a prefix; sorted by name. Leases are not told. */
   contents(prefix: Name): AsyncIterable<StoredName>;
-  /** Removes what crashes left behind directly under a name whose lease the caller holds: unfinished temporary files. How many. */
-  sweep(scope: Name): Promise<number>;
+  /**
+   * Removes what crashes left behind directly under a name: unfinished temporary files. How many.
+   * @param options without `shared`, the caller holds the lease of all who write there; with it, others may be at work, and only what
+   * a process that is gone left, or nobody touched for a minute, is removed
+   */
+  sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number>;
   /** Calls back when something below `prefix` changes, by this process or another; the returned function ends it. */
   watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;

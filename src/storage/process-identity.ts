@@ -74,7 +74,7 @@ function isRebooted(host: string): boolean {
   return name === ownName && machine === ownMachine && boot !== ownBoot;
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -5,6 +5,8 @@ import type { FileStat, FileSystem, OpenFile, OpenMode } from '../../src/storage
 export type Picture = ReadonlyMap<string, Buffer>;
 
 /** Folders exist as far as files lie below them, or once they were made. */
+const COMMON = { modifiedMs: 0, changedMs: 0, inode: 0, links: 1, ownerId: 0 };
+
 export class MapFileSystem implements FileSystem {
   readonly #files: Map<string, Buffer>;
   readonly #folders = new Set<string>();
@@ -87,16 +89,15 @@ export class MapFileSystem implements FileSystem {
 
   async stat(entry: string): Promise<FileStat | null> {
     const bytes = this.#files.get(entry);
-    if (bytes)
-      return { kind: 'file', sizeBytes: bytes.length, modifiedMs: 0, changedMs: 0, inode: 0, mode: 0o600 };
-    return this.#folders.has(entry)
-      ? { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, inode: 0, mode: 0o700 }
-      : null;
+    if (bytes) return { ...COMMON, kind: 'file', sizeBytes: bytes.length, mode: 0o600 };
+    return this.#folders.has(entry) ? { ...COMMON, kind: 'folder', sizeBytes: 0, mode: 0o700 } : null;
   }
 
   async syncFolder(): Promise<void> {}
 
   async touch(): Promise<void> {}
+
+  async setMode(): Promise<void> {}
 
   async realPath(entry: string): Promise<string> {
     return entry;

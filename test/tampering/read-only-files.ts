@@ -49,7 +49,7 @@ export class ReadOnlyFiles implements FileSystem {
 
   async stat(entry: string): Promise<FileStat | null> {
     const bytes = this.#files.get(entry);
-    const times = { modifiedMs: 0, changedMs: 0, inode: 0 };
+    const times = { modifiedMs: 0, changedMs: 0, inode: 0, links: 1, ownerId: 0 };
     if (bytes) return { kind: 'file', sizeBytes: bytes.length, ...times, mode: 0o600 };
     return this.#folders.has(entry) ? { kind: 'folder', sizeBytes: 0, ...times, mode: 0o700 } : null;
   }
@@ -77,6 +77,10 @@ export class ReadOnlyFiles implements FileSystem {
   }
 
   async touch(file: string): Promise<void> {
+    throw errno('EROFS', file);
+  }
+
+  async setMode(file: string): Promise<void> {
     throw errno('EROFS', file);
   }
 }

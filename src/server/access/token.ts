@@ -13,8 +13,9 @@ export interface ServerToken {
   readonly isNew: boolean;
 }
 
-/** The stored token, or a new one. @throws DOCUMENT_DAMAGED */
+/** The stored token, or a new one. @throws DOCUMENT_DAMAGED; PATH_REFUSED for a file that others can read or change, or another user's */
 export async function loadServerToken(backend: StorageBackend): Promise<ServerToken> {
+  await backend.documents.assertPrivate?.(NAME);
   const stored = await backend.documents.read(NAME);
   if (stored === null) {
     const token = randomBytes(24).toString('base64url');

@@ -2,7 +2,9 @@
 import { isRekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { parseJsonText } from '../../core/json-source.js';
+import type { SchemaViolation } from '../../core/schema-check.js';
 import { migrateDocument } from './migrate.js';
+import { SHOWS, splitShownVersion } from './shown-version.js';
 import type { CompiledState } from './state-definition.js';
 import { checkedValue } from './state-value.js';
 
@@ -18,9 +20,13 @@ export interface EditProblem {
   readonly value: JsonValue;
 }
 
-export type EditVerdict =
-  | { readonly kind: 'valid'; readonly value: JsonObject }
-  | { readonly kind: 'refused'; readonly code: string; readonly problems: readonly EditProblem[] };
+export interface RefusedVerdict {
+  readonly kind: 'refused';
+  readonly code: string;
+  readonly problems: readonly EditProblem[];
+}
+
+export type EditVerdict = { readonly kind: 'valid'; readonly value: JsonObject } | RefusedVerdict;
 
 /** The file as a person left it. */
 export interface EditedText {
@@ -51,7 +57,7 @@ export async function judgeEdit(state: CompiledState, { text, isText }: EditedTe
     return { kind: 'refused', code: 'STATE_INVALID', problems: [problem] };
   }
   try {
-    const { value } = parsed;
+    const { document: value } = splitShownVersion(parsed.value);
     const document = isJsonObject(value) ? value : checkedValue(state, value);
     return { kind: 'valid', value: checkedValue(state, migrateIfOlder(state, document)) };
   } catch (thrown) {
@@ -67,6 +73,34 @@ export async function judgeEdit(state: CompiledState, { text, isText }: EditedTe
     }));
     return { kind: 'refused', code: thrown.code, problems };
   }
+}
+
+/** A person edited a version that this journal does not have: nothing says what they changed. */
+export async function unknownBase({ text }: EditedText): Promise<RefusedVerdict> {
+  const rule = 'version';
+  const message = `names a version that this journal does not have; to adopt the whole file as an edit of the newest version, remove the line`;
+  return refusedAt(text, [{ path: `/${SHOWS}`, rule, message, value: null }]);
+}
+
+/** What a person changed does not fit what agents changed since then. */
+export function mergeRefused(
+  { text }: EditedText,
+  violations: readonly SchemaViolation[],
+): Promise<RefusedVerdict> {
+  const late = 'after it is merged into the newest version';
+  return refusedAt(
+    text,
+    violations.map((violation) => ({ ...violation, message: `${violation.message} ${late}` })),
+  );
+}
+
+async function refusedAt(text: string, violations: readonly SchemaViolation[]): Promise<RefusedVerdict> {
+  const parsed = await parseJsonText(text);
+  const problems = violations.map((violation) => ({
+    ...violation,
+    ...(parsed.problem ? { line: 1, column: 1 } : parsed.positionOf(violation.path)),
+  }));
+  return { kind: 'refused', code: 'STATE_INVALID', problems };
 }
 
 /** A document without a version, or with an odd one, is told so by its schema, with the place. */

@@ -3,6 +3,7 @@ import type { XStatic } from 'typebox/schema';
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { compileSchema, type SchemaCheck, type SchemaViolation } from '../../core/schema-check.js';
+import { SHOWS } from './shown-version.js';
 
 /** A JSON Schema (2020-12) of an object, or a TypeBox schema. It has a required `schema_version` with a `const`. */
 export type StateSchema = object;
@@ -54,6 +55,8 @@ export interface CompiledState {
 export function compileState(definition: StateDefinition): CompiledState {
   const version = versionOfSchema(definition.name, definition.schema);
   const schema = compiled(definition.name, definition.schema);
+  if (Object.hasOwn(propertiesOf(definition.schema), SHOWS))
+    throw invalid(definition.name, `The property ${SHOWS} is reserved for the file.`);
   const migrations = new Map((definition.migrations ?? []).map((step) => [step.from, step]));
   const first = Math.min(version, ...migrations.keys());
   for (let from = first; from < version; from += 1) {

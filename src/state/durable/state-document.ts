@@ -10,7 +10,8 @@ import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { Decision } from '../../storage/shared-journal.js';
-import { describeProblem, type EditProblem, judgeEdit } from './edit-verdict.js';
+import { describeProblem, type EditProblem, judgeEdit, mergeRefused, unknownBase } from './edit-verdict.js';
+import { type MergeConflict, mergeEdit } from './merge-edit.js';
 import { migrateDocument } from './migrate.js';
 import { type CompiledState, versionOfDocument } from './state-definition.js';
 import { digestOf, encodeEvent, type StateAt, type StateChange } from './state-event.js';
@@ -27,6 +28,7 @@ export interface StateDocumentOptions {
   readonly clock: Clock;
   readonly waitMs?: number;
   readonly onVersion: (state: StateAt) => void;
+  readonly onMerged: (merge: EditMerge) => void;
   /** The file could not be replaced: it stays behind until the next try. */
   readonly onFileFailed: (error: RekindleError) => void;
 }
@@ -46,12 +48,28 @@ interface Look {
   readonly refused: RefusedEdit | null;
   /** What the file becomes, where it is taken over. */
   readonly adopted: JsonObject | null;
+  /** How an edit of an older version was brought onto the newest. */
+  readonly merged: EditMerge | null;
 }
+
+/** A person edited an older version, and the edit was merged into the newest one. */
+export interface EditMerge {
+  /** The version that they had opened, and the one that it was merged into. */
+  readonly opened: number;
+  readonly into: number;
+  /** Where agents had changed the same place in another way: their value stays. */
+  readonly conflicts: readonly MergeConflict[];
+  /** Where the file is kept as it was saved, below `backups`; null when there is no conflict. */
+  readonly backup: string | null;
+}
+
+const NOTHING_ADOPTED = { refused: null, adopted: null, merged: null } as const;
 
 export class StateDocument {
   readonly log: StateLog;
   readonly #file: StateFile;
   readonly #options: StateDocumentOptions;
+  #swept = false;
 
   constructor(options: StateDocumentOptions) {
     this.#options = options;
@@ -103,7 +121,7 @@ export class StateDocument {
     result?: () => T,
   ): Decision<JsonObject, T | boolean> {
     return {
-      record: encodeEvent(this.log.current, change, this.log.lostAtEnd),
+      record: encodeEvent(this.log.current, change, this.#lostVersions(change, content)),
       done: async () => {
         const written = await this.#writeFile(content);
         return result ? result() : written;
@@ -111,12 +129,19 @@ export class StateDocument {
     };
   }
 
+  /** Versions that were there and are not known any more: their numbers are not used again. */
+  #lostVersions({ event }: StateChange, content: FileContent | null): number {
+    const shown = event === 'recovered' ? (content?.shows?.version ?? 0) : 0;
+    return Math.max(this.log.lostAtEnd, shown - (this.log.current?.version ?? 0) - 1);
+  }
+
   async #writeFile(content: FileContent | null): Promise<boolean> {
-    const { value, version } = this.log.current!;
-    if (content && isJsonObject(content.value) && digestOf(content.value) === this.log.current!.digest)
-      return true;
+    const { version, digest } = this.log.current!;
+    const isSame = content && isJsonObject(content.value) && digestOf(content.value) === digest;
+    if (isSame && (content.shows === null || content.shows.version === version)) return true;
     try {
-      await this.#file.replace(value, version, content);
+      await this.#file.replace(this.log.current!, content);
+      await this.#sweepOnce();
       return true;
     } catch (thrown) {
       if (!isRekindleError(thrown)) throw thrown;
@@ -125,22 +150,31 @@ export class StateDocument {
     }
   }
 
+  /** What killed processes left in the folder; the others who write to it are alive, and keep theirs. */
+  async #sweepOnce(): Promise<void> {
+    if (this.#swept) return;
+    this.#swept = true;
+    await this.#options.backend.sweep(this.#options.folder, { shared: true }).catch(() => {}); // they do no harm
+  }
+
   /** Compares the file with the journal. Reads only. @throws UNSUPPORTED_VERSION, STATE_INVALID for a file without a journal */
   async look(): Promise<Look> {
     const content = await this.#file.read();
     const { current } = this.log;
-    const look = { content, refused: null, adopted: null };
+    const look = { content, ...NOTHING_ADOPTED };
     if (!current) return this.#firstLook(content);
     this.#assertNotNewer(current.value);
     const standing = await this.#file.standing(content, current, () => this.log.backward());
-    if (standing === 'edited') return this.#edited(content!);
+    if (standing === 'edited' || standing === 'ahead') return this.#edited(content!, standing);
+    if (standing === 'edited-old' || (standing === 'behind' && content!.shows))
+      return this.#olderCopy(content!, current);
     const older = versionOfDocument(current.value) !== this.#options.state.version;
     return { ...look, task: older ? 'migrate' : taskFor(standing) };
   }
 
   async #firstLook(content: FileContent | null): Promise<Look> {
     const { state } = this.#options;
-    const look = { content, refused: null, adopted: null };
+    const look = { content, ...NOTHING_ADOPTED };
     if (!content) return { ...look, task: state.definition.initial === undefined ? null : 'create' };
     if (!isJsonObject(content.value)) throw refusedFile(this.#options.name, await judgeEdit(state, content));
     this.#assertNotNewer(content.value);
@@ -152,11 +186,42 @@ export class StateDocument {
     return { ...look, task: 'import', adopted: verdict.value };
   }
 
-  async #edited(content: FileContent): Promise<Look> {
+  async #edited(content: FileContent, standing: 'edited' | 'ahead'): Promise<Look> {
+    const look = { content, ...NOTHING_ADOPTED };
     const verdict = await judgeEdit(this.#options.state, content);
-    if (verdict.kind === 'refused') return { content, task: null, adopted: null, refused: verdict };
-    const task = this.log.lostAtEnd > 0 ? 'recover' : 'adopt';
-    return { content, task, adopted: verdict.value, refused: null };
+    if (verdict.kind === 'refused') return { ...look, task: null, refused: verdict };
+    const task = this.log.lostAtEnd > 0 || standing === 'ahead' ? 'recover' : 'adopt';
+    return { ...look, task, adopted: verdict.value };
+  }
+
+  /** A file that shows an older version: nobody edited it since, or somebody did, who had opened it then. */
+  async #olderCopy(content: FileContent, current: StateAt): Promise<Look> {
+    const look = { content, ...NOTHING_ADOPTED };
+    const shows = content.shows!;
+    const base = await this.log.at(shows.version).catch(() => null); // a journal with a hole cannot tell
+    if (base?.digest !== shows.digest) return { ...look, task: null, refused: await unknownBase(content) };
+    const digest = digestOf(content.value as JsonObject);
+    if (digest === shows.digest || (await this.#isAdopted(digest, shows.version)))
+      return { ...look, task: 'write-file' };
+    const { state } = this.#options;
+    const verdict = await judgeEdit(state, content);
+    if (verdict.kind === 'refused') return { ...look, task: null, refused: verdict };
+    const from = migrateDocument(state, base.value).value;
+    const { value, conflicts } = mergeEdit(from, verdict.value, migrateDocument(state, current.value).value);
+    const problems = state.violations(value);
+    if (problems.length > 0) return { ...look, task: null, refused: await mergeRefused(content, problems) };
+    const merged = { opened: shows.version, into: current.version, conflicts, backup: null };
+    const isNothing = conflicts.length === 0 && digestOf(value) === current.digest;
+    return { ...look, task: isNothing ? 'write-file' : 'adopt', adopted: value, merged };
+  }
+
+  /** The edit is in the journal, and only the file could not be brought up to date. */
+  async #isAdopted(digest: string, after: number): Promise<boolean> {
+    for await (const event of this.log.backward()) {
+      if (event.version <= after) return false;
+      if (event.file === digest) return true;
+    }
+    return false;
   }
 
   #assertNotNewer(value: JsonObject): void {
@@ -179,30 +244,41 @@ export class StateDocument {
         at,
         value: look.adopted!,
       };
-    if (task === 'recover')
-      return { event: 'recovered', by, why: 'the end of the journal is damaged', at, value: look.adopted! };
+    const lost = 'the file shows a version that the journal has lost';
+    if (task === 'recover') return { event: 'recovered', by, why: lost, at, value: look.adopted! };
     return task === 'adopt' ? this.#adoption(look) : this.#migration(at);
   }
 
   /** A person's edit counts from when the file was saved. */
-  async #adoption({ content, adopted }: Look): Promise<StateChange> {
+  async #adoption({ content, adopted, merged }: Look): Promise<StateChange> {
     const now = this.#options.clock.nowMs();
     const before = Date.parse(this.log.current!.at);
     const at = new Date(Math.min(now, Math.max(before, content!.modifiedMs))).toISOString();
     const saved = content!.value as JsonObject;
+    const digest = digestOf(saved);
     const from = versionOfDocument(saved);
-    // What a migration drops of a person's words stays somewhere.
-    if (from !== this.#options.state.version) await this.#backUp(from ?? 0, digestOf(saved), content!.text);
+    const hasConflicts = (merged?.conflicts.length ?? 0) > 0;
+    // What a migration or a merge drops of a person's words stays somewhere.
+    const isKept = from !== this.#options.state.version || hasConflicts;
+    const backup = isKept ? await this.#backUp(from ?? 0, digest, content!.text) : null;
     const touched = this.#options.state.hasHumanTouch ? { last_human_touch: at } : {};
     const value = { ...adopted!, ...touched };
-    return { event: 'human_edit', by: 'human', why: null, at, value, file: digestOf(saved) };
+    if (merged) this.#options.onMerged({ ...merged, backup });
+    return {
+      event: 'human_edit',
+      by: 'human',
+      why: merged && describeMerge(merged, backup),
+      at,
+      value,
+      file: digest,
+    };
   }
 
   async #migration(at: string): Promise<StateChange> {
     const { state } = this.#options;
-    const { value: old, digest } = this.log.current!;
-    const { value, from, to } = migrateDocument(state, old);
-    const backup = await this.#backUp(from, digest, this.#file.render(old));
+    const old = this.log.current!;
+    const { value, from, to } = migrateDocument(state, old.value);
+    const backup = await this.#backUp(from, old.digest, this.#file.render(old));
     const why = `schema version ${from} to ${to}; the old document is backups/${backup}`;
     return { event: 'migrated', by: 'rekindle', why, at, value };
   }
@@ -238,6 +314,15 @@ export class StateDocument {
   close(): Promise<void> {
     return this.log.close();
   }
+}
+
+/** For the history. */
+function describeMerge({ opened, into, conflicts }: EditMerge, backup: string | null): string {
+  const text = `an edit of version ${opened}, merged into version ${into}`;
+  if (conflicts.length === 0) return text;
+  const paths = conflicts.map(({ path }) => path).slice(0, 10);
+  const more = conflicts.length > paths.length ? `, and ${conflicts.length - paths.length} more` : '';
+  return `${text}; the newer value stays at ${paths.join(', ')}${more}; the file as it was saved is backups/${backup}`;
 }
 
 function taskFor(standing: FileStanding): StateTask | null {

@@ -1,6 +1,6 @@
 /**
  * The file of one document, `<name>.json`: what people read, edit and review. Pretty-printed, keys in the order of the schema, so
- * that a diff shows what changed. The journal is the truth; here it is compared with it, to find out what a person did.
+ * that a diff shows what changed; its last line says which version it shows. The journal is the truth; here it is compared with it, to find out what a person did.
  */
 import { isUtf8 } from 'node:buffer';
 import { canonicalJson } from '../../core/canonical-json.js';
@@ -8,6 +8,7 @@ import { isRekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, setOwn, tryParseJson } from '../../core/json.js';
 import { versionOf } from '../../storage/document-encoding.js';
 import type { Documents, Name } from '../../storage/ports.js';
+import { type ShownVersion, splitShownVersion, withShownVersion } from './shown-version.js';
 import type { StateSchema } from './state-definition.js';
 import type { StateAt, StateEvent } from './state-event.js';
 import { digestOf } from './state-event.js';
@@ -18,13 +19,18 @@ export interface FileContent {
   readonly isText: boolean;
   /** Of the bytes, for `replace`. */
   readonly fileVersion: string;
-  /** The value; undefined when it is no JSON. */
+  /** The document, without the line that says what it shows; undefined when the file is not JSON. */
   readonly value: JsonValue | undefined;
+  /** The version that the file shows, or that the person who edited it opened; null where it does not say. */
+  readonly shows: ShownVersion | null;
   readonly modifiedMs: number;
 }
 
-/** How the file stands to the journal. `behind`: an older version of ours, left by a crash or a failed write. */
-export type FileStanding = 'missing' | 'same' | 'behind' | 'edited';
+/**
+ * How the file stands to the journal. `behind`: an older version of ours, left by a crash, a failed write or a copy that was put back.
+ * `ahead`: a version that the journal has lost. `edited`: a person's edit of the newest version. `edited-old`: of an older one.
+ */
+export type FileStanding = 'missing' | 'same' | 'behind' | 'ahead' | 'edited' | 'edited-old';
 
 /** How far back an older version of ours is looked for. */
 const BEHIND_MAX = 100;
@@ -50,8 +56,10 @@ export class StateFile {
       .replace(/^\ufeff/, '');
     const modifiedMs = (await this.#documents.modifiedMs(this.#name)) ?? 0;
     const isText = isUtf8(bytes);
-    const value = isText ? tryParseJson(text) : undefined;
-    return { text, isText, fileVersion: versionOf(bytes), value, modifiedMs };
+    const parsed = isText ? tryParseJson(text) : undefined;
+    const { document: value, shows } =
+      parsed === undefined ? { document: undefined, shows: null } : splitShownVersion(parsed);
+    return { text, isText, fileVersion: versionOf(bytes), value, shows, modifiedMs };
   }
 
   /** @param backward the events of the journal, newest first; looked at only when the file is not the newest version */
@@ -61,22 +69,27 @@ export class StateFile {
     backward: () => AsyncIterable<StateEvent>,
   ): Promise<FileStanding> {
     if (!content) return 'missing';
-    const { fileVersion } = content;
+    const { fileVersion, value, shows } = content;
     if (this.#same?.fileVersion === fileVersion && this.#same.version === current.version) return 'same';
-    if (content.value !== undefined && canonicalJson(content.value) === canonicalJson(current.value)) {
+    if (value !== undefined && canonicalJson(value) === canonicalJson(current.value)) {
+      if (shows && shows.version !== current.version) return 'behind';
       this.#same = { fileVersion, version: current.version };
       return 'same';
     }
-    const isObject = isJsonObject(content.value);
-    return isObject && (await isBehind(content, backward())) ? 'behind' : 'edited';
+    if (!isJsonObject(value)) return 'edited';
+    if (!shows) return (await isBehind(content, backward())) ? 'behind' : 'edited';
+    if (shows.version > current.version) return 'ahead';
+    if (shows.digest === digestOf(value)) return 'behind';
+    return shows.version === current.version && shows.digest === current.digest ? 'edited' : 'edited-old';
   }
 
   /**
    * Replaces the file, durably. False when it is not any more what was read: a person was faster, and their file stays.
    * @throws STORAGE_FULL, STORAGE_FAILED
    */
-  async replace(value: JsonObject, version: number, read: FileContent | null): Promise<boolean> {
-    const bytes = Buffer.from(this.render(value));
+  async replace(state: StateAt, read: FileContent | null): Promise<boolean> {
+    const { version } = state;
+    const bytes = Buffer.from(this.render(state));
     try {
       await this.#documents.writeBytes(this.#name, bytes, { ifVersion: read?.fileVersion ?? null });
     } catch (thrown) {
@@ -93,13 +106,14 @@ export class StateFile {
     return this.#documents.setAside(this.#name, label);
   }
 
-  render(value: JsonObject): string {
-    return `${JSON.stringify(inOrder(value, this.#ranks), null, 2)}\n`;
+  render({ value, version, digest }: StateAt): string {
+    const text = `${JSON.stringify(inOrder(value, this.#ranks), null, 2)}\n`;
+    return withShownVersion(text, { version, digest });
   }
 }
 
 /**
- * True when the file is an older version of ours that was never followed by its successor: it was written before that one was made.
+ * For a file that does not say which version it shows. True when it is an older version of ours that was never followed by its successor: it was written before that one was made.
  * The same content, written later, is a person's doing: they took the change back.
  */
 async function isBehind(content: FileContent, events: AsyncIterable<StateEvent>): Promise<boolean> {

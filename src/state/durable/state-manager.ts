@@ -22,9 +22,9 @@ import {
   type StateSchema,
   versionOfDocument,
 } from './state-definition.js';
-import { type RefusedEdit, StateDocument, type StateTask } from './state-document.js';
+import { type EditMerge, type RefusedEdit, StateDocument, type StateTask } from './state-document.js';
 import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
-import { checkedValue, violationsOf } from './state-value.js';
+import { checkedValue, stateInvalid, violationsOf } from './state-value.js';
 import { StateWatch } from './state-watch.js';
 
 export interface StateOptions<Schema extends StateSchema> extends StateDefinition<Schema> {
@@ -78,6 +78,8 @@ export type StateManagerEvents<T> = {
   changed: StateSnapshot<T>;
   /** A person's edit is not fit to be adopted; the file stays as they wrote it. */
   edit_refused: RefusedEdit;
+  /** A person had edited an older version: what they changed is in the newest one now, but for the conflicts. */
+  edit_merged: EditMerge;
   /** The file could not be brought up to date; the state itself is safe. */
   file_failed: { readonly error: RekindleError };
 };
@@ -111,6 +113,7 @@ export class StateManager<T = JsonObject> {
       name: options.name,
       clock: this.#clock,
       onVersion: (state) => this.events.emit('changed', snapshotOf<T>(state)),
+      onMerged: (merge) => this.events.emit('edit_merged', merge),
       onFileFailed: (error) => this.events.emit('file_failed', { error }),
       ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
     });
@@ -289,6 +292,7 @@ export class StateManager<T = JsonObject> {
     if ((look.task !== null && look.task !== 'write-file') || !log.current) return { done: () => UNSETTLED };
     if (by !== 'human') this.#assertNotHeldOff(log.current);
     const value = checkedValue(this.#state, await next(log.current));
+    if (by !== 'human' && this.#state.hasHumanTouch) this.#assertTouchKept(log.current.value, value);
     const result = () => snapshotOf<T>(log.current!);
     if (changesBetween(log.current.value, value).length === 0) return { done: result };
     const at = new Date(this.#clock.nowMs()).toISOString();
@@ -301,6 +305,15 @@ export class StateManager<T = JsonObject> {
     const remaining = Math.min(hold, Date.parse(current.at) + hold - this.#clock.nowMs());
     if (current.by === 'human' && remaining > 0)
       throw this.#humanEdit(remaining, `A person edited it ${hold - remaining} ms ago.`);
+  }
+
+  /** It says when a person edited the file, which no agent can. */
+  #assertTouchKept(before: JsonObject, { last_human_touch: touch }: JsonObject): void {
+    if ((touch ?? null) === (before['last_human_touch'] ?? null)) return;
+    const message = 'is set by the edit of a person alone';
+    throw stateInvalid(this.name, [
+      { path: '/last_human_touch', rule: 'human', message, value: touch ?? null },
+    ]);
   }
 
   #humanEdit(remainingMs: number, why: string): RekindleError {

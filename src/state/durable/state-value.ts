@@ -3,6 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { SchemaViolation } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
+import { SHOWS } from './shown-version.js';
 import type { CompiledState } from './state-definition.js';
 
 /** A text inside a document, in bytes of UTF-8. What is larger belongs beside it. */
@@ -21,6 +22,15 @@ export function violationsOf(state: CompiledState, value: unknown): SchemaViolat
       value: null,
     }));
   }
+  if (isJsonObject(value) && Object.hasOwn(value, SHOWS))
+    return [
+      {
+        path: `/${SHOWS}`,
+        rule: 'reserved',
+        message: 'is the line of the file, not of the document',
+        value: null,
+      },
+    ];
   return state.violations(value);
 }
 

@@ -10,13 +10,15 @@ import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { encodeNameSegment } from '../name-encoding.js';
 import type { DocumentDurability, Documents, DocumentWriteOptions, Name } from '../ports.js';
-import { openExisting, readWhole, writeFully } from './file-io.js';
-import { assertPlainFile, type FilePaths } from './file-paths.js';
+import { openExisting, readWhole, renameIfSame, writeFully } from './file-io.js';
+import { assertOwnersAlone, assertPlainFile, type FilePaths } from './file-paths.js';
 import { labelled } from './storage-errors.js';
 import { writeThenPlace } from './temporary-file.js';
 
 const BUSY = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const RENAME_TRIES = 8;
+const NEW_MODE = 0o600;
+const NO_MODES = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 export class FileDocuments implements Documents {
   readonly #fs: FileSystem;
@@ -51,21 +53,31 @@ export class FileDocuments implements Documents {
     return { version: versionOf(bytes) };
   }
 
+  assertPrivate(name: Name): Promise<void> {
+    return labelled(`look at ${name.join('/')}`, async () => {
+      const file = await this.#paths.resolve(name, { make: false });
+      const stat = await assertPlainFile(this.#fs, file);
+      if (stat) assertOwnersAlone(file, stat);
+    });
+  }
+
   readBytes(name: Name): Promise<Buffer | null> {
     return this.#readBytes(name);
   }
 
   async writeBytes(name: Name, bytes: Uint8Array, options: DocumentWriteOptions = {}): Promise<void> {
     await this.#serially(name, { make: true }, async (target) => {
-      await assertPlainFile(this.#fs, target);
+      const mode = (await assertPlainFile(this.#fs, target))?.mode ?? NEW_MODE;
       const { ifVersion, durability = 'durable' } = options;
-      // Again just before it takes the old one's place: a person may save while the new one is being synced.
-      const check = async () => {
-        if (ifVersion !== undefined) await this.#assertVersion(name, target, ifVersion);
+      const place = async (made: string) => {
+        if (mode !== NEW_MODE) await this.#keepMode(made, mode);
+        if (ifVersion === undefined) return this.#rename(made, target);
+        // Again just before it takes the old one's place: a person may save while the new one is being synced.
+        await this.#renameIfVersion(name, made, target, ifVersion);
       };
-      await check();
+      if (ifVersion !== undefined) await this.#assertVersion(name, target, ifVersion);
       this.#sizes.delete(target);
-      await this.#replace(target, bytes, durability, check);
+      await this.#replace(target, bytes, durability, place);
       this.#sizes.set(target, bytes.length);
     });
   }
@@ -163,14 +175,10 @@ export class FileDocuments implements Documents {
     target: string,
     bytes: Uint8Array,
     durability: DocumentDurability,
-    check: () => Promise<void>,
+    place: (made: string) => Promise<void>,
   ): Promise<void> {
     const folder = path.dirname(target);
     const sync = durability === 'durable';
-    const place = async (made: string) => {
-      await check();
-      await this.#rename(made, target);
-    };
     await writeThenPlace(this.#fs, folder, bytes, { sync, place });
     if (sync) {
       await this.#syncAncestors(folder);
@@ -178,12 +186,32 @@ export class FileDocuments implements Documents {
     }
   }
 
+  /** What a person set stays. Where the file system has no modes there is nothing to keep. */
+  async #keepMode(made: string, mode: number): Promise<void> {
+    await this.#fs.setMode(made, mode).catch((thrown: unknown) => {
+      if (!NO_MODES.has(errnoOf(thrown) ?? '')) throw thrown;
+    });
+  }
+
+  /** A look at the file's times and size comes last, and is followed by the rename at once. */
+  async #renameIfVersion(name: Name, from: string, to: string, expected: string | null): Promise<void> {
+    for (let tried = 1; ; tried += 1) {
+      const seen = await this.#fs.stat(to);
+      await this.#assertVersion(name, to, expected);
+      if (await this.#tryRename(() => renameIfSame(this.#fs, from, to, seen))) return;
+      if (tried === RENAME_TRIES) throw documentConflict(name, 'it is changed again and again');
+    }
+  }
+
+  #rename(from: string, to: string): Promise<void> {
+    return this.#tryRename(() => this.#fs.rename(from, to));
+  }
+
   /** Virus scanners and indexers hold files open on Windows for moments; nowhere else is this worth a second try. */
-  async #rename(from: string, to: string): Promise<void> {
+  async #tryRename<T>(rename: () => Promise<T>): Promise<T> {
     for (let tried = 1; ; tried += 1) {
       try {
-        await this.#fs.rename(from, to);
-        return;
+        return await rename();
       } catch (thrown) {
         const again = process.platform === 'win32' && BUSY.has(errnoOf(thrown) ?? '') && tried < RENAME_TRIES;
         if (!again) throw thrown;

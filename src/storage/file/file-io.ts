@@ -1,6 +1,6 @@
 /** Whole reads and writes over the file-system port: short counts are continued, descriptors always closed. */
 import path from 'node:path';
-import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+import { errnoOf, type FileStat, type FileSystem, isSameFile, type OpenFile } from '../file-system.js';
 
 /** Writes all bytes. A count of 0 is an error, not an endless loop. */
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
@@ -71,6 +71,19 @@ export async function ensureFolder(fs: FileSystem, folder: string): Promise<void
   await fs.syncFolder(parent);
 }
 
+/** See `FileSystem.renameOver`. */
+export async function renameIfSame(
+  fs: FileSystem,
+  from: string,
+  to: string,
+  seen: FileStat | null,
+): Promise<boolean> {
+  if (fs.renameOver) return fs.renameOver(from, to, seen);
+  if (!isSameFile(await fs.stat(to), seen)) return false;
+  await fs.rename(from, to);
+  return true;
+}
+
 /** A new file with this content, durable with its name when it resolves. @throws EEXIST */
 export async function createDurably(fs: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
   await withFile(await fs.open(target, 'create'), async (file) => {
@@ -78,4 +91,14 @@ export async function createDurably(fs: FileSystem, target: string, bytes: Uint8
     await file.datasync();
   });
   await fs.syncFolder(path.dirname(target));
+}
+
+export async function listOrEmpty(fs: FileSystem, folder: string): Promise<string[]> {
+  try {
+    return await fs.list(folder);
+  } catch (thrown) {
+    const errno = errnoOf(thrown);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return [];
+    throw thrown;
+  }
 }

@@ -4,7 +4,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { SEGMENT_BYTES_MAX } from '../../core/limits.js';
 import { AppendQueue, type Waiting } from '../append-queue.js';
-import { errnoOf, type FileStat, type FileSystem } from '../file-system.js';
+import { errnoOf, type FileStat, type FileSystem, isSameFile } from '../file-system.js';
 import type {
   AppendOptions,
   AppendResult,
@@ -28,6 +28,7 @@ import {
 } from './journal-reader.js';
 import { removeArchive } from './journal-removal.js';
 import { repairSegment } from './journal-repair.js';
+import { moveToFolder } from './journal-sealing.js';
 import { SegmentFiles } from './journal-segments.js';
 import { JournalWriter } from './journal-writer.js';
 import { SequenceCheck } from './sequence-check.js';
@@ -276,19 +277,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     if (done.length === 0) return;
     await this.#writer.secure(); // its header says where the sealed ones end
     await this.#makeArchiveFolder();
-    for (const segment of done) await this.#moveToArchive(segment.path);
-  }
-
-  /** The new name is durable before the old one goes: a rename between folders could lose both. */
-  async #moveToArchive(file: string): Promise<void> {
-    await this.#fs
-      .link(file, path.join(this.#files.archiveFolder, path.basename(file)))
-      .catch((thrown: unknown) => {
-        if (errnoOf(thrown) !== 'EEXIST') throw thrown; // a crash came after the link
-      });
-    await this.#fs.syncFolder(this.#files.archiveFolder);
-    await this.#fs.unlink(file);
-    await this.#fs.syncFolder(this.#files.folder);
+    for (const segment of done) await moveToFolder(this.#fs, segment.path, this.#files.archiveFolder);
   }
 
   async #makeArchiveFolder(): Promise<void> {
@@ -334,15 +323,6 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       await this.#options.onClose(); // the descriptor is gone, whatever closing said
     }
   }
-}
-
-function isSameFile(a: FileStat, b: FileStat): boolean {
-  return (
-    a.inode === b.inode &&
-    a.sizeBytes === b.sizeBytes &&
-    a.modifiedMs === b.modifiedMs &&
-    a.changedMs === b.changedMs
-  );
 }
 
 function readOnlyError(): RekindleError {

@@ -6,7 +6,7 @@
  */
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
-import { errnoOf, type FileSystem } from '../file-system.js';
+import { errnoOf, type FileStat, type FileSystem } from '../file-system.js';
 import { decodeNameSegment, encodeNameSegment } from '../name-encoding.js';
 import type { Name } from '../ports.js';
 import { ensureFolder } from './file-io.js';
@@ -16,11 +16,14 @@ const PLAIN_MIXED_CASE = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 export class FilePaths {
   readonly #fs: FileSystem;
   readonly #given: string;
+  readonly #onRoot: (root: string) => Promise<void>;
   #root: string | null = null;
   readonly #checked = new Map<string, string>();
 
-  constructor(fs: FileSystem, root: string) {
+  /** @param onRoot called once the root is there */
+  constructor(fs: FileSystem, root: string, onRoot: (root: string) => Promise<void> = async () => {}) {
     this.#fs = fs;
+    this.#onRoot = onRoot;
     this.#given = path.resolve(root);
   }
 
@@ -36,7 +39,19 @@ export class FilePaths {
     for (const segment of name) encodeNameSegment(segment); // all, before the first is made
     let folder = await this.#rootFolder(options.make);
     for (const segment of name) folder = await this.#child(folder, segment, options.make);
+    await this.#assertInPlace(folder);
     return folder;
+  }
+
+  /** A folder that was looked at before may have been swapped for a link since. */
+  async #assertInPlace(folder: string): Promise<void> {
+    if (this.#root === null) return;
+    const real = await this.#fs.realPath(folder).catch((thrown: unknown) => {
+      if (errnoOf(thrown) === 'ENOENT') return null;
+      throw thrown;
+    });
+    if (real === null && folder.length > this.#root.length) return this.#assertInPlace(path.dirname(folder));
+    if (real !== null && real !== folder) throw refusedPath(folder, 'link');
   }
 
   /** The root with links resolved. */
@@ -57,7 +72,9 @@ export class FilePaths {
     if (this.#root !== null) return this.#root;
     if (make) await ensureFolder(this.#fs, await this.#throughLinks(this.#given));
     try {
-      return (this.#root = await this.#fs.realPath(this.#given));
+      this.#root = await this.#fs.realPath(this.#given);
+      await this.#onRoot(this.#root);
+      return this.#root;
     } catch (thrown) {
       if (errnoOf(thrown) === 'ENOENT') return this.#given;
       throw thrown;
@@ -107,9 +124,35 @@ export function assertName(name: Name): void {
 }
 
 /** Refuses an entry that is not a plain file; null and plain files pass. */
-export async function assertPlainFile(fs: FileSystem, file: string): Promise<void> {
+export async function assertPlainFile(fs: FileSystem, file: string): Promise<FileStat | null> {
   const stat = await fs.stat(file);
   if (stat && stat.kind !== 'file') throw refusedPath(file, stat.kind);
+  return stat;
+}
+
+/** Bits for anybody but the owner. */
+const OTHERS = 0o077;
+
+/** For secrets: nobody but this user may read or change the file. @throws PATH_REFUSED */
+export function assertOwnersAlone(file: string, { mode, ownerId }: FileStat): void {
+  if (process.platform === 'win32') return;
+  const self = process.getuid?.() ?? 0;
+  const isOurs = ownerId === self || ownerId === 0;
+  if (isOurs && (mode & OTHERS) === 0) return;
+  const problem = isOurs
+    ? `others can read or change it (mode ${mode.toString(8)}); chmod it to 600`
+    : `it belongs to another user (uid ${ownerId}, not ${self})`;
+  throw new RekindleError('PATH_REFUSED', `${file} is not used: ${problem}.`, { details: { file, problem } });
+}
+
+/** A second name means that something else may read the file, or write to it. @throws PATH_REFUSED */
+export async function assertOneName(fs: FileSystem, file: string): Promise<void> {
+  const { links = 1 } = (await fs.stat(file)) ?? {};
+  if (links <= 1) return;
+  const problem = 'a hard link elsewhere is the same file; copy it, and put the copy in its place';
+  throw new RekindleError('PATH_REFUSED', `${file} is not written to: ${problem}.`, {
+    details: { file, links },
+  });
 }
 
 function refusedPath(entry: string, kind: string): RekindleError {

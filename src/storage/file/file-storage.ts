@@ -16,6 +16,7 @@ import type {
   StoredName,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
+import { FallbackFileSystem } from './fallback-file-system.js';
 import { FileBlobs } from './file-blobs.js';
 import { contentsOf } from './file-contents.js';
 import { FileDocuments } from './file-documents.js';
@@ -26,10 +27,12 @@ import { removeSegments } from './journal-removal.js';
 import { SegmentFiles } from './journal-segments.js';
 import { NodeFileSystem } from './node-file-system.js';
 import { labelled, storageError } from './storage-errors.js';
+import { emitStorageWarning, type StorageWarning } from './storage-warning.js';
 import { sweepTemporary } from './temporary-file.js';
 
 /** Longer than chokidar leaves further changes of a file untold (50 ms). */
 const TELL_AGAIN_MS = 100;
+const OTHERS_WRITE = 0o002;
 
 export interface FileStorageOptions {
   /** Default `durable`. */
@@ -38,6 +41,8 @@ export interface FileStorageOptions {
   readonly batchMs?: number;
   /** A live journal file is sealed beyond this size. Default: what the journal asks for, else 64 MiB. */
   readonly segmentBytesMax?: number;
+  /** Told of what is unusual about the place. Default: a warning of the process. */
+  readonly onWarning?: (warning: StorageWarning) => void;
   /** For tests: another disk, clock or process identity. */
   readonly fileSystem?: FileSystem;
   readonly clock?: Clock;
@@ -51,6 +56,7 @@ export class FileStorage implements StorageBackend {
   readonly root: string;
   readonly place: string;
   readonly #fs: FileSystem;
+  readonly #warn: (warning: StorageWarning) => void;
   readonly #paths: FilePaths;
   readonly #options: FileStorageOptions;
   readonly #synced = new Set<string>();
@@ -61,8 +67,9 @@ export class FileStorage implements StorageBackend {
     this.root = path.resolve(root);
     this.place = this.root;
     this.#options = options;
-    this.#fs = options.fileSystem ?? new NodeFileSystem();
-    this.#paths = new FilePaths(this.#fs, this.root);
+    this.#warn = options.onWarning ?? emitStorageWarning;
+    this.#fs = new FallbackFileSystem(options.fileSystem ?? new NodeFileSystem(), this.#warn);
+    this.#paths = new FilePaths(this.#fs, this.root, (root) => this.#lookAtRoot(root));
     this.documents = new FileDocuments(this.#fs, this.#paths, (folder) => this.#syncAncestors(folder));
     const identity = options.identity ?? systemIdentity;
     this.leases = new FileLeases(this.#fs, this.#paths, {
@@ -134,9 +141,9 @@ export class FileStorage implements StorageBackend {
     }
   }
 
-  sweep(scope: Name): Promise<number> {
+  sweep(scope: Name, options: { readonly shared?: boolean } = {}): Promise<number> {
     return labelled(`sweep ${scope.join('/')}`, async () =>
-      sweepTemporary(this.#fs, await this.#paths.folder(scope, { make: false })),
+      sweepTemporary(this.#fs, await this.#paths.folder(scope, { make: false }), options),
     );
   }
 
@@ -184,6 +191,16 @@ export class FileStorage implements StorageBackend {
     await this.documents.close();
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw storageError(failed.reason, 'close the store');
+  }
+
+  async #lookAtRoot(root: string): Promise<void> {
+    const { mode = 0 } = (await this.#fs.stat(root)) ?? {};
+    if (process.platform === 'win32' || (mode & OTHERS_WRITE) === 0) return;
+    this.#warn({
+      code: 'REKINDLE_OPEN_TO_ALL',
+      place: root,
+      message: `Every user of this machine can change what is in ${root} (mode ${mode.toString(8)}). Close it: chmod o-w ${root}`,
+    });
   }
 
   /** Makes a folder's own name durable, up to the root: a crash may have come between its making and that sync. */

@@ -3,6 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { JournalHead, Lease } from '../ports.js';
 import { readRange } from './file-io.js';
+import { assertOneName } from './file-paths.js';
 import { decodeLine } from './journal-line.js';
 
 export interface Acknowledged {
@@ -52,6 +53,7 @@ export function continuedByAnother(journal: string): RekindleError {
  * new owner gives the name to another one, but not before it has the lease.
  */
 export async function openWhileHeld(fs: FileSystem, target: string, lease: Lease | null): Promise<OpenFile> {
+  await assertOneName(fs, target);
   const file = await fs.open(target, 'update').catch(async (thrown: unknown) => {
     await lease?.check(); // is it a new owner that moved it?
     throw thrown;

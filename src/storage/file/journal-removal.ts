@@ -1,7 +1,8 @@
 /** Takes a journal away, or what was archived of it: for logs and histories that are bounded. */
 import path from 'node:path';
 import { errnoOf, type FileSystem } from '../file-system.js';
-import { listOrEmpty, type SegmentFiles } from './journal-segments.js';
+import { listOrEmpty } from './file-io.js';
+import type { SegmentFiles } from './journal-segments.js';
 
 /** Oldest first. How many files there were. */
 export function removeArchive(fs: FileSystem, files: SegmentFiles): Promise<number> {

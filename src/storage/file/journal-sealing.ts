@@ -111,3 +111,19 @@ export async function cutTornTail(
   await file.datasync();
   return path.basename(aside);
 }
+
+/** The new name is durable before the old one goes: a rename between folders could lose both. */
+export async function moveToFolder(fs: FileSystem, file: string, folder: string): Promise<void> {
+  const target = path.join(folder, path.basename(file));
+  await fs.link(file, target).catch(async (thrown: unknown) => {
+    if (errnoOf(thrown) !== 'EEXIST') throw thrown;
+    const [from, to] = [await fs.stat(file), await fs.stat(target)];
+    if (from && from.inode === to?.inode) return; // a crash came after the link
+    // Where a link is a copy, a crash may have come in the middle of it.
+    await fs.unlink(target);
+    await fs.link(file, target);
+  });
+  await fs.syncFolder(folder);
+  await fs.unlink(file);
+  await fs.syncFolder(path.dirname(file));
+}

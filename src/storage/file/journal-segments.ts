@@ -12,7 +12,7 @@
  */
 import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
-import { openExisting, readRange, withFile } from './file-io.js';
+import { listOrEmpty, openExisting, readRange, withFile } from './file-io.js';
 import { decodeLine, type SegmentHeader } from './journal-line.js';
 
 /** A header line is far shorter; the rest of the block is not looked at. */
@@ -185,16 +185,6 @@ async function holds(file: OpenFile, segment: Segment): Promise<boolean> {
     return (first.kind === 'header' ? first.header.segment : null) === (segment.header?.segment ?? null);
   } catch (thrown) {
     await file.close().catch(() => {});
-    throw thrown;
-  }
-}
-
-export async function listOrEmpty(fs: FileSystem, folder: string): Promise<string[]> {
-  try {
-    return await fs.list(folder);
-  } catch (thrown) {
-    const errno = errnoOf(thrown);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR') return [];
     throw thrown;
   }
 }

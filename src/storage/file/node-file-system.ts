@@ -1,7 +1,7 @@
 /** The file-system port over `node:fs`. Callback functions on plain descriptors: fewer allocations than `FileHandle`. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { FileStat, FileSystem, OpenFile, OpenMode } from '../file-system.js';
+import { type FileStat, type FileSystem, isSameFile, type OpenFile, type OpenMode } from '../file-system.js';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -48,6 +48,14 @@ export class NodeFileSystem implements FileSystem {
     return call<void>((done) => fs.rename(from, to, done as fs.NoParamCallback));
   }
 
+  /** Without a turn of the event loop between the look and the rename: some microseconds, in which somebody else may save. */
+  async renameOver(from: string, to: string, seen: FileStat | null): Promise<boolean> {
+    const stat = fs.lstatSync(to, { throwIfNoEntry: false });
+    if (!isSameFile(stat ? toFileStat(stat) : null, seen)) return false;
+    fs.renameSync(from, to);
+    return true;
+  }
+
   link(existing: string, name: string): Promise<void> {
     return call<void>((done) => fs.link(existing, name, done as fs.NoParamCallback));
   }
@@ -91,8 +99,12 @@ export class NodeFileSystem implements FileSystem {
     );
   }
 
+  setMode(file: string, mode: number): Promise<void> {
+    return call<void>((done) => fs.chmod(file, mode, done as fs.NoParamCallback));
+  }
+
   realPath(entry: string): Promise<string> {
-    return call<string>((done) => fs.realpath(path.resolve(entry), done));
+    return call<string>((done) => fs.realpath.native(path.resolve(entry), done));
   }
 }
 
@@ -141,8 +153,9 @@ function toFileStat(stat: fs.Stats): FileStat {
       : stat.isSymbolicLink()
         ? 'link'
         : 'other';
-  const { size: sizeBytes, mtimeMs: modifiedMs, ctimeMs: changedMs, ino: inode } = stat;
-  return { kind, sizeBytes, modifiedMs, changedMs, inode, mode: stat.mode & 0o777 };
+  const { size: sizeBytes, mtimeMs: modifiedMs, ctimeMs: changedMs, ino: inode, nlink: links } = stat;
+  const mode = stat.mode & 0o777;
+  return { kind, sizeBytes, modifiedMs, changedMs, inode, mode, links, ownerId: stat.uid };
 }
 
 function errno(code: string, message: string): NodeJS.ErrnoException {

@@ -1,12 +1,13 @@
 /** A file outside of any store that holds a secret: only its owner may read it, and it is replaced as a whole. */
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
+import { FallbackFileSystem } from './fallback-file-system.js';
 import { ensureFolder, readWhole } from './file-io.js';
+import { assertOwnersAlone } from './file-paths.js';
 import { NodeFileSystem } from './node-file-system.js';
 import { labelled } from './storage-errors.js';
+import { emitStorageWarning } from './storage-warning.js';
 import { writeThenPlace } from './temporary-file.js';
-
-const OTHERS = 0o077;
 
 /** Null when there is none. @throws PATH_REFUSED for a link, or a file that others can read; STORAGE_FAILED */
 export function readPrivateFile(file: string): Promise<Uint8Array | null> {
@@ -15,8 +16,7 @@ export function readPrivateFile(file: string): Promise<Uint8Array | null> {
     const stat = await fs.stat(file);
     if (!stat) return null;
     if (stat.kind !== 'file') throw refused(file, 'it is no plain file');
-    if (process.platform !== 'win32' && (stat.mode & OTHERS) !== 0)
-      throw refused(file, `others can read it (mode ${stat.mode.toString(8)}); chmod it to 600`);
+    assertOwnersAlone(file, stat);
     return readWhole(fs, file);
   });
 }
@@ -28,7 +28,7 @@ export function writePrivateFile(
   { isNew }: { readonly isNew: boolean },
 ): Promise<void> {
   return labelled(`write ${file}`, async () => {
-    const fs = new NodeFileSystem();
+    const fs = new FallbackFileSystem(new NodeFileSystem(), emitStorageWarning);
     const folder = path.dirname(file);
     await ensureFolder(fs, folder);
     await writeThenPlace(fs, folder, bytes, {

@@ -4,8 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { errnoOf, type FileSystem } from '../file-system.js';
-import { withFile, writeFully } from './file-io.js';
+import type { FileSystem } from '../file-system.js';
+import { isRunning } from '../process-identity.js';
+import { listOrEmpty, withFile, writeFully } from './file-io.js';
 
 const PREFIX = '.tmp-';
 
@@ -36,21 +37,31 @@ export async function writeThenPlace<T>(
   }
 }
 
-/** Removes what crashes left in a folder; how many. Files that cannot be removed stay: they do no harm. */
-export async function sweepTemporary(fs: FileSystem, folder: string): Promise<number> {
-  let names: string[];
-  try {
-    names = await fs.list(folder);
-  } catch (thrown) {
-    if (errnoOf(thrown) === 'ENOENT' || errnoOf(thrown) === 'ENOTDIR') return 0;
-    throw thrown;
-  }
+/** In a folder that several write to, a file that nobody touched for so long is left behind. */
+const LEFT_MS = 60_000;
+
+/** Removes what crashes left in a folder; how many. Files that cannot be removed stay: they do no harm. @param options see `StorageBackend.sweep` */
+export async function sweepTemporary(
+  fs: FileSystem,
+  folder: string,
+  { shared = false }: { readonly shared?: boolean } = {},
+): Promise<number> {
   let swept = 0;
-  for (const name of names.filter(isTemporary)) {
-    await fs.unlink(path.join(folder, name)).then(
+  for (const name of (await listOrEmpty(fs, folder)).filter(isTemporary)) {
+    const file = path.join(folder, name);
+    if (shared && !(await isLeft(fs, file))) continue;
+    await fs.unlink(file).then(
       () => (swept += 1),
       () => {},
     );
   }
   return swept;
+}
+
+/** A writer in another container looks as if it were gone; without its file it writes the document again. */
+async function isLeft(fs: FileSystem, file: string): Promise<boolean> {
+  const pid = Number(/^\.tmp-(\d+)-/.exec(path.basename(file))?.[1] ?? 0);
+  if (pid > 0 && !isRunning(pid)) return true;
+  const stat = await fs.stat(file);
+  return stat !== null && Date.now() - Math.max(stat.modifiedMs, stat.changedMs) > LEFT_MS;
 }

@@ -85,8 +85,8 @@ class ObjectBackend implements StorageBackend {
     return this.#backend.removeJournal(name, lease);
   }
 
-  sweep(scope: Name): Promise<number> {
-    return this.#backend.sweep(scope);
+  sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number> {
+    return this.#backend.sweep(scope, options);
   }
 
   watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {

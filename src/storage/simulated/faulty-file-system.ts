@@ -112,6 +112,10 @@ export class FaultyFileSystem implements FileSystem {
     return this.call('touch', path, () => this.#inner.touch(path, modifiedMs));
   }
 
+  setMode(path: string, mode: number): Promise<void> {
+    return this.call('setMode', path, () => this.#inner.setMode(path, mode));
+  }
+
   realPath(path: string): Promise<string> {
     return this.call('realPath', path, () => this.#inner.realPath(path));
   }

@@ -23,6 +23,10 @@ export interface SimulatedDiskOptions {
   readonly image?: DiskImage;
 }
 
+const COMMON_STAT = { sizeBytes: 0, modifiedMs: 0, changedMs: 0, links: 1, ownerId: 0 };
+const FOLDER_STAT = { ...COMMON_STAT, kind: 'folder', mode: 0o700 } as const;
+const FILE_STAT = { ...COMMON_STAT, kind: 'file', mode: 0o600 } as const;
+
 export class SimulatedDisk implements FileSystem {
   readonly clock: Clock;
   readonly #start: DiskImage;
@@ -158,10 +162,9 @@ export class SimulatedDisk implements FileSystem {
   async stat(path: string): Promise<FileStat | null> {
     const found = this.#find(path);
     if (!found) return null;
-    if (found instanceof LiveFolder)
-      return { kind: 'folder', sizeBytes: 0, modifiedMs: 0, changedMs: 0, inode: found.inode, mode: 0o700 };
+    if (found instanceof LiveFolder) return { ...FOLDER_STAT, inode: found.inode };
     const { size: sizeBytes, modifiedMs, inode } = found;
-    return { kind: 'file', sizeBytes, modifiedMs, changedMs: modifiedMs, inode, mode: 0o600 };
+    return { ...FILE_STAT, sizeBytes, modifiedMs, changedMs: modifiedMs, inode };
   }
 
   async syncFolder(path: string): Promise<void> {
@@ -174,6 +177,11 @@ export class SimulatedDisk implements FileSystem {
     if (!(found instanceof LiveFile)) return;
     found.modifiedMs = modifiedMs;
     await this.#logged({ kind: 'touch', inode: found.inode, modifiedMs });
+  }
+
+  /** Modes are not kept here. */
+  async setMode(path: string): Promise<void> {
+    if (!this.#find(path)) throw new DiskError('ENOENT', 'chmod', path);
   }
 
   /** There are no links here, so a path that exists is its own real path. */

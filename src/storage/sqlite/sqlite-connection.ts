@@ -1,4 +1,5 @@
 /** One connection: statements are prepared once, a transaction is all or nothing. */
+import { countClosed } from './closed-connections.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-driver.js';
 
 export class SqliteConnection {
@@ -39,6 +40,7 @@ export class SqliteConnection {
 
   close(): void {
     this.#statements.clear();
+    countClosed();
     this.#database.close();
   }
 }

@@ -122,8 +122,9 @@ export class SqliteStore {
       db.exec('COMMIT');
     } catch (thrown) {
       rollBack(db);
-      // After a failed sync the pages count as clean although they are not on the disk: nothing is built on this handle again.
-      this.close();
+      // After a failed sync the pages count as clean although they are not on the disk: nothing is built on this handle again. Where
+      // there was no room, or no turn, nothing was written that counts.
+      if (!nothingKept(sqliteError(thrown, 'commit', this.#file))) this.close();
       throw thrown;
     }
   }
@@ -164,8 +165,11 @@ export class SqliteStore {
     this.#open = null;
     this.#checked = false;
     this.#dataVersion = null;
-    open?.volatile.close();
-    open?.durable.close();
+    try {
+      open?.volatile.close();
+    } finally {
+      open?.durable.close();
+    }
   }
 }
 

@@ -3,6 +3,7 @@
  * so that all who wait share the next.
  */
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { releaseClosed } from './closed-connections.js';
 import { loadSqliteDriver, type SqliteDriver } from './sqlite-driver.js';
 import { sqliteError } from './sqlite-errors.js';
 import { SqliteStore, type StoreAnswer, type StoreCall } from './sqlite-store.js';
@@ -32,6 +33,7 @@ async function answerAll(calls: readonly ThreadCall[]): Promise<void> {
     const { code, message, details } = sqliteError(thrown, 'open', calls[0]!.store.file);
     for (const { id } of calls) answers.push({ id, error: { code, message, details, unknown: false } });
   }
+  await releaseClosed();
   port.postMessage(answers, buffersOf(answers));
   for (const store of stores.values()) store.checkpoint();
 }

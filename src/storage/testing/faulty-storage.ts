@@ -79,8 +79,8 @@ class FaultyStorage implements StorageBackend {
     return this.#calls.iterate('backend.contents', prefix, () => this.#inner.contents(prefix));
   }
 
-  sweep(scope: Name): Promise<number> {
-    return this.#calls.run('backend.sweep', scope, () => this.#inner.sweep(scope));
+  sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number> {
+    return this.#calls.run('backend.sweep', scope, () => this.#inner.sweep(scope, options));
   }
 
   watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {

@@ -20,6 +20,7 @@ export function wrapFileSystem(
     stat: (path) => inner.stat(path),
     syncFolder: (path) => inner.syncFolder(path),
     touch: (path, modifiedMs) => inner.touch(path, modifiedMs),
+    setMode: (path, mode) => inner.setMode(path, mode),
     realPath: (path) => inner.realPath(path),
     ...changes,
   };

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RekindleError } from '../../../src/core/errors.js';
-import type { RefusedEdit } from '../../../src/state/durable/state-document.js';
+import type { JsonObject } from '../../../src/core/json.js';
+import type { EditMerge, RefusedEdit } from '../../../src/state/durable/state-document.js';
 import type { StateEvent } from '../../../src/state/durable/state-event.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
@@ -94,10 +95,9 @@ describe("a person's valid edit", () => {
   it('that takes the last change back is an edit, also when no process was there', async () => {
     const place = await Place.make();
     const state = await place.agentState({ humanHoldMs: 0 });
-    const before = await place.text();
     await state.update((draft) => void draft.blockers.push('x'));
     await state.close();
-    await place.put(before);
+    await place.edit((document) => (document['blockers'] = []));
     const { value, by } = await (await place.agentState()).load();
     expect([value.blockers, by]).toEqual([[], 'human']);
   });
@@ -223,15 +223,35 @@ describe('a save while Rekindle writes', () => {
 });
 
 describe('a file that a person put in its place', () => {
-  it('is an edit, also when it has kept its old time', async () => {
-    const place = await Place.make();
+  it.each([true, false])(
+    'is no edit when it is an older copy, whatever its times say (kept: %s)',
+    async (preserveTimestamps) => {
+      const place = await Place.make();
+      const state = await place.agentState({ humanHoldMs: 0 });
+      await fs.cp(place.file(), place.file('../old.json'), { preserveTimestamps });
+      await sleep(15);
+      await state.update((draft) => void draft.blockers.push('x'));
+      await fs.cp(place.file('../old.json'), place.file(), { preserveTimestamps });
+      expect(await state.load()).toMatchObject({ version: 2, by: 'agent', value: { blockers: ['x'] } });
+      expect(await place.json()).toMatchObject({ blockers: ['x'] });
+    },
+  );
+
+  it('of another document is refused, with what to do, and stays as it is', async () => {
+    const [place, other] = [await Place.make(), await Place.make()];
     const state = await place.agentState({ humanHoldMs: 0 });
-    await fs.cp(place.file(), place.file('../old.json'), { preserveTimestamps: true });
-    await sleep(15);
-    await state.update((draft) => void draft.blockers.push('x'));
-    await sleep(15);
-    await fs.rename(place.file('../old.json'), place.file());
-    expect(await state.load()).toMatchObject({ by: 'human', value: { blockers: [] } });
+    const foreign = await other.agentState({
+      initial: { ...(await state.load()).value, next_action: 'Other.' },
+    });
+    await foreign.update((draft) => void draft.blockers.push('theirs'));
+    await state.update((draft) => void draft.blockers.push('ours'));
+    const text = await other.text();
+    await place.put(text);
+    await state.load();
+    expect(state.refusedEdit?.problems[0]).toMatchObject({ path: '/_shows', rule: 'version', line: 11 });
+    expect(await place.text()).toBe(text);
+    await place.put(text.replace(/,\n {2}"_shows": .*/, ''));
+    expect((await state.load()).value.blockers).toEqual(['theirs']);
   });
 
   it('in another encoding is refused, and stays byte for byte', async () => {
@@ -353,5 +373,112 @@ describe('a watcher', () => {
     await until(() => seen.length > 0);
     await stop();
     expect(seen).toEqual(['reviewer']);
+  });
+});
+
+describe('a copy of the folder, made while the file could not be brought up to date', () => {
+  it('opens with what was acknowledged, not with the older file', async () => {
+    const place = await Place.make();
+    const disk = stubborn(place);
+    const state = await place.agentState({ backend: disk.backend });
+    disk.refuse = true;
+    await state.update((draft) => void draft.blockers.push('x'));
+    const copy = await Place.make();
+    await fs.cp(place.root, copy.root, { recursive: true }); // with new times, as many tools leave them
+    expect(await (await copy.agentState()).load()).toMatchObject({ by: 'agent', value: { blockers: ['x'] } });
+  });
+});
+
+describe('an edit of an older version', () => {
+  /** A person opens version 1; agents go on; the person saves. */
+  async function savedLate(
+    agents: (draft: { blockers: string[]; next_action: string; assumptions: string[] }) => void,
+    person: (document: JsonObject) => void,
+  ) {
+    const place = await Place.make();
+    const state = await place.agentState({ humanHoldMs: 0 });
+    await state.update((draft) => {
+      draft.blockers.push('first', 'second');
+    });
+    const opened = JSON.parse(await place.text()) as JsonObject;
+    await state.update((draft) => agents(draft));
+    const merges: EditMerge[] = [];
+    state.events.on('edit_merged', (merge) => merges.push(merge));
+    person(opened);
+    await place.put(JSON.stringify(opened, null, 2));
+    return { place, state, merges };
+  }
+
+  it('keeps what agents acknowledged since then', async () => {
+    const { place, state, merges } = await savedLate(
+      (draft) => {
+        draft.blockers.push('by agent');
+        draft.assumptions.push('a');
+      },
+      (document) => {
+        document['next_action'] = 'Mine.';
+        document['blockers'] = ['second', 'by hand'];
+      },
+    );
+    const { value, version, by, why } = await state.load();
+    expect(value).toMatchObject({
+      next_action: 'Mine.',
+      blockers: ['second', 'by agent', 'by hand'],
+      assumptions: ['a'],
+    });
+    expect([version, by, why]).toEqual([4, 'human', 'an edit of version 2, merged into version 3']);
+    expect(merges).toEqual([{ opened: 2, into: 3, conflicts: [], backup: null }]);
+    expect(await place.json()).toEqual(value);
+  });
+
+  it('reports what both changed: the newer value stays, and the file is kept as it was saved', async () => {
+    const { place, state, merges } = await savedLate(
+      (draft) => void (draft.next_action = 'Agent.'),
+      (document) => (document['next_action'] = 'Mine.'),
+    );
+    const { value, why } = await state.load();
+    expect(value.next_action).toBe('Agent.');
+    expect(why).toMatch(/the newer value stays at \/next_action; the file as it was saved is backups\//);
+    const { conflicts, backup } = merges[0]!;
+    expect(conflicts).toEqual([{ path: '/next_action', edited: 'Mine.', kept: 'Agent.' }]);
+    expect((await place.json(`backups/${backup}`))['next_action']).toBe('Mine.');
+    expect((await state.load()).version).toBe(4); // once
+  });
+
+  it('that changes nothing is no edit', async () => {
+    const { state, merges } = await savedLate(
+      (draft) => void draft.blockers.push('by agent'),
+      () => {},
+    );
+    expect(await state.load()).toMatchObject({ version: 3, by: 'agent' });
+    expect(merges).toEqual([]);
+  });
+
+  it('is adopted once, also when the file cannot be brought up to date and agents write on', async () => {
+    const place = await Place.make();
+    const disk = stubborn(place);
+    const state = await place.agentState({ backend: disk.backend, humanHoldMs: 0 });
+    await place.edit((document) => (document['next_action'] = 'Mine.'));
+    disk.refuse = true;
+    await state.load();
+    await state.update((draft) => void (draft.next_action = 'Agent.'));
+    for (let n = 0; n < 3; n += 1)
+      expect(await state.load()).toMatchObject({ version: 3, value: { next_action: 'Agent.' } });
+  });
+});
+
+describe('the folder of documents', () => {
+  it('keeps the mode that a person gave a file, and loses what killed processes left', async () => {
+    const place = await Place.make();
+    const state = await place.agentState();
+    await fs.chmod(place.file(), 0o640);
+    const [left, young] = ['.tmp-1073741824-aabbccddeeff', `.tmp-${process.pid}-aabbccddeeff`];
+    for (const name of [left, young]) await fs.writeFile(place.file(name), '{');
+    await (await place.agentState()).update((draft) => void draft.blockers.push('x'));
+    expect((await fs.stat(place.file())).mode & 0o777).toBe(0o640);
+    const names = await fs.readdir(path.join(place.root, 'state'));
+    expect(names).not.toContain(left);
+    expect(names).toContain(young); // somebody may be writing it
+    await state.close();
   });
 });

@@ -41,13 +41,15 @@ export class Place {
     return fs.readFile(this.file(name), 'utf8');
   }
 
+  /** The document in the file, without the line that says which version it shows. */
   async json(name?: string): Promise<JsonObject> {
-    return JSON.parse(await this.text(name)) as JsonObject;
+    const { _shows: _, ...document } = JSON.parse(await this.text(name)) as JsonObject;
+    return document;
   }
 
   /** As an editor does it: in place. */
   async edit(change: (document: JsonObject) => void, name?: string): Promise<void> {
-    const document = await this.json(name);
+    const document = JSON.parse(await this.text(name)) as JsonObject;
     change(document);
     await this.put(`${JSON.stringify(document, null, 2)}\n`, name);
   }

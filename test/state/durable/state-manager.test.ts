@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { agentState } from '../../../src/state/durable/documents/agent-state.js';
+import { defineState } from '../../../src/state/durable/state-definition.js';
 import type { StateEvent } from '../../../src/state/durable/state-event.js';
 import { StateManager } from '../../../src/state/durable/state-manager.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
@@ -71,7 +72,35 @@ describe('a document', () => {
     const { value } = await state.load();
     const backwards = Object.fromEntries(Object.entries({ ...value, next_action: 'x' }).reverse());
     await state.commit(backwards as typeof value);
-    expect(await place.text()).toBe(`${JSON.stringify({ ...value, next_action: 'x' }, null, 2)}\n`);
+    const text = await place.text();
+    expect(text.replace(/,\n {2}"_shows": .*/, '')).toBe(
+      `${JSON.stringify({ ...value, next_action: 'x' }, null, 2)}\n`,
+    );
+    expect(text).toMatch(/\n {2}"_shows": \{"version":2,"digest":"[0-9a-f]{32}"\}\n\}\n$/);
+  });
+
+  it('cannot hold the line that belongs to its file', async () => {
+    const state = await (await Place.make()).agentState();
+    const { value } = await state.load();
+    const error = await errorOf(state.commit({ ...value, _shows: {} } as typeof value));
+    expect(error).toMatchObject({ code: 'STATE_INVALID' });
+    const schema = {
+      type: 'object',
+      required: ['schema_version'],
+      properties: { schema_version: { const: 1 }, _shows: {} },
+    } as const;
+    expect(() => defineState({ name: 'x', schema })).toThrow(/_shows is reserved/);
+  });
+
+  it('says when a person touched it: no agent can set that', async () => {
+    const state = await (await Place.make()).agentState();
+    const touch = new Date().toISOString();
+    const error = await errorOf(state.update((draft) => void (draft.last_human_touch = touch)));
+    expect(error).toMatchObject({
+      code: 'STATE_INVALID',
+      details: { violations: [{ path: '/last_human_touch', rule: 'human' }] },
+    });
+    expect((await state.load()).version).toBe(1);
   });
 
   it('works the same in memory', async () => {

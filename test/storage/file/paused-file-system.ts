@@ -100,6 +100,10 @@ export class PausedFileSystem implements FileSystem {
     return this.#call('touch', path, () => this.#inner.touch(path, modifiedMs));
   }
 
+  setMode(path: string, mode: number): Promise<void> {
+    return this.#call('setMode', path, () => this.#inner.setMode(path, mode));
+  }
+
   realPath(path: string): Promise<string> {
     return this.#call('realPath', path, () => this.#inner.realPath(path));
   }

@@ -111,6 +111,8 @@ describe('the simulated disk as a file system', () => {
       changedMs: 5_000,
       inode: expect.any(Number),
       mode: 0o600,
+      links: 1,
+      ownerId: 0,
     });
     await disk.touch('/d/a', 9_000);
     expect((await disk.stat('/d/a'))?.modifiedMs).toBe(9_000);
