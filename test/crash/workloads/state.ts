@@ -3,6 +3,7 @@
  * more for each update that was under way; every version is in the history; the file says the same as the journal; and nobody is
  * taken for a person.
  */
+import type { JsonObject } from '../../../src/core/json.js';
 import type { StateManager } from '../../../src/state/durable/state-manager.js';
 import { StateManager as Manager } from '../../../src/state/durable/state-manager.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
@@ -82,7 +83,7 @@ async function checkState(process: RebootedProcess): Promise<void> {
       () => `count ${value.count}, expected ${least} to ${most}`,
     );
     await checkHistory(state, version, value.count);
-    await checkFile(process, value);
+    await checkFile(process, value, version);
     process.clock.advance(1);
     const after = await state.update((draft) => void (draft.count += 1));
     return after.value.count;
@@ -106,14 +107,16 @@ async function checkHistory(state: StateManager<Counter>, version: number, count
   demand(updates === count, () => `${updates} updates in the history lead to a count of ${count}`);
 }
 
-async function checkFile(process: Process, value: Counter): Promise<void> {
+async function checkFile(process: Process, value: Counter, version: number): Promise<void> {
   const storage = openStorage(process);
   const file = await storage.documents.read(['state', 'counter.json']);
   await storage.close();
+  const { _shows: shows = {}, ...document } = (file?.value ?? {}) as JsonObject;
   demand(
-    JSON.stringify(file?.value) === JSON.stringify(value),
+    JSON.stringify(document) === JSON.stringify(value),
     () => 'the file says something else than the journal',
   );
+  demand((shows as JsonObject)['version'] === version, () => 'the file does not show the newest version');
 }
 
 export const state: Workload = {
