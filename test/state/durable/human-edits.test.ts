@@ -401,7 +401,7 @@ describe('an edit of an older version', () => {
       draft.blockers.push('first', 'second');
     });
     const opened = JSON.parse(await place.text()) as JsonObject;
-    await state.update((draft) => agents(draft));
+    await state.update((draft) => void agents(draft));
     const merges: EditMerge[] = [];
     state.events.on('edit_merged', (merge) => merges.push(merge));
     person(opened);
