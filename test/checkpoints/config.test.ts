@@ -22,7 +22,7 @@ describe('the configuration', () => {
         orphanGraceMinutes: 60,
       },
       compression: { enabled: true, algorithm: 'gzip', level: 'standard', minSizeForCompression: 1_024 },
-      encryption: { enabled: false, provider: 'file', keyFile: null },
+      encryption: { enabled: null, provider: null, keyFile: null },
       classification: { rulesPath: null, enableHeuristics: true },
       timeouts: { queryMs: 5_000, fileMs: 10_000, lockMs: 15_000 },
     });

@@ -85,6 +85,17 @@ export const HEADS_OF_LAST_RECORD: Patch = {
   by: "digest = '';\n      digest = hash('sha256', ",
 };
 
+export const BASE_NOT_CHECKED: Patch = {
+  file: `${CHECKPOINTS}/session/content-planner.ts`,
+  text: 'if (bad.size === 0) return plan;',
+  by: 'if (bad.size >= 0) return plan;',
+};
+export const RECORDS_NOT_CHECKED: Patch = {
+  file: `${CHECKPOINTS}/session/session-log.ts`,
+  text: 'if (isDamaged ? this.#records !== records : this.#records > records) await this.#journal.reload();',
+  by: 'void isDamaged;',
+};
+
 export interface PlantedRun {
   readonly exitCode: number;
   readonly output: string;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runParameters } from '../property/seed.js';
 import {
+  BASE_NOT_CHECKED,
   BEGINNING_NOT_BOUND,
   CONTENT_NOT_CHECKED,
   CONTENT_OF_ANY_NUMBER,
@@ -13,6 +14,7 @@ import {
   NUMBER_OF_ANY_PLACE,
   type Patch,
   PLAIN_AFTER_SEALED,
+  RECORDS_NOT_CHECKED,
   runPlanted,
   SEQUENCE_NOT_IN_MAC,
   TAG_NOT_CHECKED,
@@ -124,6 +126,16 @@ describe('the harness finds a library', () => {
     const planted = await run([...without, patch], numRuns, options);
     expect(planted.output).toContain('VIOLATION --seed');
     expect(planted.exitCode).toBe(1);
+  });
+
+  it.each([
+    ['whose saves build on data that was not read again', BASE_NOT_CHECKED],
+    ['whose saves build on records that were not read again', RECORDS_NOT_CHECKED],
+  ])('%s, when bits flip under it', { timeout: 120_000 }, async (_, patch) => {
+    const sound = await run([], 10, ['--bit-rot']);
+    expect(sound.output).toContain('tampering: ok');
+    const planted = await run([patch], 100, ['--bit-rot']);
+    expect(planted.output).toContain('VIOLATION --seed');
   });
 
   it('without codes of records only by what is said of contents', { timeout: 120_000 }, async () => {

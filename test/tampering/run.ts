@@ -7,11 +7,13 @@
  * Prints a table by kind, and ends with 1 when something was read that was not saved, or a change went untold. The same seed gives the
  * same mutations; keys and nonces are new in each run. `--contents-only` asks for nothing but contents, for a library whose codes of
  * records are not checked; `--sealed-only` leaves sessions alone that are not encrypted; `--kind` names the kinds that are tried;
+ * `--bit-rot` flips bits under a service that runs, in place of tampering with one that is at rest;
  * `--stop-early` ends at the first violation, `--jobs 0` starts no other process. To repeat one takes the same of these as before.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bitRot } from './bit-rot.js';
 import { type Attempt, Campaign, type CampaignOptions, indicesOf } from './campaign.js';
 import { makeStores } from './stores.js';
 import { Tally } from './tally.js';
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     'sealed-only': { type: 'boolean', default: false },
     kind: { type: 'string', multiple: true },
     'stop-early': { type: 'boolean', default: false },
+    'bit-rot': { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -55,7 +58,14 @@ async function share(first: number, step: number, children: ChildProcess[]): Pro
   if (code !== 0 && !stopped) tally.violations.push(`a worker ended with ${code}; --seed ${seed}`);
 }
 
-if (values.only !== undefined) {
+if (values['bit-rot']) {
+  const first = Number(values.only ?? 0);
+  const end = values.only === undefined ? Number(values.count) : first + 1;
+  for (const index of indicesOf(first, 1, end)) {
+    tally.add(await bitRot(seed, index));
+    if (values['stop-early'] && tally.violations.length > 0) break;
+  }
+} else if (values.only !== undefined) {
   const campaign = new Campaign(await makeStores(), options);
   tally.add(await campaign.attempt(Number(values.only)));
 } else if (Number(values.jobs) < 1) {

@@ -20,10 +20,13 @@ export interface CheckpointConfig {
   };
   readonly compression: CompressionOptions;
   readonly encryption: {
-    /** New sessions are encrypted. Default false. One that is encrypted stays so. */
-    readonly enabled: boolean;
-    /** Where master keys are. Default `file`. */
-    readonly provider: KeyProviderName;
+    /**
+     * New sessions are encrypted. Null, the default: when any session of the store is. A program that stops asking for encryption gets no
+     * plain sessions that way; `false` does. One that is encrypted stays so.
+     */
+    readonly enabled: boolean | null;
+    /** Where master keys are. Null, the default: the environment when `REKINDLE_MASTER_KEY` is set and no `keyFile` is named, else `file`. */
+    readonly provider: KeyProviderName | null;
     /** Default: `master-keys.json` in the configuration folder of the platform. */
     readonly keyFile: string | null;
   };
@@ -60,7 +63,7 @@ export const DEFAULT_CONFIG: CheckpointConfig = {
     orphanGraceMinutes: 60,
   },
   compression: { enabled: true, algorithm: 'gzip', level: 'standard', minSizeForCompression: 1024 },
-  encryption: { enabled: false, provider: 'file', keyFile: null },
+  encryption: { enabled: null, provider: null, keyFile: null },
   classification: { rulesPath: null, enableHeuristics: true },
   timeouts: { queryMs: 5_000, fileMs: 10_000, lockMs: 15_000 },
 };
@@ -95,7 +98,11 @@ const ConfigSchema = Type.Partial(
       strict,
     ),
     encryption: Type.Object(
-      { enabled: flag, provider: Type.Optional(oneOf(KEY_PROVIDERS)), keyFile: pathOrNull },
+      {
+        enabled: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+        provider: Type.Optional(Type.Union([oneOf(KEY_PROVIDERS), Type.Null()])),
+        keyFile: pathOrNull,
+      },
       strict,
     ),
     classification: Type.Object({ rulesPath: pathOrNull, enableHeuristics: flag }, strict),

@@ -21,8 +21,25 @@ export function keysFor(
   if (masterKeys) return masterKeys;
   if (provider === 'environment') return new EnvironmentKeys(environment);
   if (provider === 'os_keychain') return new StoredKeys(new Keychain());
-  const file = keyFile ?? environment['REKINDLE_KEY_FILE'];
-  return new StoredKeys(new KeyFile(file || defaultKeyFile(environment)));
+  const isInEnvironment =
+    provider === null && keyFile === null && Boolean(environment['REKINDLE_MASTER_KEY']);
+  const inFile = () => {
+    const file = keyFile ?? environment['REKINDLE_KEY_FILE'];
+    return new StoredKeys(new KeyFile(file || defaultKeyFile(environment)));
+  };
+  return isInEnvironment ? environmentBefore(environment, inFile) : inFile();
+}
+
+/** The key in the environment, which nobody named: sessions that a key of the file wraps stay readable. */
+function environmentBefore(environment: Environment, inFile: () => MasterKeys): MasterKeys {
+  const keys = new EnvironmentKeys(environment);
+  return {
+    place: keys.place,
+    current: () => keys.current(),
+    find: async (id) => (await keys.find(id)) ?? inFile().find(id),
+    renew: () => keys.renew(),
+    forgetOld: () => keys.forgetOld(),
+  };
 }
 
 /**

@@ -67,6 +67,8 @@ export class SessionKeys {
   readonly #session: string;
   readonly #masters: MasterKeys;
   readonly #known = new Map<string, DataKey>();
+  /** As it was stored when it was unwrapped: what is stored otherwise now has to be unwrapped again. */
+  readonly #stored = new Map<string, string>();
   #sealedFrom = Number.POSITIVE_INFINITY;
 
   constructor(documents: Documents, folder: Name, session: string, masters: MasterKeys) {
@@ -121,6 +123,7 @@ export class SessionKeys {
     const document = await this.#read();
     const stored = new Set(document?.keys.map(({ id }) => id));
     for (const id of needed) if (!stored.has(id)) throw this.#missing(id);
+    for (const wrapped of document?.keys ?? []) if (needed.has(wrapped.id)) await this.#learn(wrapped);
     const last = document?.keys.at(-1);
     const key = last ? await this.#learn(last) : null;
     if (key && !isWornOut(key)) return key;
@@ -175,9 +178,11 @@ export class SessionKeys {
 
   async #learn(wrapped: WrappedKey): Promise<DataKey> {
     const known = this.#known.get(wrapped.id);
-    if (known) return known;
+    const text = canonicalJson({ ...wrapped });
+    if (known && this.#stored.get(wrapped.id) === text) return known;
     const key = dataKeyOf(wrapped.id, await this.#unwrap(wrapped));
     this.#known.set(wrapped.id, key);
+    this.#stored.set(wrapped.id, text);
     this.#sealedFrom = Math.min(this.#sealedFrom, wrapped.from);
     return key;
   }

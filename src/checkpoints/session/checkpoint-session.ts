@@ -8,12 +8,12 @@ import { contentDigest, encodePack } from '../content/pack.js';
 import type { MasterKey, MasterKeys } from '../encryption/master-keys.js';
 import { type DataKey, MESSAGES_PER_KEY, SessionKeys } from '../encryption/session-keys.js';
 import { withinTime } from '../within-time.js';
-import type { CheckpointLabels, SaveRecord } from './checkpoint-record.js';
+import type { CheckpointLabels, SaveRecord, StoredPack } from './checkpoint-record.js';
 import { ContentPlanner, usedPacks } from './content-planner.js';
 import { ContentReader, type PackCache } from './content-reader.js';
 import { damaged } from './damaged.js';
 import { numbersIn, rangesOf } from './number-ranges.js';
-import { PackStore } from './pack-store.js';
+import { PackStore, type PreparedPack } from './pack-store.js';
 import { ownerOf } from './record-owner.js';
 import { type CheckpointDecision, SessionLog } from './session-log.js';
 import type { SessionState } from './session-state.js';
@@ -27,6 +27,8 @@ export interface CheckpointSessionOptions {
   readonly masters: MasterKeys;
   /** What a first data key is wrapped with. */
   readonly masterForNew: () => Promise<MasterKey>;
+  /** Whether any session of the store is encrypted. */
+  readonly othersAreEncrypted: () => Promise<boolean>;
   readonly nowMs: () => number;
   /** Default 2^30. */
   readonly messagesPerKey?: number;
@@ -81,7 +83,7 @@ export class CheckpointSession {
     const packs = { session, blobs: this.#blobs, keys: this.keys, compression, timeoutMs: timeouts.fileMs };
     this.#packs = new PackStore(packs);
     this.#reader = new ContentReader(session, this.#packs, () => this.log.state);
-    this.#planner = new ContentPlanner(this.log, this.#reader, this.#blobs);
+    this.#planner = new ContentPlanner(this.log, this.#reader, this.#packs);
   }
 
   /** The newest state, authentic where the keys are at hand. A session without records has no `since`. @throws STORAGE_UNAVAILABLE */
@@ -97,11 +99,16 @@ export class CheckpointSession {
   /** Durable when it resolves, its data before its record. @throws STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, and what storage throws */
   async save(input: NewCheckpoint, limits: SaveLimits): Promise<SavedCheckpoint> {
     return this.log.change(async (seq): Promise<CheckpointDecision<SavedCheckpoint>> => {
+      await this.log.lookAgain();
       const key = await this.#keyForWriting(seq);
       const hash = key ? key.digestOf(input.hash) : input.hash;
       const { newest } = this.log.state;
       await this.#planner.prepare(input.agent);
-      const isSame = !limits.force && newest?.context.hash === hash && this.#planner.knows(newest);
+      const isSame =
+        !limits.force &&
+        newest?.context.hash === hash &&
+        this.#planner.knows(newest) &&
+        (await this.#planner.isWhole(newest));
       return isSame ? this.#skip(newest, input, key) : this.#decide(seq, input, hash, key, limits);
     });
   }
@@ -124,7 +131,7 @@ export class CheckpointSession {
   ): Promise<CheckpointDecision<SavedCheckpoint>> {
     const removed = this.#madeRoom(about);
     const removes = removed.map((record) => record.number);
-    const plan = this.#planner.plan(content, number);
+    const plan = await this.#planner.plan(content, number);
     const pack = encodePack(number, contentDigest(this.id, number, content), plan);
     const prepared = await this.#packs.prepare(number, pack, key);
     const draft: SaveRecord = {
@@ -140,7 +147,7 @@ export class CheckpointSession {
     };
     const stored = this.log.state.storedBytes(removes, draft);
     this.#assertRoom(stored, limits);
-    const record = { ...draft, pack: await this.#packs.put(prepared), stored };
+    const record = { ...draft, pack: await this.#put(number, prepared), stored };
     const done = (): SavedCheckpoint => {
       this.#planner.learn(number, content, plan.extents);
       return { status: 'SAVED', record, removed };
@@ -148,11 +155,26 @@ export class CheckpointSession {
     return { record, key, done };
   }
 
+  /** Read back: what cannot be read is not acknowledged. */
+  async #put(number: number, prepared: PreparedPack): Promise<StoredPack> {
+    const pack = await this.#packs.put(prepared);
+    if (await this.#packs.isWhole(number, pack)) return pack;
+    throw new RekindleError('STORAGE_FAILED', 'The data of a checkpoint is not what was written.', {
+      details: { sessionId: this.id, number, digest: pack.digest },
+    });
+  }
+
   /** Once a session is encrypted it stays so, whatever the configuration says now. */
   async #keyForWriting(seq: number): Promise<DataKey | null> {
-    const { config, masterForNew: master, messagesPerKey = MESSAGES_PER_KEY } = this.#options;
+    const {
+      config,
+      othersAreEncrypted,
+      masterForNew: master,
+      messagesPerKey = MESSAGES_PER_KEY,
+    } = this.#options;
     const { isEncrypted, keyIds: needed } = this.log;
-    if (!config.encryption.enabled && !isEncrypted && !(await this.keys.exists())) return null;
+    const isWanted = config.encryption.enabled ?? (seq === 1 && (await othersAreEncrypted()));
+    if (!isWanted && !isEncrypted && !(await this.keys.exists())) return null;
     const isWornOut = ({ id }: DataKey) => this.log.state.usesOf(id) >= messagesPerKey;
     return this.keys.forWriting({ master, isWornOut, seq, needed });
   }

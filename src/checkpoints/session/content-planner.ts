@@ -2,42 +2,43 @@
  * What a new checkpoint can build on: the contents of this session that were seen, as long as their data is there.
  *
  * A process reads the newest checkpoint once and knows from then on what it saves itself; what others saved meanwhile is read when it
- * is the newest. What cannot be read is not built on.
+ * is the newest. A save answers only for what another process can load: so what it builds on is read again and compared with its digest,
+ * and data that is damaged or gone is not built on. Its parts are stored again.
  */
+import PQueue from 'p-queue';
 import { isRekindleError } from '../../core/errors.js';
-import type { Blobs } from '../../storage/ports.js';
 import { ChunkIndex, type ContentPlan, type Extent, planContent } from '../content/content-plan.js';
 import { PACKS_MAX, type SaveRecord } from './checkpoint-record.js';
 import type { ContentReader } from './content-reader.js';
+import type { PackStore } from './pack-store.js';
 import type { SessionLog } from './session-log.js';
 import { packsOf } from './session-state.js';
 
 /** A content that leaves most of what it would use unused is written whole. */
 const UNUSED_FACTOR = 4;
 const UNUSED_BYTES_MIN = 64 * 1024;
-/** How long it is taken for granted that data which was there still is: nobody takes it away who keeps to the rules. */
-const THERE_MS = 60_000;
+/** Packs that are looked at at once. */
+const LOOKS = 8;
 
 export class ContentPlanner {
   readonly #log: SessionLog;
   readonly #reader: ContentReader;
-  readonly #blobs: Blobs;
+  readonly #packs: PackStore;
   #index = new ChunkIndex();
   /** What the index was made for: another journal has other numbers. */
   #loads = 0;
   #removals = 0;
-  #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(log: SessionLog, reader: ContentReader, blobs: Blobs) {
+  constructor(log: SessionLog, reader: ContentReader, packs: PackStore) {
     this.#log = log;
     this.#reader = reader;
-    this.#blobs = blobs;
+    this.#packs = packs;
   }
 
   /** Under the lock, before `plan`: makes sure that what was saved last can be built on, by anybody and by this agent. */
   async prepare(agent: string | undefined): Promise<void> {
     const { state, loads } = this.#log;
-    if (this.#loads !== loads || !(await this.#isThere())) this.#forget();
+    if (this.#loads !== loads) this.#forget();
     if (this.#removals !== state.removals) this.#index.keepOnly((pack) => state.isUsed(pack));
     this.#loads = loads;
     this.#removals = state.removals;
@@ -55,7 +56,17 @@ export class ContentPlanner {
     this.#index.add(number, content, extents);
   }
 
-  plan(content: Uint8Array, number: number): ContentPlan {
+  /** Uses only what is whole. */
+  async plan(content: Uint8Array, number: number): Promise<ContentPlan> {
+    for (;;) {
+      const plan = this.#planned(content, number);
+      const bad = await this.#damagedOf(usedPacks(plan.extents, number));
+      if (bad.size === 0) return plan;
+      this.#forget(); // what lies in the other packs is found again with the next checkpoint
+    }
+  }
+
+  #planned(content: Uint8Array, number: number): ContentPlan {
     const { state } = this.#log;
     const plan = planContent(content, number, this.#index, (pack) => state.isUsed(pack));
     const packs = usedPacks(plan.extents, number);
@@ -63,6 +74,22 @@ export class ContentPlanner {
     if (packs.length <= PACKS_MAX && used <= UNUSED_FACTOR * content.length + UNUSED_BYTES_MIN) return plan;
     this.#forget();
     return planContent(content, number, this.#index, () => false);
+  }
+
+  /** Whether all that a checkpoint consists of is what was stored. */
+  async isWhole(record: SaveRecord): Promise<boolean> {
+    return (await this.#damagedOf(packsOf(record))).size === 0;
+  }
+
+  async #damagedOf(numbers: readonly number[]): Promise<Set<number>> {
+    const bad = new Set<number>();
+    const looking = new PQueue({ concurrency: LOOKS });
+    const look = (number: number) => async () => {
+      const stored = this.#log.state.writerOf(number)?.pack;
+      if (!stored || !(await this.#packs.isWhole(number, stored))) bad.add(number);
+    };
+    await looking.addAll(numbers.map(look));
+    return bad;
   }
 
   async #read(record: SaveRecord): Promise<void> {
@@ -73,17 +100,6 @@ export class ContentPlanner {
       if (!isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) throw thrown;
       this.#forget(); // others may use the same data
     }
-  }
-
-  /** Whether the data of the newest checkpoint is there, as far as that was not seen a moment ago. */
-  async #isThere(): Promise<boolean> {
-    const { state } = this.#log;
-    const now = performance.now();
-    if (!state.newest || now - this.#lookedMs < THERE_MS) return true;
-    this.#lookedMs = now;
-    const digests = packsOf(state.newest).flatMap((pack) => state.writerOf(pack)?.pack.digest ?? []);
-    const found = await Promise.all(digests.map((digest) => this.#blobs.has(digest)));
-    return found.every(Boolean);
   }
 
   #forget(): void {

@@ -46,6 +46,16 @@ export class PackStore {
     return { digest, ...stored };
   }
 
+  /** Whether what is stored now is what was stored: read anew, since disks change bytes under a process that runs. @throws STORAGE_UNAVAILABLE */
+  async isWhole(number: number, { digest, bytes }: StoredPack): Promise<boolean> {
+    try {
+      return (await this.#bytesOf(number, digest))?.length === bytes;
+    } catch (thrown) {
+      if (isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) return false;
+      throw thrown;
+    }
+  }
+
   /** @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
   async get(number: number, stored: StoredPack): Promise<Pack> {
     const bytes = await this.#bytesOf(number, stored.digest);

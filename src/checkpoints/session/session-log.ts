@@ -70,6 +70,8 @@ export class SessionLog {
   /** Numbers of records that are missing, since the last beginning. */
   #gaps: NumberRange[] = [];
   #lastSeq = 0;
+  /** That were read, whether they count or not. */
+  #records = 0;
   #loads = 0;
 
   constructor(backend: StorageBackend, options: SessionLogOptions) {
@@ -140,6 +142,19 @@ export class SessionLog {
     return result;
   }
 
+  /**
+   * Reads the records again, as another process would. Where a disk changed one under this process, the state is made anew of what can
+   * still be read: a change must not build on a record that nobody else sees.
+   */
+  async lookAgain(): Promise<void> {
+    let records = 0;
+    let isDamaged = false;
+    for await (const entry of (await this.#journal.reader()).read())
+      if (entry.kind === 'record') records += 1;
+      else isDamaged ||= isHarmful(entry);
+    if (isDamaged ? this.#records !== records : this.#records > records) await this.#journal.reload();
+  }
+
   /** Work under the session's lock, on the newest state, that appends nothing. @throws LEASE_HELD */
   locked<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     return this.#journal.maintain(async (journal, lease) => {
@@ -192,6 +207,7 @@ export class SessionLog {
     this.#wanted.clear();
     this.#gaps = [];
     this.#lastSeq = 0;
+    this.#records = 0;
     this.#loads += 1;
     for (const row of rows) this.#take(row);
     return head ?? JOURNAL_START;
@@ -200,6 +216,7 @@ export class SessionLog {
   #take({ seq, record: row }: JournalRecord<JsonObject>): void {
     if (seq > this.#lastSeq + 1) this.#gaps.push([this.#lastSeq + 1, seq - 1]);
     this.#lastSeq = seq;
+    this.#records += 1;
     const { mac, ...content } = row;
     if (this.#isForged(seq, content, mac)) {
       this.#refused.push({ seq, reason: 'forged' });

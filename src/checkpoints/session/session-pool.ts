@@ -4,7 +4,8 @@ import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { CheckpointSession, type CheckpointSessionOptions } from './checkpoint-session.js';
 
-export interface SessionPoolOptions extends Omit<CheckpointSessionOptions, 'folder' | 'session'> {
+export interface SessionPoolOptions
+  extends Omit<CheckpointSessionOptions, 'folder' | 'session' | 'othersAreEncrypted'> {
   readonly folder: Name;
 }
 
@@ -91,7 +92,9 @@ export class SessionPool {
   }
 
   #open(session: string): CheckpointSession {
-    return new CheckpointSession({ ...this.#options, folder: this.folderOf(session), session });
+    const othersAreEncrypted = () => this.hasKeys();
+    const own = { folder: this.folderOf(session), session, othersAreEncrypted };
+    return new CheckpointSession({ ...this.#options, ...own });
   }
 
   /** Closes a session that is not at work, and with it its lock. */
