@@ -74,6 +74,7 @@ export class Agent {
     this.#setStatus('starting');
     try {
       for (const step of this.#steps) await step.execute(this.#context);
+      await this.#begin();
     } catch (thrown) {
       this.#setStatus('failed');
       await this.#context.close().catch(() => {}); // the first error is the one to tell
@@ -84,6 +85,12 @@ export class Agent {
     this.#watchLease();
     this.#setStatus('idle');
     if (this.restoreReport) this.events.emit('restored', { report: this.restoreReport });
+  }
+
+  /** A new agent gets its system prompt, whichever steps it was given. */
+  async #begin(): Promise<void> {
+    const { memory, restoreOptions, systemPrompt } = this.#context.state;
+    if (restoreOptions === null) await memory?.memory.begin(systemPrompt ?? '');
   }
 
   #watchLease(): void {

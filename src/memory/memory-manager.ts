@@ -42,6 +42,8 @@ export interface MemoryManagerOptions {
   readonly clock?: Clock;
 }
 
+/** The seed's, for an agent without a compactor. */
+const RAW_TAIL_TURNS = 4;
 /** How old a look at the lease may be for a cache write: a turn has just made one. */
 const CACHE_LEASE_AGE_MS = 100;
 
@@ -50,6 +52,8 @@ export class MemoryManager {
   readonly snapshotStore: WorkingContextSnapshotStore;
   readonly ledger: ToolCallLedger;
   readonly retriever: MemoryRetriever;
+  /** Turns that stay verbatim, by the compaction policy. */
+  readonly rawTailTurns: number;
   readonly events = new TypedEvents<MemoryEvents>();
   readonly #clock: Clock;
   readonly #log: TraceLog;
@@ -63,6 +67,7 @@ export class MemoryManager {
     this.snapshotStore =
       options.snapshotStore ?? new WorkingContextSnapshotStore(store.backend, store.agentId);
     this.retriever = options.retriever ?? new Retriever(store);
+    this.rawTailTurns = options.compactor?.policy.rawTailTurns ?? RAW_TAIL_TURNS;
     this.#clock = options.clock ?? systemClock;
     this.ledger = new ToolCallLedger(
       () => store.journal('pending_calls'),
@@ -147,12 +152,11 @@ export class MemoryManager {
     turnId: string,
     sourceEvent = 'ToolResult',
   ): Promise<void> {
-    for (const [turn, group] of byTurn(results, turnId)) {
-      await this.#log.append(
-        turn,
-        group.map((result) => resultBody(result, sourceEvent)),
-      );
-    }
+    const groups = [...byTurn(results, turnId)].map(
+      ([turn, group]) => [turn, group.map((result) => resultBody(result, sourceEvent))] as const,
+    );
+    if (groups.length > 1) for (const [turn, bodies] of groups) this.#log.check(turn, bodies);
+    for (const [turn, bodies] of groups) await this.#log.append(turn, bodies);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Opens the memory of one agent for writing (under a lease) or for reading, and closes it again. */
 import type { Clock } from '../core/clock.js';
-import { RekindleError } from '../core/errors.js';
+import { isRekindleError, RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import type { Lease, LeaseOptions, StorageBackend } from '../storage/ports.js';
 import { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
@@ -144,9 +144,20 @@ function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {
 
 /** True when anything of this agent is stored, but one that was begun and not finished. Writes nothing. */
 export async function agentExists(backend: StorageBackend, agentId: string): Promise<boolean> {
-  if ((await backend.documents.modifiedMs(['agents', agentId, SNAPSHOT_FILE])) !== null) return true;
+  if (await hasSnapshot(backend, agentId)) return true;
   if (!(await hasRecords(backend, agentId, MEMORY_JOURNALS))) return false;
   return (await unfinishedBeginning(backend, agentId)) === null;
+}
+
+/** Something that is no file, or that nobody may look at, is no snapshot: the journals say whether there is an agent. */
+async function hasSnapshot(backend: StorageBackend, agentId: string): Promise<boolean> {
+  try {
+    return (await backend.documents.modifiedMs(['agents', agentId, SNAPSHOT_FILE])) !== null;
+  } catch (thrown) {
+    if (isRekindleError(thrown, 'PATH_REFUSED') && (await hasRecords(backend, agentId, MEMORY_JOURNALS)))
+      return true;
+    throw thrown;
+  }
 }
 
 async function hasRecords(

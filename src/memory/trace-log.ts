@@ -15,6 +15,7 @@ import { followFrom } from '../storage/journal-position.js';
 import type { JournalHead } from '../storage/ports.js';
 import type { UnknownTraces } from './models/journal-header.js';
 import type { Boundary, Trace } from './models/trace.js';
+import { assertTrace } from './models/trace-check.js';
 import { traceFromJson, traceToJson } from './models/trace-serializer.js';
 import type { AddedTraces, MemoryStore } from './store/memory-store.js';
 import { boundaryBody, type TraceBody } from './trace-bodies.js';
@@ -93,6 +94,7 @@ export class TraceLog {
     if (bodies.length === 0) return;
     if (this.#unsure) await this.#catchUp();
     const rows = bodies.map((body) => this.#rowFor(turnId, body));
+    for (const row of rows) assertTrace(row);
     await this.flushPending();
     const result = await this.#add(rows, expectedSeq);
     await this.#catchingUp;
@@ -101,6 +103,14 @@ export class TraceLog {
     if (unseen && (await this.#catchUp())) return;
     this.#head = { seq: result.seq, cursor: result.cursor, crc: result.crc };
     for (const row of rows) this.#apply(row);
+  }
+
+  /** What `append` would refuse, so that several appends are refused before the first. @throws MESSAGE_INVALID */
+  check(turnId: string, bodies: readonly TraceBody[]): void {
+    for (const body of bodies) {
+      const trace = { id: '', ts: 0, turnId, seq: 0, ...body } as Trace;
+      assertTrace(toJsonValue(traceToJson(trace)).value as JsonObject);
+    }
   }
 
   async #add(rows: readonly JsonObject[], expectedSeq?: number): Promise<AddedTraces> {

@@ -6,7 +6,9 @@
  * Versions: 1 (the seed's, and ours, with more fields) and 3 (the original project's later one). 2 and everything above 3
  * was written by something newer; other values are damage.
  */
+import { RekindleError } from '../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
+import { toJsonValue } from '../core/to-json-value.js';
 import { messageFromJson, messageToJson } from '../messages/message-serializer.js';
 import { WorkingContextSnapshot } from './working-context-snapshot.js';
 
@@ -27,17 +29,31 @@ export function verdictOnVersion(version: JsonValue | undefined): VersionVerdict
   return READABLE_VERSIONS.has(version) ? 'readable' : 'newer';
 }
 
+/** What JSON leaves out, and half characters: nothing of the message is lost. */
+const HARMLESS: ReadonlySet<string> = new Set(['undefined', 'surrogate']);
+
+/** @throws MESSAGE_INVALID naming the first value that JSON does not hold */
+export function assertPlainJson(payload: unknown): void {
+  const change = toJsonValue(payload).changes.find(({ kind }) => !HARMLESS.has(kind));
+  if (!change) return;
+  const text = `The snapshot holds what JSON does not: ${change.kind} at ${change.path}.`;
+  throw new RekindleError('MESSAGE_INVALID', text, { details: { field: change.path, kind: change.kind } });
+}
+
 // A class of static functions only because the original project's users import it by this name.
 // biome-ignore lint/complexity/noStaticOnlyClass: see above
 export class WorkingContextSnapshotSerializer {
+  /** @throws MESSAGE_INVALID for what is no JSON: a BigInt, a cycle, a Map, a function */
   static serialize(snapshot: WorkingContextSnapshot, metadata: SnapshotMetadata): JsonObject {
-    return {
+    const payload = {
       schema_version: metadata.schema_version ?? SNAPSHOT_SCHEMA_VERSION,
       agent_id: metadata.agent_id ?? '',
       epoch_id: metadata.epoch_id ?? snapshot.epochId,
       last_compaction_ts: metadata.last_compaction_ts ?? snapshot.lastCompactionTs,
       messages: snapshot.messages.map(messageToJson),
     };
+    assertPlainJson(payload);
+    return payload;
   }
 
   /** @throws MESSAGE_INVALID; call `validate` first for a verdict without an exception. */

@@ -1,4 +1,4 @@
-/** Restores the working context when the agent is to be restored; a new agent only gets its system prompt. */
+/** Restores the working context when the agent is to be restored; does nothing without `restoreOptions`. */
 import { WorkingContextSnapshotBootstrapper } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
@@ -12,11 +12,8 @@ export class WorkingContextSnapshotRestoreStep implements BootstrapStep {
   }
 
   async execute({ memory, state }: AgentContext): Promise<void> {
-    if (state.restoreOptions !== null) {
-      const report = await this.#bootstrapper.bootstrap(memory, state.systemPrompt, state.restoreOptions);
-      state.report = state.fromCheckpoint === null ? report : { ...report, source: 'checkpoint' };
-    } else {
-      await memory.begin(state.systemPrompt ?? '');
-    }
+    if (state.restoreOptions === null) return;
+    const report = await this.#bootstrapper.bootstrap(memory, state.systemPrompt, state.restoreOptions);
+    state.report = state.fromCheckpoint === null ? report : { ...report, source: 'checkpoint' };
   }
 }

@@ -12,7 +12,7 @@ export interface AgentSummary {
   /** Messages in the cache; null without a readable one. */
   readonly messages: number | null;
   readonly epochId: number | null;
-  readonly snapshot: 'valid' | 'plain' | 'damaged' | 'newer' | 'foreign' | 'missing';
+  readonly snapshot: 'valid' | 'plain' | 'damaged' | 'unreadable' | 'newer' | 'foreign' | 'missing';
   readonly traces: number;
   /** Seconds since 1970; null without traces. */
   readonly lastTraceTs: number | null;

@@ -11,7 +11,7 @@ import type { MemoryState } from '../working-context-reducer.js';
 import { WorkingContextSnapshot } from '../working-context-snapshot.js';
 import { type CacheEnd, isCurrent, replayTail } from './cache-tail.js';
 import { importSnapshot } from './import-snapshot.js';
-import { baseOf, hasBase, type RebuildOptions, rebuild } from './rebuild.js';
+import { baseOf, isOriginals, type RebuildOptions, rebuild } from './rebuild.js';
 import type { CacheRefusal, RestoreReport, RestoreSource } from './restore-report.js';
 import { TraceReplay } from './trace-replay.js';
 
@@ -40,7 +40,7 @@ async function cacheOrTraces(memory: MemoryManager, options: LoadOptions): Promi
   const file = await memory.snapshotStore.load();
   const cacheMs = performance.now() - start;
   const journal = await memory.store.journal('raw_traces');
-  if (file?.status === 'plain' && !(await hasBase(journal)))
+  if (file?.status === 'plain' && (await isOriginals(journal)))
     return { ...(await importFrom(memory, file.payload)), cacheMs };
   if (file?.status === 'valid' && options.ignoreCache) memory.snapshotStore.rewriteNext();
   else if (file?.status === 'valid') {
@@ -137,10 +137,12 @@ function refusalOf(file: SnapshotFile | null, ignored: boolean): CacheRefusal {
       return { reason: 'foreign', detail: file.detail };
     case 'damaged':
       return { reason: 'damaged', detail: file.detail };
+    case 'unreadable':
+      return { reason: 'unreadable', detail: file.detail };
     case 'plain':
       return {
         reason: 'diverged',
-        detail: 'it was taken over before, and what came since is in the traces only',
+        detail: 'it does not say what it covers, and the traces are whole without it',
       };
     default:
       if (ignored) return { reason: 'ignored', detail: 'a rebuild was asked for' };

@@ -11,6 +11,7 @@ import type { Journal, JournalEntry, JournalRecord } from '../../storage/ports.j
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
 import type { MemoryManager } from '../memory-manager.js';
 import { holdsContext } from '../models/journal-header.js';
+import type { MemoryBundle } from '../models/memory-items.js';
 import type { Boundary, Trace } from '../models/trace.js';
 import {
   applyTrace,
@@ -41,8 +42,8 @@ export async function rebuild(memory: MemoryManager, options: RebuildOptions): P
   const entries = await entriesSinceBase(journal);
   const replay = new TraceReplay(emptyMemoryState(), await journal.head(), memory.agentId);
   if (startsLate(entries[0])) replay.damage.push(MISSING_START);
-  const episodic = isBaseEntry(entries[0]) ? [] : await memory.store.listEpisodic();
-  if (episodic.length > 0) return rebuildFromMemory(memory, entries, options);
+  const bundle = isBaseEntry(entries[0]) ? null : await bundleFor(memory, journal, options);
+  if (bundle) return rebuildFromMemory(memory, entries, bundle, options);
   for (const entry of entries) replay.apply(entry);
   if (replay.conversational === 0 && replay.damage.length > 0) {
     throw new RekindleError('CONTEXT_BLANK', 'No trace of this agent can be read.', {
@@ -50,6 +51,19 @@ export async function rebuild(memory: MemoryManager, options: RebuildOptions): P
     });
   }
   return { replay, pending: [] };
+}
+
+/** What a context without a compaction record remembers; null when it is made of its traces alone. */
+async function bundleFor(
+  memory: MemoryManager,
+  journal: Journal<JsonObject>,
+  options: RebuildOptions,
+): Promise<MemoryBundle | null> {
+  const hasSummaries = (await memory.store.listEpisodic(1)).length > 0;
+  if (!hasSummaries && !(await isOriginals(journal))) return null;
+  const bundle = await memory.retriever.retrieve(options.maxEpisodic, options.maxSemantic);
+  const isEmpty = bundle.episodic.length + bundle.semantic.length === 0;
+  return hasSummaries || !isEmpty ? bundle : null;
 }
 
 /** Whole files are gone at the start; their followers say what number they began with. */
@@ -82,13 +96,19 @@ async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEn
   return isWhole(entries) ? entries : readForward(journal, entries[0]);
 }
 
-/** True when the journal holds a whole context: then it needs no snapshot that does not say what it covers. */
-export async function hasBase(journal: Journal<JsonObject>): Promise<boolean> {
+/**
+ * True when no trace is of ours: the folder is the original project's, or has no traces yet. Only there a snapshot that does not
+ * say what it covers is believed: where our own journal is, that is the truth. Told by the ids, which have a random part only
+ * with us: checksums change when a store is copied.
+ */
+export async function isOriginals(journal: Journal<JsonObject>): Promise<boolean> {
   for await (const entry of journal.readBackward()) {
-    if (isBaseEntry(entry)) return true;
+    if (entry.kind === 'record' && OUR_ID.test(String(entry.record['id']))) return false;
   }
-  return false;
+  return true;
 }
+
+const OUR_ID = /^rt_\d+_[0-9a-f]{10}$/;
 
 /** Every record is there, once. Only reading forward tells of lines that are missing or stand there twice. */
 function isWhole(entries: readonly JournalEntry<JsonObject>[]): boolean {
@@ -110,6 +130,7 @@ async function readForward(journal: Journal<JsonObject>, first: Entry): Promise<
 async function rebuildFromMemory(
   memory: MemoryManager,
   entries: readonly JournalEntry<JsonObject>[],
+  bundle: MemoryBundle,
   options: RebuildOptions,
 ): Promise<Rebuilt> {
   const journal = await memory.store.journal('raw_traces');
@@ -122,7 +143,6 @@ async function rebuildFromMemory(
     ...(options.rawTailTurns > 0 ? turns.slice(-options.rawTailTurns) : []),
   ]);
   for (const trace of traces) if (kept.has(trace.turnId)) replay.applyTrace(trace);
-  const bundle = await memory.retriever.retrieve(options.maxEpisodic, options.maxSemantic);
   const builder = new CompactionSnapshotBuilder();
   const { snapshot } = replay.state;
   const systemPrompt = options.systemPrompt ?? systemPromptOf(snapshot);

@@ -17,7 +17,7 @@ export type RestoreSource =
   | 'checkpoint';
 
 export interface CacheRefusal {
-  readonly reason: 'missing' | 'damaged' | 'unsupported' | 'foreign' | 'diverged' | 'ignored';
+  readonly reason: 'missing' | 'damaged' | 'unreadable' | 'unsupported' | 'foreign' | 'diverged' | 'ignored';
   readonly detail: string;
 }
 

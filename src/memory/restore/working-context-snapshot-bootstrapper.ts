@@ -21,7 +21,7 @@ export interface WorkingContextSnapshotBootstrapOptionsInit {
   /** Items that a rebuild without a compaction record takes in. Defaults 3 and 20. */
   readonly maxEpisodic?: number;
   readonly maxSemantic?: number;
-  /** Turns that come in verbatim even when an item covers them. Default 4. */
+  /** Turns that come in verbatim even when an item covers them. Default: the compaction policy's, which is 4. */
   readonly rawTailTurns?: number | null;
   /** Leave calls that wait for an approval open, for a host that asks again. Default false: they are closed. */
   readonly keepPendingApprovals?: boolean;
@@ -45,8 +45,6 @@ export class WorkingContextSnapshotBootstrapOptions {
   }
 }
 
-const DEFAULT_RAW_TAIL_TURNS = 4;
-
 export class WorkingContextSnapshotBootstrapper {
   /**
    * @param systemPrompt the current one; null keeps what the agent had
@@ -61,7 +59,7 @@ export class WorkingContextSnapshotBootstrapper {
     const loaded = await loadState(memory, {
       maxEpisodic: options.maxEpisodic,
       maxSemantic: options.maxSemantic,
-      rawTailTurns: options.rawTailTurns ?? DEFAULT_RAW_TAIL_TURNS,
+      rawTailTurns: options.rawTailTurns ?? memory.rawTailTurns,
       systemPrompt,
       ignoreCache: options.ignoreCache,
     });
@@ -185,7 +183,8 @@ function assertNotBlank(memory: MemoryManager, loaded: LoadedState): void {
   const messages = memory.getWorkingContextMessages().filter((message) => message.role !== 'system');
   if (messages.length > 0 && !messages.every(isBlankMessage)) return;
   const { replay, cacheRefused } = loaded;
-  const onlyCache = replay.head.seq === 0 && ['damaged', 'unsupported'].includes(cacheRefused?.reason ?? '');
+  const onlyCache =
+    replay.head.seq === 0 && ['damaged', 'unreadable', 'unsupported'].includes(cacheRefused?.reason ?? '');
   if (replay.conversational === 0 && replay.damage.length === 0 && !onlyCache) return;
   const problem = onlyCache
     ? 'The snapshot cannot be read, and there are no traces.'

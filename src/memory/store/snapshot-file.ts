@@ -58,6 +58,8 @@ export type SnapshotFile =
   /** A readable document without our footer: the seed's format. */
   | { readonly status: 'plain'; readonly payload: JsonObject }
   | { readonly status: 'damaged'; readonly detail: string }
+  /** It is there, and the store does not give it: no permission, or a folder or a link in its place. */
+  | { readonly status: 'unreadable'; readonly detail: string }
   | { readonly status: 'newer'; readonly detail: string }
   | { readonly status: 'foreign'; readonly detail: string };
 

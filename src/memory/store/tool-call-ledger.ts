@@ -44,7 +44,7 @@ interface Entry {
 }
 
 export interface RunOptions {
-  /** The call may run again when its end is unknown. Default false. */
+  /** The call may run again when its end is unknown, or when it failed. Default false. */
   readonly idempotent?: boolean;
 }
 
@@ -105,8 +105,8 @@ export class ToolCallLedger {
    */
   async started(call: LedgerCall, options: RunOptions = {}): Promise<void> {
     const entry = this.#entries.get(keyOf(call));
-    if (entry?.finished || (entry?.started && !options.idempotent))
-      throw outcomeUnknown(call, entry.finished);
+    const mayRepeat = options.idempotent && (!entry?.finished || hasFailed(entry));
+    if ((entry?.finished || entry?.started) && !mayRepeat) throw outcomeUnknown(call, entry.finished);
     await this.#record(call, 'started', {});
   }
 
@@ -133,7 +133,7 @@ export class ToolCallLedger {
 
   async #run(call: LedgerCall, options: RunOptions, tool: () => Promise<unknown>): Promise<LedgerOutcome> {
     const known = this.#entries.get(keyOf(call));
-    if (known?.finished && known.outcome) return known.outcome;
+    if (known?.finished && known.outcome && !(options.idempotent && hasFailed(known))) return known.outcome;
     await this.started(call, options);
     const outcome = await outcomeOf(tool);
     await this.finished(call, outcome);
@@ -185,6 +185,10 @@ export class ToolCallLedger {
     }
     this.#entries.set(key, entry);
   }
+}
+
+function hasFailed(entry: Entry): boolean {
+  return entry.outcome !== null && entry.outcome.error !== null;
 }
 
 /** What a tool gave, as JSON. Cancellation is passed on, everything else that it throws becomes the error's text. */

@@ -5,11 +5,12 @@
  * an older message changed, after a compaction, or when there is no file of ours to add to. A file that is not ours to
  * overwrite (damaged, foreign, the original project's) is moved aside first; a newer release's is never touched.
  */
-import { RekindleError } from '../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Message } from '../../messages/message.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { WorkingContextSnapshot } from '../working-context-snapshot.js';
+import { assertPlainJson } from '../working-context-snapshot-serializer.js';
 import {
   decodeSnapshot,
   encodeSnapshot,
@@ -54,8 +55,9 @@ export class WorkingContextSnapshotStore {
     return (document?.value as JsonObject | undefined) ?? null;
   }
 
-  /** Writes a document as the seed has it: whole, and durable. */
+  /** Writes a document as the seed has it: whole, and durable. @throws MESSAGE_INVALID for what is no JSON; nothing is written then */
   async write(agentId: string, payload: JsonObject): Promise<void> {
+    assertPlainJson(payload);
     await this.#backend.documents.write(this.#name(agentId), payload);
     if (agentId === this.agentId) {
       this.#body = null;
@@ -63,9 +65,18 @@ export class WorkingContextSnapshotStore {
     }
   }
 
-  /** The file with its verdict; null when absent. */
+  /** The file with its verdict; null when absent. A file that cannot be read is a verdict, too: the traces need no cache. */
   async load(): Promise<SnapshotFile | null> {
-    const bytes = await this.#backend.documents.readBytes(this.#name(this.agentId));
+    let bytes: Uint8Array | null;
+    try {
+      bytes = await this.#backend.documents.readBytes(this.#name(this.agentId));
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'STORAGE_FAILED') && !isRekindleError(thrown, 'PATH_REFUSED'))
+        throw thrown;
+      this.#body = null;
+      this.#onDisk = 'not-ours';
+      return { status: 'unreadable', detail: thrown.message };
+    }
     if (!bytes) {
       this.#onDisk = 'absent';
       return null;
