@@ -177,8 +177,11 @@ export class ToolCallLedger {
     if (row['event'] === 'approval_requested') entry.approval = 'pending';
     else if (row['event'] === 'approval_decided')
       entry.approval = row['approved'] === true ? 'approved' : 'denied';
-    else if (row['event'] === 'started') entry.started = true;
-    else if (row['event'] === 'finished') {
+    else if (row['event'] === 'started') {
+      entry.started = true;
+      entry.finished = false; // a failed call that runs again: how it ends is open
+      entry.outcome = null;
+    } else if (row['event'] === 'finished') {
       entry.finished = true;
       if ('error' in row) entry.outcome = { result: null, error: String(row['error']) };
       else if ('result' in row) entry.outcome = { result: row['result'] ?? null, error: null };

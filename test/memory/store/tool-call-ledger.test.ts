@@ -187,6 +187,21 @@ describe.each(PLACES)('a call that the ledger over $name runs', ({ make }) => {
     });
   });
 
+  it('runs a failed call again when it is idempotent, also in the next process, and no other', async () => {
+    const place = await make();
+    const fail = () => Promise.reject(new TypeError('no network'));
+    const failed = { result: null, error: 'no network' };
+    expect(await (await ledgerAt(place)).run(first, { idempotent: true }, fail)).toStrictEqual(failed);
+    const ledger = await afterCrash(place, first);
+    expect(await ledger.run(first, {}, async () => 'never')).toStrictEqual(failed);
+    const done = { result: 'done', error: null };
+    expect(await ledger.run(first, { idempotent: true }, async () => 'done')).toStrictEqual(done);
+    expect(await ledger.run(first, { idempotent: true }, async () => 'twice')).toStrictEqual(done);
+    await (await afterCrash(place, second)).run(second, { idempotent: true }, fail);
+    await (await afterCrash(place, second)).started(second, { idempotent: true });
+    expect((await afterCrash(place, second)).verdictOn(second)).toMatchObject({ verdict: 'outcome_unknown' });
+  });
+
   it('gives what it throws as the error of its outcome, never blank and always well-formed', async () => {
     const ledger = await ledgerAt(await make());
     const failing = (thrown: unknown, turnId: string) =>
