@@ -150,7 +150,15 @@ function isContentPart(part: ContentPart): boolean {
   if (part.type === 'reasoning') return isJsonObject(part.reasoning) && isReasoningItem(part.reasoning);
   if (part.type !== 'media') return false;
   const media: unknown = part.media;
-  return isJsonObject(media) && MEDIA_KINDS.has(media['kind']) && typeof media['ref'] === 'string';
+  if (!isJsonObject(media) || !MEDIA_KINDS.has(media['kind'])) return false;
+  const { ref, mime, name } = media as {
+    readonly ref?: unknown;
+    readonly mime?: unknown;
+    readonly name?: unknown;
+  };
+  return (
+    typeof ref === 'string' && [mime, name].every((text) => text === undefined || typeof text === 'string')
+  );
 }
 
 const MEDIA_KINDS: ReadonlySet<JsonValue | undefined> = new Set(['image', 'audio', 'video', 'file']);

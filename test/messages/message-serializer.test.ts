@@ -30,6 +30,21 @@ describe('a message', () => {
     );
   });
 
+  it('has no medium whose type or name is no text: what shows it would fail', () => {
+    for (const odd of [{ mime: 600 }, { name: ['a'] }, { mime: null }]) {
+      const media = { kind: 'image', ref: 'https://example.com/a.png', ...odd };
+      const read = messageFromJson({
+        role: 'user',
+        parts: [
+          { type: 'text', text: 'See' },
+          { type: 'media', media },
+        ],
+      });
+      expect(read).toMatchObject({ content: 'See', extra: { parts: [{ text: 'See' }, { media }] } });
+      expect(read.parts).toBeUndefined();
+    }
+  });
+
   it('is written with the role first and without what is empty', () => {
     expect(JSON.stringify(messageToJson({ role: 'user', content: 'Hi' }))).toBe(
       '{"role":"user","content":"Hi"}',

@@ -29,11 +29,7 @@ const sqlite = [
       '',
       ['test/storage/sqlite/sqlite-storage.test.ts', ...SQLITE],
     ],
-    [
-      'sqlite-read-one-before',
-      'WHERE id > (${ID}) AND id <= (${ID}) ORDER BY',
-      'WHERE id >= (${ID}) AND id <= (${ID}) ORDER BY',
-    ],
+    ['sqlite-read-one-before', 'FROM records\n    WHERE id > (', 'FROM records\n    WHERE id >= ('],
     [
       'sqlite-archive-goes-back',
       'const to = Math.max(stream.archived_to, archivedTo);',
@@ -48,28 +44,19 @@ const sqlite = [
   ]),
   ...inFile('src/storage/sqlite/rows/lease-rows.ts', SQLITE, [
     [
-      'sqlite-released-lease-holds',
-      "AND fence = ? AND released = 0', key, fence) !== null",
-      "AND fence = ?', key, fence) !== null",
-    ],
-    [
       'sqlite-lease-taken-by-two',
       'WHERE key = ? AND fence = ? AND beat_ms = ?`',
       'WHERE key = ? AND (fence = ? OR 1) AND (beat_ms = ? OR 1)`',
     ],
-    [
-      'sqlite-first-lease-taken-by-two',
-      '${sql} ON CONFLICT DO NOTHING`, key, owner, now, ttlMs) === 1',
-      '${sql} ON CONFLICT DO NOTHING`, key, owner, now, ttlMs) <= 1',
-    ],
+    ['sqlite-first-lease-taken-by-two', 'key, owner, now, ttlMs) === 1;', 'key, owner, now, ttlMs) <= 1;'],
   ]),
   ...inFile('src/storage/sqlite/rows/document-rows.ts', SQLITE, [
     ['sqlite-document-version-not-compared', 'if (stored !== ifVersion) return { conflict: stored };', ''],
     ['sqlite-document-keeps-old-version', 'SET size = ?, version = NULL, revision', 'SET size = ?, revision'],
     [
       'sqlite-document-keeps-its-old-end',
-      'db.run(`DELETE FROM document_pieces WHERE id >= (${ID}) AND id < (${ID})`, no, piece, no + 1, 0);',
-      '',
+      'DELETE FROM document_pieces WHERE id >= (',
+      'DELETE FROM document_pieces WHERE id < 0 AND id >= (',
     ],
   ]),
 ];
@@ -82,12 +69,6 @@ const sql = [
       'if (stored.seq > after + 1) yield gapAt(after + 1, this.#placeOf(after + 1));',
       '',
       [...SETTINGS, ...SQLITE],
-    ],
-    [
-      'sql-lost-answer-forgotten',
-      'if (this.#unsure) await this.#settle(this.#unsure, batch);\n    const before',
-      'const before',
-      POSTGRES,
     ],
     [
       'sql-loss-not-marked',
@@ -131,12 +112,7 @@ const postgres = [
     ],
   ]),
   ...inFile('src/storage/postgres/rows/lease-rows.ts', CONTRACT, [
-    ['postgres-streams-not-fenced-off', 'if (changed === 1) {', 'if (changed === 2) {'],
-    [
-      'postgres-released-lease-holds',
-      'WHERE key = $1 AND fence = $2 AND NOT released`;',
-      'WHERE key = $1 AND fence = $2`;',
-    ],
+    ['postgres-streams-not-fenced-off', 'if (changed === 1) {', 'if (changed === 2) {', POSTGRES],
   ]),
   ...inFile('src/storage/postgres/postgres-engine.ts', LOST_ANSWERS, [
     [

@@ -149,7 +149,7 @@ const access = [
 const messages = [
   ...inFile('src/messages/legality/h7-distinct-call-ids.ts', RULES, [
     ['same-id-twice-is-legal', 'seen.add(id);\n  }\n  return faults;', '}\n  return faults;'],
-    ['new-id-is-taken', 'while (taken.has(`${base}_${number}`)) number += 1;', ''],
+    ['new-id-is-taken', 'while (taken.has(', 'while (number < 0 && taken.has('],
     ['results-swapped', 'waiting.get(result.toolCallId)?.pop()', 'waiting.get(result.toolCallId)?.shift()'],
   ]),
   ...inFile('src/messages/legality/relink-results.ts', RULES, [

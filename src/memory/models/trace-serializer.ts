@@ -178,7 +178,7 @@ function bodyFromJson(row: JsonObject): Body {
       return {
         type: 'compaction',
         epochId: integerOf(row, 'epoch_id'),
-        lastCompactionTs: Number(row['last_compaction_ts'] ?? 0),
+        lastCompactionTs: typeof row['last_compaction_ts'] === 'number' ? row['last_compaction_ts'] : 0,
         lastTurn: integerOf(row, 'last_turn'),
         messages: listOf(row, 'messages').map(messageFromJson),
         episodic: listOf(row, 'episodic').map(episodicFromJson),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { repairHistory } from '../../../src/messages/legality/history.js';
 import { OUTCOME_UNKNOWN_TEXT } from '../../../src/messages/legality/pairing-rule.js';
 import type { HistoryFacts } from '../../../src/messages/legality/repairs.js';
 import { type Message, toolCallsOf, toolResultOf } from '../../../src/messages/message.js';
@@ -282,5 +283,28 @@ describe('repairPairing', () => {
   it('gives back the same list when the only open call is kept open', () => {
     const messages = [calls('a', 'b'), result('b')];
     expect(repairPairing(messages, { keepOpen: new Set(['a']) }).messages).toBe(messages);
+  });
+});
+
+describe('the whole repair', () => {
+  it('gives a call that shares its id one that no other call of its message has', () => {
+    const { messages } = repairHistory([
+      user('go'),
+      calls('a', 'a', 'a_2'),
+      result('a', 1),
+      result('a', 2),
+      result('a_2', 3),
+    ]);
+    expect(sketch(messages)).toStrictEqual(['user: go', 'call a a_3 a_2', 'a = 1', 'a_3 = 2', 'a_2 = 3']);
+  });
+
+  it('does not guess which of two results with other spellings of its id a call has', () => {
+    const given = [user('go'), calls('c|d'), result('c_d', 1), result('c', 2)];
+    expect(sketch(repairHistory(given).messages)).toStrictEqual(['user: go', 'call c|d', 'c|d = ?']);
+    expect(sketch(repairHistory(given.slice(0, 3)).messages)).toStrictEqual([
+      'user: go',
+      'call c|d',
+      'c|d = 1',
+    ]);
   });
 });

@@ -39,6 +39,18 @@ describe('take-over', () => {
     });
   });
 
+  it('seals also the file that an owner made who took over itself and was killed', async () => {
+    const fixture = await fileFixture();
+    const first = await fixture.owner();
+    await first.journal.append([{ n: 1 }]);
+    const second = await takeOver(fixture);
+    await second.journal.append([{ n: 2 }]);
+    const third = await takeOver(fixture);
+    await third.journal.append([{ n: 3 }]);
+    expect(await fixture.names()).toEqual(['traces.000001-2.jsonl', 'traces.000002-3.jsonl', 'traces.jsonl']);
+    expect(await recordsOf(third.journal)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
   it('touches nothing before the first append', async () => {
     const fixture = await fileFixture();
     const first = await fixture.owner();

@@ -126,3 +126,19 @@ describe('a document', () => {
     ]);
   });
 });
+
+describe('a folder', () => {
+  it('has its name durably before anything in it is acknowledged', async () => {
+    const { disk, store, root } = await probed();
+    disk.calls.length = 0;
+    await store.documents.write(['deep', 'note'], { n: 1 });
+    const { digest } = await store.blobs(['artifacts']).put(Buffer.from('x'));
+    const calls = callsOf(disk);
+    for (const [folder, parent] of [
+      ['deep', root],
+      ['artifacts', root],
+      [digest.slice(0, 2), 'artifacts'],
+    ])
+      expect(calls[calls.indexOf(`makeFolder ${folder}`) + 1]).toBe(`syncFolder ${parent}`);
+  });
+});

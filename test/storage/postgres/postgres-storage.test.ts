@@ -68,6 +68,17 @@ describe.skipIf(testPostgres() === null)(
       return schema;
     };
 
+    it('does not take what a fenced owner writes, also before the new owner has opened the journal', async () => {
+      const storage = open(testPostgres()!, { schema: newSchema() });
+      const lease = await storage.leases.acquire(['agents', 'one']);
+      const journal = await storage.openJournal(['agents', 'one', 'traces'], { lease });
+      await journal.append([{ n: 1 }]);
+      const next = await storage.leases.acquire(['agents', 'one'], { force: true });
+      await expect(journal.append([{ n: 2 }])).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      const reader = await storage.openJournal(['agents', 'one', 'traces'], { lease: next });
+      expect((await reader.head()).seq).toBe(1);
+    });
+
     it('is not made by reading, and is made by the first write', async () => {
       const schema = newSchema();
       const storage = open(testPostgres()!, { schema, partitions: 2 });
