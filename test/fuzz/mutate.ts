@@ -144,7 +144,7 @@ function changeAt(
   const target = holder as Record<string, unknown>;
   switch (random.below(7)) {
     case 0:
-      if (Array.isArray(holder)) holder.splice(Number(key), 1);
+      if (Array.isArray(holder)) holder.pop();
       else delete target[key];
       return;
     case 1:

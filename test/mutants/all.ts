@@ -1,3 +1,4 @@
+import { fuzzing } from './fuzzing.js';
 import { memoryAndState } from './memory-and-state.js';
 import type { Mutant } from './mutant.js';
 import { storageFiles } from './storage-files.js';
@@ -9,4 +10,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...storageSql,
   ...memoryAndState,
   ...workAndAccess,
+  ...fuzzing,
 ];

@@ -8,8 +8,8 @@ const SHARED = ['test/state/shared'];
 
 const manager = [
   ...inFile(
-    'src/agent/context/memory-base-dir.ts',
-    ['test/agent/context'],
+    'src/storage/memory-base-dir.ts',
+    ['test/storage/memory-base-dir.test.ts'],
     [
       [
         'base-folder-order-of-variables',

@@ -72,6 +72,7 @@ const recovery = inFile(`${FILE}/journal-recovery.ts`, FAULTS, [
     'recovery-keeps-refused-record',
     'await file.truncate(known.end);\n  await file.datasync();',
     'await file.datasync();',
+    [`${TESTS}/sync-order.test.ts`],
   ],
   [
     'recovery-cut-not-synced',
@@ -194,6 +195,7 @@ const others = [
       'close-error-hides-the-first',
       'await file.close().catch(() => {}); // the first error is the one to tell',
       'await file.close();',
+      [`${TESTS}/file-io.test.ts`],
     ],
     [
       'folder-not-made-durable',

@@ -23,12 +23,6 @@ const sqlite = [
       "if (!holdsLease(db, lease)) return 'fenced';\n  const stream = streamRow(db, key);\n  if ((stream?.seq ?? 0) !== expectedSeq)",
       'const stream = streamRow(db, key);\n  if ((stream?.seq ?? 0) !== expectedSeq)',
     ],
-    [
-      'sqlite-append-any-number',
-      "if ((stream?.seq ?? 0) !== expectedSeq) return 'conflict';",
-      '',
-      ['test/storage/sqlite/sqlite-storage.test.ts', ...SQLITE],
-    ],
     ['sqlite-read-one-before', 'FROM records\n    WHERE id > (', 'FROM records\n    WHERE id >= ('],
     [
       'sqlite-archive-goes-back',
@@ -94,12 +88,6 @@ const sql = [
 const postgres = [
   ...inFile('src/storage/postgres/rows/record-rows.ts', CONTRACT, [
     [
-      'postgres-append-any-number',
-      'WHERE key = $1 AND seq = $2::bigint AND lease',
-      'WHERE key = $1 AND seq >= $2::bigint AND lease',
-      POSTGRES,
-    ],
-    [
       'postgres-append-not-fenced',
       'WHERE key = $1 AND seq = $2::bigint AND lease = $3 AND fence = $4',
       'WHERE key = $1 AND seq = $2::bigint AND lease = $3 AND fence >= $4::bigint',
@@ -113,13 +101,6 @@ const postgres = [
   ]),
   ...inFile('src/storage/postgres/rows/lease-rows.ts', CONTRACT, [
     ['postgres-streams-not-fenced-off', 'if (changed === 1) {', 'if (changed === 2) {', POSTGRES],
-  ]),
-  ...inFile('src/storage/postgres/postgres-engine.ts', LOST_ANSWERS, [
-    [
-      'postgres-lost-answer-told-as-failed',
-      "if (unsure && operation === 'append') throw outcomeUnknown(thrown, operation, place);",
-      '',
-    ],
   ]),
 ];
 

@@ -9,19 +9,14 @@ const TARGETS = ['test/messages/projections'];
 
 const checkpoints = [
   ...inFile('src/checkpoints/maintenance/prune.ts', CHECKPOINTS, [
-    ['prune-takes-the-newest', 'state.checkpoints.slice(0, -1).filter', 'state.checkpoints.filter'],
+    [
+      'prune-takes-the-newest',
+      'own.slice(0, -1).filter(({ number }) => !state.isCritical(number));',
+      'own.filter(({ number }) => !state.isCritical(number));',
+    ],
     ['prune-takes-what-is-critical', '.filter(({ number }) => !state.isCritical(number));', ';'],
-    [
-      'prune-one-too-few',
-      'state.checkpoints.length - goes.size - limits.maxCheckpoints;',
-      'state.checkpoints.length - goes.size - limits.maxCheckpoints - 1;',
-    ],
+    ['prune-one-too-few', 'own.length - limits.maxCheckpoints;', 'own.length - limits.maxCheckpoints - 1;'],
     ['prune-takes-young-data', 'limits.orphanGraceMinutes * 60_000;', 'limits.orphanGraceMinutes * 60;'],
-    [
-      'prune-takes-what-was-marked-meanwhile',
-      'removable(now).flatMap(({ number })',
-      'now.checkpoints.flatMap(({ number })',
-    ],
   ]),
   ...inFile('src/checkpoints/session/session-log.ts', ENCRYPTION, [
     ['forged-record-counts', 'if (key && !isSame(key.macOf(session, seq, content), mac)) return true;', ''],
@@ -85,7 +80,7 @@ const workspace = [
     ['deletion-twice', 'info && !info.deleted ? {', 'info ? {'],
     [
       'rollback-not-checked',
-      'const { notes } = this.#check.check(key, value);\n    const written',
+      'const { notes } = await this.#check.check(key, value);\n    const written',
       'const notes: WriteNote[] = [];\n    const written',
     ],
     ['stale-entry-is-fresh', 'this.ageSeconds(entry) <= maxAgeSeconds ?', 'this.ageSeconds(entry) >= 0 ?'],
@@ -175,7 +170,6 @@ const messages = [
       'exact ? id.length === max : id.length <= max',
       'exact ? id.length === max : id.length <= max + 1',
     ],
-    ['result-of-an-older-call', 'this.#batch = new Map();\n    return ids.map', 'return ids.map'],
   ]),
   ...inFile('src/messages/projections/anthropic.ts', TARGETS, [
     ['error-not-marked', '...(isMarked ? { is_error: true as const } : {}),', ''],

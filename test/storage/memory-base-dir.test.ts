@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveMemoryBaseDir } from '../../../src/agent/context/memory-base-dir.js';
+import { resolveMemoryBaseDir } from '../../src/storage/memory-base-dir.js';
 
 const OURS = { REKINDLE_MEMORY_DIR: '/ours' };
 const ORIGINAL = { AUTOBYTEUS_MEMORY_DIR: '/original' };
