@@ -120,21 +120,39 @@ export async function unfinishedBeginning(backend: StorageBackend, agentId: stri
   return beginning.copied || !(await hasTraces(backend, agentId)) ? beginning.from : null;
 }
 
-async function readBeginning(
-  backend: StorageBackend,
-  agentId: string,
-): Promise<{ readonly from: string; readonly copied: boolean } | null> {
-  const document = await backend.documents.read(['agents', agentId, BEGINNING_FILE]);
-  if (!document) return null;
-  const { from = '', copied } = document.value as JsonObject;
-  return { from: String(from), copied: copied === true };
+interface Beginning {
+  readonly from: string;
+  /** It is not the agent before it is whole, though it may have traces. */
+  readonly copied: boolean;
+  /** Of an import. */
+  readonly importToken: string | null;
 }
 
-/** Half a copy would pass for the whole agent. @throws AGENT_EXISTS */
+async function readBeginning(backend: StorageBackend, agentId: string): Promise<Beginning | null> {
+  const document = await backend.documents.read(['agents', agentId, BEGINNING_FILE]);
+  if (!document) return null;
+  const { from = '', copied, import_token: token } = document.value as JsonObject;
+  const importToken = typeof token === 'string' ? token : null;
+  return { from: String(from), copied: copied === true || importToken !== null, importToken };
+}
+
+/** From now on, until `endBeginning`, the agent is half of a transcript and cannot be opened. Durable when it resolves. */
+export async function noteImport(backend: StorageBackend, agentId: string, token: string): Promise<void> {
+  const beginning = { from: 'a transcript', import_token: token };
+  await backend.documents.write(['agents', agentId, BEGINNING_FILE], beginning);
+}
+
+/** What the ids of an import that was interrupted begin with; null where none was. */
+export async function unfinishedImport(backend: StorageBackend, agentId: string): Promise<string | null> {
+  return (await readBeginning(backend, agentId))?.importToken ?? null;
+}
+
+/** Half a copy, or half a transcript, would pass for the whole agent. @throws AGENT_EXISTS */
 async function assertNoHalfCopy(backend: StorageBackend, agentId: string): Promise<void> {
   const beginning = await readBeginning(backend, agentId);
   if (!beginning?.copied) return;
-  const text = `The copy of the agent ${JSON.stringify(agentId)} to this place was not finished. Repeat it.`;
+  const what = beginning.importToken === null ? 'copy of the agent' : 'import of a transcript as the agent';
+  const text = `The ${what} ${JSON.stringify(agentId)} to this place was not finished. Repeat it.`;
   throw new RekindleError('AGENT_EXISTS', text, { details: { agentId, from: beginning.from } });
 }
 

@@ -2,18 +2,21 @@
  * A transcript of another tool becomes an agent: its traces, and the artifacts that they refer to. The first restore makes the
  * working context from them, legal, with a report.
  *
- * Streaming: neither the transcript nor the context is held in memory. What can be refused is refused before anything is written.
+ * Streaming: neither the transcript nor the context is held in memory. What can be refused is refused before anything is written. An import
+ * that was interrupted cannot be opened; the same import again goes on where it stopped.
  */
 import { type Clock, systemClock } from '../../core/clock.js';
+import { newId } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
 import type { LossReport } from '../../messages/importers/loss-account.js';
 import { type OpenTranscript, openTranscript } from '../../messages/importers/read-transcript.js';
 import type { TranscriptItem, TranscriptSource } from '../../messages/importers/transcript.js';
 import type { ContentPart, Media, Message } from '../../messages/message.js';
 import type { Blobs, StorageBackend } from '../../storage/ports.js';
-import { assertAgentIsNew } from '../open-memory.js';
+import { assertAgentIsNew, endBeginning, noteImport, unfinishedImport } from '../open-memory.js';
 import { MemoryStore } from '../store/memory-store.js';
 import { ToolCallLedger } from '../store/tool-call-ledger.js';
+import { EarlierRows } from './earlier-rows.js';
 import { isTime, TranscriptTraces } from './transcript-traces.js';
 
 export interface ImportOptions {
@@ -48,20 +51,34 @@ export async function importTranscript(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const transcript = await openTranscript(source);
-  await assertAgentIsNew(backend, agentId); // now, before a long reading, and again under the lease
+  await importToken(backend, agentId); // now, before a long reading, and again under the lease
   const firstTs = transcript.isDocument ? await readThrough(transcript) : null;
   const lease = await backend.leases.acquire(['agents', agentId]);
   try {
-    await assertAgentIsNew(backend, agentId);
+    const token = await importToken(backend, agentId);
     const store = new MemoryStore(backend, agentId, lease);
     try {
-      return await write(store, transcript, firstTs, options);
+      const report = await write(store, transcript, { firstTs, token }, options);
+      await endBeginning(backend, agentId);
+      return report;
     } finally {
       await store.close();
     }
   } finally {
     await lease.release();
   }
+}
+
+/** Of the import that was interrupted, which goes on; else a new one. @throws AGENT_EXISTS */
+async function importToken(backend: StorageBackend, agentId: string): Promise<string> {
+  const begun = await unfinishedImport(backend, agentId);
+  if (begun === null) await assertAgentIsNew(backend, agentId);
+  return begun ?? newId('import', Date.now());
+}
+
+interface Beginning {
+  readonly firstTs: number | null;
+  readonly token: string;
 }
 
 /** A document may turn out to be broken at its end; nothing may be written by then. Gives the first time in it, in seconds. */
@@ -74,13 +91,13 @@ async function readThrough(transcript: OpenTranscript): Promise<number | null> {
 async function write(
   store: MemoryStore,
   transcript: OpenTranscript,
-  firstTs: number | null,
+  { firstTs, token }: Beginning,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const clock = options.clock ?? systemClock;
-  const traces = new TranscriptTraces(() => clock.nowMs(), firstTs);
+  const traces = new TranscriptTraces(() => clock.nowMs(), firstTs, token);
   const artifacts = new ArtifactMaker(store.backend.blobs(['agents', store.agentId, 'artifacts']));
-  const batch = new RowBatch(store);
+  const batch = new RowBatch(store, token);
   for await (const item of transcript.items()) {
     const isWritten = await batch.add(traces.rowsOf(await artifacts.storeMediaOf(item)));
     if (isWritten) options.onProgress?.({ messages: traces.messages });
@@ -91,7 +108,8 @@ async function write(
     () => store.journal('pending_calls'),
     () => clock.nowMs(),
   );
-  for (const call of openCalls) await ledger.started(call, { idempotent: true });
+  const noted = openCalls.length === 0 ? 0 : await ledgerRecords(store);
+  for (const call of openCalls.slice(noted)) await ledger.started(call, { idempotent: true });
   return {
     agentId: store.agentId,
     format: transcript.format,
@@ -106,20 +124,35 @@ async function write(
   };
 }
 
+/** Open calls that an interrupted import noted already. */
+async function ledgerRecords(store: MemoryStore): Promise<number> {
+  return (await (await store.journal('pending_calls')).head()).seq;
+}
+
 class RowBatch {
   written = 0;
   readonly #store: MemoryStore;
+  readonly #token: string;
+  /** Rows of an interrupted import of this transcript, which are there already. */
+  #earlier: EarlierRows | null = null;
   #rows: JsonObject[] = [];
   #chars = 0;
 
-  constructor(store: MemoryStore) {
+  constructor(store: MemoryStore, token: string) {
     this.#store = store;
+    this.#token = token;
   }
 
   /** True when a batch was committed. */
   async add(rows: readonly JsonObject[]): Promise<boolean> {
-    this.#rows.push(...rows);
-    for (const row of rows) this.#chars += sizeOf(row);
+    this.#earlier ??= await EarlierRows.of(this.#store);
+    for (const row of rows) {
+      if (await this.#earlier.has(row)) this.written += 1;
+      else {
+        this.#rows.push(row);
+        this.#chars += sizeOf(row);
+      }
+    }
     return this.#chars >= BATCH_CHARS && this.flush();
   }
 
@@ -128,6 +161,7 @@ class RowBatch {
     const rows = this.#rows;
     this.#rows = [];
     this.#chars = 0;
+    if (this.written === 0) await noteImport(this.#store.backend, this.#store.agentId, this.#token);
     await this.#store.addTraces(rows);
     this.written += rows.length;
     return true;

@@ -9,6 +9,7 @@ import { toJsonValue } from '../../core/to-json-value.js';
 import { IdTable } from '../../messages/importers/reading/id-table.js';
 import { NumberColumn } from '../../messages/importers/reading/number-column.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
+import { CallIdRenaming } from '../../messages/legality/h7-distinct-call-ids.js';
 import {
   isBlankMessage,
   isBlankText,
@@ -46,11 +47,19 @@ export class TranscriptTraces {
   /** Late results are numbered after what their turn has already. */
   readonly #lastSeq = new Map<number, number>();
   #messages = 0;
+  #answers = 0;
+  /** Begins the ids that answers without one get: the same again when an interrupted import goes on. */
+  readonly #token: string;
+  readonly #renaming = new CallIdRenaming();
 
-  /** @param firstTs for what comes before the first item with a time, where the transcript was read before */
-  constructor(nowMs: () => number, firstTs: number | null = null) {
+  /**
+   * @param firstTs for what comes before the first item with a time, where the transcript was read before
+   * @param token of this import: no other one has it
+   */
+  constructor(nowMs: () => number, firstTs: number | null = null, token: string = newId('import', nowMs())) {
     this.#nowMs = nowMs;
     this.#ts = firstTs;
+    this.#token = token;
   }
 
   get messages(): number {
@@ -73,10 +82,11 @@ export class TranscriptTraces {
 
   rowsOf(item: TranscriptItem): JsonObject[] {
     if (isTime(item.ts)) this.#ts = item.ts;
-    if (item.kind === 'compaction') return [this.#row(0, this.#compaction(item.messages))];
+    if (item.kind === 'compaction')
+      return [this.#row(0, this.#compaction(item.messages.map((message) => this.#renaming.next(message))))];
     this.#messages += 1;
     const message = this.#withOwnId(item.message);
-    if (message) return this.#rowsOfMessage(message);
+    if (message) return this.#rowsOfMessage(this.#renaming.next(message));
     this.#replayed += 1;
     return [];
   }
@@ -130,7 +140,8 @@ export class TranscriptTraces {
 
   #answer(message: Message): JsonObject[] {
     if (this.#turn === 0) this.#beginTurn();
-    const messageId = message.messageId ?? newId('msg', this.#timeMs());
+    this.#answers += 1;
+    const messageId = message.messageId ?? `msg_${this.#token}_${this.#answers}`;
     const { toolPayload, ...said } = message;
     const calls = toolCallsOf(message);
     for (const call of calls) this.#unanswered.add(call, formatTurnId(this.#turn));

@@ -1,4 +1,6 @@
 /** A transcript of any known format: recognised, read item by item, with its losses accounted for. */
+import { isNestedTooDeep, VALUE_DEPTH_MAX } from '../../core/json-depth.js';
+import { toJsonValue } from '../../core/to-json-value.js';
 import type { Message } from '../message.js';
 import { detectTranscript } from './detect-format.js';
 import { IMPORTERS } from './importers.js';
@@ -29,10 +31,24 @@ export async function openTranscript(
     isDocument: shape !== 'lines',
     items: () => {
       account = new LossAccount();
-      return importer.read(source, account);
+      return boundedItems(importer.read(source, account), account);
     },
     losses: () => account.report(),
   };
+}
+
+/** A value that is nested too deep to be stored is cut, and counted, before anybody walks it. */
+async function* boundedItems(
+  items: AsyncIterable<TranscriptItem>,
+  losses: LossAccount,
+): AsyncGenerator<TranscriptItem> {
+  for await (const item of items) {
+    if (!isNestedTooDeep(item)) yield item;
+    else {
+      losses.approximate(`a value nested deeper than ${VALUE_DEPTH_MAX} levels, cut there`, 'messages');
+      yield toJsonValue(item).value as unknown as TranscriptItem;
+    }
+  }
 }
 
 /** The list that the transcript's tool would have sent next: what a compaction replaced is not in it. In memory. */

@@ -39,24 +39,39 @@ const NONE: { id: string; reason: string }[] = [];
 
 function rename(draft: DraftHistory, repairs: Repair[]): DraftHistory {
   const builder = new DraftBuilder(draft);
-  /** New ids by the old one, for results that are still to come; the last goes to the first result. */
-  let waiting = new Map<string, string[]>();
+  const renaming = new CallIdRenaming();
   for (const [index, message] of draft.messages.entries()) {
-    const calls = toolCallsOf(message);
-    const faults = faultsOf(calls);
-    if (faults.length > 0) {
-      for (const { id, reason } of faults) {
-        repairs.push({ code: 'rename-call-id', messageIndex: originOf(draft, index), callId: id, reason });
-      }
-      const renamed = renamedCalls(calls);
-      waiting = waitingFor(calls, renamed);
-      builder.add({ ...message, toolPayload: { toolCalls: renamed } }, index);
-    } else {
-      for (const call of calls) waiting.delete(call.id);
-      builder.add(withNewId(message, waiting), index);
-    }
+    for (const { id, reason } of faultsOf(toolCallsOf(message)))
+      repairs.push({ code: 'rename-call-id', messageIndex: originOf(draft, index), callId: id, reason });
+    builder.add(renaming.next(message), index);
   }
   return builder.build();
+}
+
+/** The messages of one conversation, in order: for a whole list, and for what reads a list message by message. */
+export class CallIdRenaming {
+  /** New ids by the old one, for results that are still to come; the last goes to the first result, so the nearest calls come first. */
+  readonly #waiting = new Map<string, string[]>();
+
+  next(message: Message): Message {
+    const calls = toolCallsOf(message);
+    if (faultsOf(calls).length > 0) {
+      const renamed = renamedCalls(calls);
+      this.#await(calls, renamed);
+      return { ...message, toolPayload: { toolCalls: renamed } };
+    }
+    for (const { id } of calls) this.#waiting.get(id)?.push(id);
+    return withNewId(message, this.#waiting);
+  }
+
+  #await(before: readonly ToolCallSpec[], after: readonly ToolCallSpec[]): void {
+    for (let index = before.length - 1; index >= 0; index -= 1) {
+      const { id } = before[index]!;
+      const ids = this.#waiting.get(id);
+      if (ids) ids.push(after[index]!.id);
+      else this.#waiting.set(id, [after[index]!.id]);
+    }
+  }
 }
 
 function renamedCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
@@ -76,17 +91,6 @@ function renamedCalls(calls: readonly ToolCallSpec[]): ToolCallSpec[] {
     taken.add(id);
     return { ...call, id };
   });
-}
-
-function waitingFor(before: readonly ToolCallSpec[], after: readonly ToolCallSpec[]): Map<string, string[]> {
-  const waiting = new Map<string, string[]>();
-  for (let index = before.length - 1; index >= 0; index -= 1) {
-    const { id } = before[index]!;
-    const ids = waiting.get(id);
-    if (ids) ids.push(after[index]!.id);
-    else waiting.set(id, [after[index]!.id]);
-  }
-  return waiting;
 }
 
 function withNewId(message: Message, waiting: Map<string, string[]>): Message {

@@ -3,6 +3,7 @@
  * anything else is kept whole inside an object, never turned into arguments that the tool did not run with.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { isNestedTooDeep } from '../../core/json-depth.js';
 import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { isToolCallPayload, type ToolCallSpec } from '../message.js';
 import type { MessageRule, Note } from './rule.js';
@@ -49,7 +50,7 @@ function objectIn(given: JsonValue | undefined): JsonObject | null {
   if (given.trim() === '') return {};
   const once = tryParseJsonKeepingDigits(given);
   const value = typeof once === 'string' ? tryParseJsonKeepingDigits(once) : once; // encoded twice
-  if (isJsonObject(value)) return value;
+  if (isJsonObject(value)) return isNestedTooDeep(value) ? null : value;
   return value === null || (Array.isArray(value) && value.length === 0) ? {} : null;
 }
 

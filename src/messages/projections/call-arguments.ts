@@ -1,6 +1,7 @@
 /** Arguments as a target wants them: the model's own text, or an object. Digits of large integers survive either way. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
+import { isNestedTooDeep } from '../../core/json-depth.js';
 import { parseJsonKeepingDigits, quoteLargeIntegers } from '../../core/json-digits.js';
 import type { ToolCallSpec } from '../message.js';
 
@@ -36,7 +37,8 @@ function saysTheSame(text: string, call: ToolCallSpec): boolean {
 
 function tryParse(text: string): unknown {
   try {
-    return parseJsonKeepingDigits(text);
+    const value = parseJsonKeepingDigits(text);
+    return isNestedTooDeep(value) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -1,13 +1,15 @@
 /** Tool calls as transcripts write them: arguments as JSON text, and names that only the call knows. */
 import type { JsonValue } from '../../../core/json.js';
+import { isNestedTooDeep } from '../../../core/json-depth.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 import type { Message, ToolCallSpec } from '../../message.js';
 import { toolCallsOf } from '../../message.js';
 
-/** The text is kept beside its value where writing the value again would not give it. */
+/** The text is kept beside its value where writing the value again would not give it, and alone where its value could not be stored. */
 export function argumentsFromText(text: string): Pick<ToolCallSpec, 'arguments' | 'argumentsText'> {
   try {
     const value = parseJsonKeepingDigits(text);
+    if (isNestedTooDeep(value)) return { arguments: text, argumentsText: text };
     return JSON.stringify(value) === text ? { arguments: value } : { arguments: value, argumentsText: text };
   } catch {
     return { arguments: text, argumentsText: text };

@@ -1,0 +1,43 @@
+/** The rows that an interrupted import wrote: the same import again passes over them, and another one is refused. */
+import { canonicalJson } from '../../core/canonical-json.js';
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { JournalEntry } from '../../storage/ports.js';
+import type { MemoryStore } from '../store/memory-store.js';
+
+export class EarlierRows {
+  readonly #rows: AsyncIterator<JournalEntry<JsonObject>>;
+  readonly #agentId: string;
+  #left: number;
+
+  private constructor(agentId: string, rows: AsyncIterable<JournalEntry<JsonObject>>, count: number) {
+    this.#agentId = agentId;
+    this.#rows = rows[Symbol.asyncIterator]();
+    this.#left = count;
+  }
+
+  static async of(store: MemoryStore): Promise<EarlierRows> {
+    const journal = await store.journal('raw_traces');
+    return new EarlierRows(store.agentId, journal.read(), (await journal.head()).seq);
+  }
+
+  /** Whether the row is there already. @throws AGENT_EXISTS when another row stands in its place */
+  async has(row: JsonObject): Promise<boolean> {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    const next = await this.#rows.next();
+    const stands = !next.done && next.value.kind === 'record' ? next.value.record : null;
+    if (stands && keyOf(stands) === keyOf(row)) return true;
+    throw new RekindleError(
+      'AGENT_EXISTS',
+      `The import of another transcript as ${JSON.stringify(this.#agentId)} was not finished. Repeat that one, or choose another id.`,
+      { details: { agentId: this.#agentId } },
+    );
+  }
+}
+
+/** What the transcript says; when it was read is of no matter. */
+function keyOf(row: JsonObject): string {
+  const { id: _, ts: __, last_compaction_ts: ___, ...said } = row;
+  return canonicalJson(said);
+}
