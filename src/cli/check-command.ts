@@ -20,13 +20,14 @@ export function addCheckCommand(program: Command): void {
       .command('check <file>')
       .description(
         'say what a provider would refuse in a transcript (changes nothing; exit code 1 when there is something)',
-      ),
-  ).action((file: string, options: CommonOptions) =>
+      )
+      .option('--explain', 'say why the file was taken for its format'),
+  ).action((file: string, options: CheckOptions) =>
     runCommand(options, async ({ print }) => {
       const opened = await openFileSource(file);
       try {
         const found = await check(opened.source);
-        print(describe(found, file), found);
+        print(describe(found, file, options.explain === true), found);
         return found.violations.length + found.refused.length > 0 ? EXIT.problem : EXIT.ok;
       } finally {
         await opened.close();
@@ -35,16 +36,21 @@ export function addCheckCommand(program: Command): void {
   );
 }
 
+interface CheckOptions extends CommonOptions {
+  readonly explain?: boolean;
+}
+
 type Checked = Awaited<ReturnType<typeof check>>;
 
 async function check(source: TranscriptSource) {
   const transcript = await openTranscript(source);
   const messages = await contextOf(transcript);
-  const { format, title } = transcript;
+  const { format, title, reasons } = transcript;
   const { target, refused } = await refusalsOf(format, source);
   return {
     format,
     title,
+    reasons,
     messages: messages.length,
     violations: checkHistory(messages),
     target,
@@ -53,13 +59,16 @@ async function check(source: TranscriptSource) {
   };
 }
 
-function describe(found: Checked, file: string): string[] {
+function describe(found: Checked, file: string, explain: boolean): string[] {
   const problems = [
     ...found.violations.map(describeViolation),
     ...found.refused.map((refused) => describeRefusal(found.target ?? '', refused)),
   ];
   const head = `${excerpt(file, 80)}: ${found.title}, ${count(found.messages, 'message')} in the context.`;
-  const notKept = describeNotKept(found.losses);
+  const why = explain
+    ? ['Read in this format because:', ...found.reasons.map((reason) => `  ${excerpt(reason, 200)}`)]
+    : [];
+  const notKept = [...describeNotKept(found.losses), ...why];
   if (problems.length === 0) return [head, 'Nothing in it that a provider would refuse.', ...notKept];
   const shown = problems.slice(0, LINES_MAX);
   const rest =

@@ -68,7 +68,7 @@ describe.concurrent('check', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(code).toBe(1);
       const result = JSON.parse(stdout) as Record<string, unknown>;
       expect(Object.keys(result)).toEqual([
-        ...['format', 'title', 'messages', 'violations', 'target', 'refused', 'losses'],
+        ...['format', 'title', 'reasons', 'messages', 'violations', 'target', 'refused', 'losses'],
       ]);
       expect(result['violations']).toEqual([
         { rule: 'H4', messageIndex: 1, callId: 'call_1', reason: 'a call without its result' },

@@ -3,6 +3,9 @@ import { utf8Length, utf8Text } from '../../core/bytes.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { parseJsonKeepingDigits } from '../../core/json-digits.js';
+import { EntryDetection } from './entries/detect-entries.js';
+import { entriesIn } from './entries/entries-in-source.js';
+import type { EntryFormat } from './entries/entry-format.js';
 import { LossAccount } from './loss-account.js';
 import { readJsonLines } from './reading/json-lines.js';
 import { type JsonPath, type SliceChoice, sliceJson } from './reading/json-slices.js';
@@ -26,6 +29,8 @@ export interface DetectedTranscript {
   /** What to read: the source, or the document that it held as one JSON string. */
   readonly source: TranscriptSource;
   readonly shape: TranscriptHead['shape'];
+  /** Why it was taken for this format. */
+  readonly reasons: readonly string[];
 }
 
 /** @throws TRANSCRIPT_UNKNOWN, listing what was looked for */
@@ -35,8 +40,8 @@ export async function detectTranscript(
 ): Promise<DetectedTranscript> {
   const source = await decodeDoubleEncoded(given);
   const head = await headOf(source);
-  const importer = head && importers.find((candidate) => candidate.recognises(head));
-  if (importer) return { importer, source, shape: head.shape };
+  const found = head && (await recognised(source, head, importers));
+  if (found) return { ...found, source, shape: head.shape };
   throw new RekindleError(
     'TRANSCRIPT_UNKNOWN',
     `${JSON.stringify(given.name)} is of no known transcript format${head ? '' : ': it is no JSON'}. Looked for: ${importers
@@ -51,6 +56,38 @@ export async function detectTranscript(
       },
     },
   );
+}
+
+/** What one tool alone writes comes first; then the content of the messages; then what stands around them. */
+async function recognised(
+  source: TranscriptSource,
+  head: TranscriptHead,
+  importers: readonly TranscriptImporter[],
+): Promise<Pick<DetectedTranscript, 'importer' | 'reasons'> | null> {
+  const own = importers.find((candidate) => !candidate.entries && candidate.recognises(head));
+  if (own) return { importer: own, reasons: [`it looks like this: ${own.lookedFor}`] };
+  const { detection, isDecided } = await detectEntries(source, head);
+  const ofEntries = (format: EntryFormat | undefined) => importers.find(({ entries }) => entries === format);
+  const decided = isDecided ? ofEntries(detection?.format) : undefined;
+  if (decided) return { importer: decided, reasons: detection!.reasons };
+  const around = importers.find((candidate) => candidate.entries && candidate.recognises(head));
+  if (around) return { importer: around, reasons: [`it looks like this: ${around.lookedFor}`] };
+  const plain = detection && ofEntries(detection.format);
+  return plain ? { importer: plain, reasons: detection.reasons } : null;
+}
+
+/** As many messages as it takes: a conversation may be plain text for long. */
+async function detectEntries(source: TranscriptSource, head: TranscriptHead) {
+  const seen = new EntryDetection();
+  try {
+    for await (const { entry, place } of entriesIn(source, head.shape)) {
+      seen.add(entry, place);
+      if (seen.isDecided) break;
+    }
+  } catch {
+    // Cut off in the middle: its importer says where.
+  }
+  return { detection: seen.result({ ofAll: true }), isDecided: seen.isDecided };
 }
 
 /** Null for what is no JSON. */
@@ -152,7 +189,8 @@ async function outlineOf(
     }
   } catch (thrown) {
     // Cut off in the middle, it may still be known: its importer then says where it breaks.
-    if (isTooLarge(thrown) || keys.size + items.length === 0) throw thrown;
+    const isLast = choose === thinOutlineChoice;
+    if ((isTooLarge(thrown) && !isLast) || shape === null) throw thrown;
   }
   return shape === null ? null : { shape, items, fields, keys };
 }

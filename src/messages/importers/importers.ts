@@ -4,6 +4,7 @@ import { uiMessagesImporter } from './ai-sdk/ai-sdk-ui-messages.js';
 import { anthropicImporter } from './anthropic/anthropic.js';
 import { claudeCodeImporter } from './claude-code/claude-code.js';
 import { codexImporter } from './codex/codex.js';
+import { geminiImporter, responsesImporter } from './entries/entry-list-importer.js';
 import { geminiCliImporter } from './gemini-cli/gemini-cli.js';
 import { inspectImporter } from './inspect/inspect.js';
 import { langGraphImporter } from './langgraph/langgraph.js';
@@ -31,5 +32,7 @@ export const IMPORTERS: readonly TranscriptImporter[] = [
   uiMessagesImporter,
   aiSdkModelMessagesImporter,
   anthropicImporter,
+  responsesImporter,
+  geminiImporter,
   openAiChatImporter,
 ];

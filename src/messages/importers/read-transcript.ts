@@ -10,6 +10,8 @@ import type { TranscriptImporter, TranscriptItem, TranscriptSource } from './tra
 export interface OpenTranscript {
   readonly format: string;
   readonly title: string;
+  /** Why it was taken for this format, with places: `messages/2: a part tool_use (anthropic)`. */
+  readonly reasons: readonly string[];
   /** One JSON document (or a folder of them), which may turn out to be broken at its end; lines that are broken are counted. */
   readonly isDocument: boolean;
   /** In the order of the conversation; can be read again. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */
@@ -23,11 +25,12 @@ export async function openTranscript(
   given: TranscriptSource,
   importers: readonly TranscriptImporter[] = IMPORTERS,
 ): Promise<OpenTranscript> {
-  const { importer, source, shape } = await detectTranscript(given, importers);
+  const { importer, source, shape, reasons } = await detectTranscript(given, importers);
   let account = new LossAccount();
   return {
     format: importer.format,
     title: importer.title,
+    reasons,
     isDocument: shape !== 'lines',
     items: () => {
       account = new LossAccount();

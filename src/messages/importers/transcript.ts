@@ -6,6 +6,7 @@
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Message } from '../message.js';
+import type { EntryFormat } from './entries/entry-format.js';
 import type { LossAccount } from './loss-account.js';
 
 /** Bytes that can be read again and again; a folder has `files` instead and no bytes of its own. */
@@ -46,6 +47,8 @@ export interface TranscriptImporter {
   /** What it is recognised by, for the error that says what was looked for. */
   readonly lookedFor: string;
   recognises(head: TranscriptHead): boolean;
+  /** The format is one of message lists: it is told by the content of the messages, and by `recognises` where that says nothing. */
+  readonly entries?: EntryFormat;
   /** Bounded memory: never the whole source at once. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */
   read(source: TranscriptSource, losses: LossAccount): AsyncIterable<TranscriptItem>;
 }

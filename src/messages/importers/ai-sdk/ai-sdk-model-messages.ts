@@ -22,6 +22,7 @@ const CALL_PARTS = new Set<unknown>(['tool-call', 'tool-result']);
 
 export const aiSdkModelMessagesImporter: TranscriptImporter = {
   format: 'ai-sdk-model',
+  entries: 'ai-sdk-model',
   title: 'Vercel AI SDK model messages',
   lookedFor:
     'messages with `role` and `content`, with tool-call, tool-result or file parts or `providerOptions`',

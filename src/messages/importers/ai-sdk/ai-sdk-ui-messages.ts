@@ -22,6 +22,7 @@ const PART_TYPES = new Set(['text', 'reasoning', 'file', 'step-start', 'source',
 
 export const uiMessagesImporter: TranscriptImporter = {
   format: 'ai-sdk-ui',
+  entries: 'ai-sdk-ui',
   title: 'Vercel AI SDK UI messages',
   lookedFor: 'messages with `role` and typed `parts` (text, reasoning, file, tool-..., step-start, data-...)',
   recognises: (head: TranscriptHead) => {

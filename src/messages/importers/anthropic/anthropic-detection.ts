@@ -1,6 +1,6 @@
 /** What makes a document an Anthropic request or message list: its blocks, or what only such requests have beside the list. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import { listField } from '../reading/record-fields.js';
+import { listField, textField } from '../reading/record-fields.js';
 import type { TranscriptHead } from '../transcript.js';
 
 const PLAIN_BLOCKS: ReadonlySet<unknown> = new Set(['text']);
@@ -69,7 +69,8 @@ function isRequest({ fields, keys }: TranscriptHead): boolean {
   const [tool] = listField(fields, 'tools');
   const hasSchema = isJsonObject(tool) && isJsonObject(tool['input_schema']) && !('function' in tool);
   const isSystem = typeof fields['system'] === 'string' || listField(fields, 'system').some(isTextBlock);
-  return isSystem || hasSchema || keys.has('anthropic_version');
+  const isOfClaude = /^claude/.test(textField(fields, 'model') ?? '') && 'max_tokens' in fields;
+  return isSystem || hasSchema || isOfClaude || keys.has('anthropic_version');
 }
 
 function isTextBlock(block: JsonValue): boolean {

@@ -16,6 +16,7 @@ import { accountForTextTools } from './cline-texts.js';
 
 export const anthropicImporter: TranscriptImporter = {
   format: 'anthropic',
+  entries: 'anthropic',
   title: 'Anthropic messages (also Cline)',
   lookedFor:
     'a list of user and assistant messages with Anthropic content blocks, or messages beside a system prompt',
@@ -84,7 +85,7 @@ function noMessages(source: TranscriptSource): RekindleError {
   });
 }
 
-function systemOf(given: JsonValue | undefined, losses: LossAccount): string | null {
+export function systemOf(given: JsonValue | undefined, losses: LossAccount): string | null {
   if (typeof given === 'string') return given;
   if (!Array.isArray(given)) return null;
   const texts = given.filter(isJsonObject).map((block) => textField(block, 'text') ?? '');

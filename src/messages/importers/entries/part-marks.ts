@@ -3,9 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/jso
 import type { EntryFormat, EntryMark } from './entry-format.js';
 
 const OWN_TYPES: ReadonlyMap<string, EntryFormat> = new Map([
-  ...['tool_use', 'tool_result', 'thinking', 'redacted_thinking', 'server_tool_use', 'mcp_tool_use'].map(
-    (type) => [type, 'anthropic'] as const,
-  ),
+  ...['tool_use', 'tool_result', 'thinking', 'redacted_thinking'].map((type) => [type, 'anthropic'] as const),
   ...['input_text', 'output_text', 'input_image', 'input_file'].map(
     (type) => [type, 'openai-responses'] as const,
   ),
@@ -14,12 +12,14 @@ const OWN_TYPES: ReadonlyMap<string, EntryFormat> = new Map([
   ),
   ['image_url', 'openai-chat'],
 ]);
-const SERVER_RESULT = /^[a-z_]{1,40}_tool_result$/;
+/** Blocks of tools that the provider runs: lists of other formats may hold them, so they do not decide alone. */
+const SERVER_BLOCK = /^(?:server_tool_use|mcp_tool_use|[a-z_]{1,40}_tool_result)$/;
 
 export function partMarkOf(part: JsonValue): EntryMark | null {
   if (!isJsonObject(part) || typeof part['type'] !== 'string') return null;
   const { type } = part;
-  const own = SERVER_RESULT.test(type) ? 'anthropic' : OWN_TYPES.get(type);
+  if (SERVER_BLOCK.test(type)) return { format: 'anthropic', weak: true, what: `a part \`${type}\`` };
+  const own = OWN_TYPES.get(type);
   if (own) return { format: own, what: `a part \`${type}\`` };
   if (isJsonObject(part['providerOptions']))
     return { format: 'ai-sdk-model', what: 'a part with `providerOptions`' };

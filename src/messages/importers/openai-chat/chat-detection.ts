@@ -21,12 +21,6 @@ const FOREIGN_FIELDS = [
   ...['extra', 'agent', 'is_demo', 'message_type', 'parts', 'type', 'uuid', 'modelInfo', 'message'],
   ...['toolCalls', 'tool_payload', 'metrics', 'sessionID', 'messageId', 'userState'],
 ];
-/** Fields of documents that other formats have. */
-const FOREIGN_KEYS = [
-  ...['system', 'schema_version', 'agent_id', 'sessionId', 'session_id', 'slug', 'info', 'history'],
-  ...['trajectory', '$schemaVersion', 'agents', 'eval', 'mapping'],
-];
-
 /** Texts of SWE-agent's prompts: its smallest histories have no field of their own. */
 const SWE_AGENT = /COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|```mswea_bash_command/;
 
@@ -56,8 +50,8 @@ export function conversationIn(json: JsonValue | undefined): readonly JsonValue[
   return holder ? listField(holder, 'messages') : null;
 }
 
-function isChatDocument({ keys, fields }: TranscriptHead): boolean {
-  if (FOREIGN_KEYS.some((key) => keys.has(key)) || isAnthropicRequest(fields)) return false;
+function isChatDocument({ fields }: TranscriptHead): boolean {
+  if (isAnthropicRequest(fields)) return false;
   const messages = conversationIn(fields);
   if (messages) return isAutoGenMessage(messages[0]) || isChatMessage(messages[0]);
   const [choice] = listField(fields, 'choices');
@@ -80,9 +74,7 @@ function isChatList(items: readonly JsonValue[]): boolean {
 }
 
 function isConversation(item: JsonValue): boolean {
-  const messages = conversationIn(item);
-  if (!messages || FOREIGN_KEYS.some((key) => isJsonObject(item) && key in item)) return false;
-  return messages.every(isChatMessage);
+  return conversationIn(item)?.every(isChatMessage) === true;
 }
 
 function isChatMessage(json: JsonValue | undefined): boolean {

@@ -4,6 +4,9 @@
  */
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
+import type { Message } from '../../message.js';
+import { systemOf } from '../anthropic/anthropic.js';
+import { headOf } from '../detect-format.js';
 import type { LossAccount } from '../loss-account.js';
 import { readJsonLines } from '../reading/json-lines.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
@@ -39,6 +42,7 @@ const TOOL_LISTS = new Set(['tools', 'functions', 'request/tools', 'body/tools',
 
 export const openAiChatImporter: TranscriptImporter = {
   format: 'openai-chat',
+  entries: 'openai-chat',
   title: 'OpenAI chat messages',
   lookedFor:
     'messages with `role` and `content`, `tool_calls` with `function`, alone, in `messages`, or one a line; or `choices`',
@@ -63,6 +67,7 @@ async function* fromLines(source: TranscriptSource, losses: LossAccount, reader:
 }
 
 async function* fromDocument(source: TranscriptSource, losses: LossAccount, reader: MemberReader) {
+  yield* systemBeside(source, losses);
   const completion: JsonObject = {};
   let isList = false;
   const slices = sliceJson(source.chunks(), (path) => {
@@ -82,6 +87,20 @@ async function* fromDocument(source: TranscriptSource, losses: LossAccount, read
   }
   if (!isList) throw invalid();
   yield* reader.readCompletion(completion, 'choices/0');
+}
+
+/** A prompt beside the list, as another API has it; it may stand after the messages. */
+async function* systemBeside(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Message> {
+  const head = await headOf(source);
+  if (head?.shape !== 'object' || !(head.keys.has('system') || head.keys.has('system_prompt'))) return;
+  const slices = sliceJson(source.chunks(), ([key]) => {
+    if (key === undefined) return 'enter';
+    return key === 'system' || key === 'system_prompt' ? 'take' : 'skip';
+  });
+  for await (const { value } of slices) {
+    const content = systemOf(value, losses);
+    if (content !== null) yield { role: 'system', content };
+  }
 }
 
 function memberChoice(path: JsonPath): SliceChoice {

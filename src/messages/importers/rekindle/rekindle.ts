@@ -19,6 +19,7 @@ const READABLE_VERSIONS: ReadonlySet<JsonValue | undefined> = new Set([undefined
 
 export const rekindleImporter: TranscriptImporter = {
   format: 'rekindle',
+  entries: 'rekindle',
   title: 'Rekindle snapshot or neutral messages',
   lookedFor:
     '`messages` beside `schema_version` and `agent_id`, or messages with `tool_payload`, or with `tool_call_id` and `tool_result`',

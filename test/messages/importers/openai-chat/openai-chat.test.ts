@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openAiChatImporter as importer } from '../../../../src/messages/importers/openai-chat/openai-chat.js';
+import { type OpenTranscript, openTranscript } from '../../../../src/messages/importers/read-transcript.js';
 import { hasShared, isRecognised, lines, orphansOf, readAll, sharedFiles } from '../read-all.js';
 
 const asked = { role: 'user', content: 'What is in a.ts?' };
@@ -204,7 +205,6 @@ describe('the import of OpenAI chat messages', () => {
       'answers that are lists of text only',
       [asked, { role: 'assistant', content: [{ type: 'text', text: 'x' }] }],
     ],
-    ['a top-level system prompt', { system: 'x', messages: [asked] }],
     ['tools with an input_schema', { tools: [{ name: 'n', input_schema: {} }], messages: [asked] }],
     ['AI SDK calls', [asked, { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c' }] }]],
     ['AI SDK files', [{ role: 'user', content: [{ type: 'file', data: 'AAAA', mediaType: 'image/png' }] }]],
@@ -223,12 +223,15 @@ describe('the import of OpenAI chat messages', () => {
   });
 
   it.skipIf(!hasShared('corpus/openai-chat'))(
-    'reads the real AutoGen history, and no other format',
+    'reads the real AutoGen history, and no file of another format',
     async () => {
       const recognised: string[] = [];
       for (const file of sharedFiles('corpus'))
-        if (await isRecognised(importer, file)) recognised.push(file.name);
-      expect(recognised).toStrictEqual(['openai-chat/autogen-history.json']);
+        if (isRecognisedFirst(await openTranscript(file).catch(() => null))) recognised.push(file.name);
+      expect(recognised).toStrictEqual([
+        'misc/hermes/agentsess-hermes-large.json', // a session with chat messages
+        'openai-chat/autogen-history.json',
+      ]);
       const history = sharedFiles('corpus/openai-chat').find(({ name }) => name === 'autogen-history.json');
       const { messages } = await readAll(importer, history);
       expect(messages).toHaveLength(6);
@@ -236,3 +239,7 @@ describe('the import of OpenAI chat messages', () => {
     },
   );
 });
+
+function isRecognisedFirst(transcript: OpenTranscript | null): boolean {
+  return transcript?.format === 'openai-chat';
+}
