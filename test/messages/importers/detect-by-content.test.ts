@@ -32,7 +32,7 @@ async function read(document: unknown) {
 }
 
 describe('detection', () => {
-  it.each([
+  const lists: readonly (readonly [string, object, string])[] = [
     ['a text first', { messages: anthropic }, 'anthropic'],
     ['a model and a limit', { model: 'claude-opus-4-1', max_tokens: 100, messages: anthropic }, 'anthropic'],
     [
@@ -65,7 +65,9 @@ describe('detection', () => {
       },
       'gemini',
     ],
-  ])('knows messages with %s', async (_, document, format) => {
+  ];
+
+  it.each(lists)('knows messages with %s', async (_, document, format) => {
     const { transcript, messages } = await read(document);
     expect(transcript.format).toBe(format);
     expect(transcript.reasons.length).toBeGreaterThan(0);
