@@ -1,16 +1,9 @@
 /** Text of agents on a terminal: shown, never obeyed. */
+import { escapeUnsafe } from '../core/unsafe-characters.js';
 
 /** Control characters (ANSI and OSC sequences among them) and direction overrides become visible; newlines and tabs stay. */
 export function safeText(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    visible,
-  );
-}
-
-function visible(char: string): string {
-  if (char === '\r') return '';
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return escapeUnsafe(text.replaceAll('\r', ''));
 }
 
 /** One line of at most `max` characters. */

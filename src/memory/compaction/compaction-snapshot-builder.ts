@@ -2,10 +2,11 @@
  * Builds the context of a new epoch: system message, one memory message, the raw tail as native messages.
  *
  * The memory message has the role `user`, so a list that starts with it is legal everywhere, and the mark `kind: memory`. It
- * is made anew from the items each time: a summary never wraps an older one.
+ * is made anew from the items each time: a summary never wraps an older one. What the items say is quoted: it adds no section and no item.
  */
 import type { Message } from '../../messages/message.js';
 import type { MemoryBundle } from '../models/memory-items.js';
+import { quoteItem } from './quoted-text.js';
 
 export class CompactionSnapshotBuilder {
   /** @param systemPrompt empty for none */
@@ -26,11 +27,13 @@ function memoryText(bundle: MemoryBundle): string {
   const semantic = bundle.semantic.filter((item) => item.fact.trim() !== '');
   if (episodic.length > 0) {
     sections.push(
-      ['[MEMORY:EPISODIC]', ...episodic.map((item, index) => `${index + 1}) ${item.summary}`)].join('\n'),
+      ['[MEMORY:EPISODIC]', ...episodic.map((item, index) => quoteItem(`${index + 1}) `, item.summary))].join(
+        '\n',
+      ),
     );
   }
   if (semantic.length > 0) {
-    sections.push(['[MEMORY:SEMANTIC]', ...semantic.map((item) => `- ${item.fact}`)].join('\n'));
+    sections.push(['[MEMORY:SEMANTIC]', ...semantic.map((item) => quoteItem('- ', item.fact))].join('\n'));
   }
   return sections.join('\n\n');
 }

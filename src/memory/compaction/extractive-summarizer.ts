@@ -3,11 +3,13 @@
  * nothing. Keeps each request, what the tools did, and how each turn ended.
  */
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import { quoteName, quoteText } from './quoted-text.js';
 import type { CompactionResult, SemanticFact, Summarizer, SummarizerOptions } from './summarizer.js';
 
 const REQUEST_CHARS = 240;
 const ANSWER_CHARS = 320;
 const FACT_CHARS = 240;
+const NAME_CHARS = 128;
 const FACTS_MAX = 20;
 /** Room for the line that names the gap. */
 const GAP_CHARS = 48;
@@ -44,9 +46,9 @@ function summarizeTurn(messages: readonly Message[]): string {
     (message) => message.role === 'assistant' && textOf(message).trim() !== '',
   );
   const parts = [
-    request.trim() === '' ? '' : `User: ${excerpt(request, REQUEST_CHARS)}`,
+    request.trim() === '' ? '' : `User: ${quoteText(excerpt(request, REQUEST_CHARS))}`,
     toolLine(messages),
-    answer ? `Assistant: ${excerpt(textOf(answer), ANSWER_CHARS)}` : '',
+    answer ? `Assistant: ${quoteText(excerpt(textOf(answer), ANSWER_CHARS))}` : '',
   ];
   return parts.filter((part) => part !== '').join(' | ');
 }
@@ -65,7 +67,7 @@ function toolLine(messages: readonly Message[]): string {
     .flatMap(toolCallsOf)
     .map(
       (call) =>
-        `${call.name}${unknown.has(call.id) ? ' (interrupted)' : failed.has(call.id) ? ' (failed)' : ''}`,
+        `${quoteName(excerpt(call.name, NAME_CHARS))}${unknown.has(call.id) ? ' (interrupted)' : failed.has(call.id) ? ' (failed)' : ''}`,
     );
   if (calls.length === 0) return '';
   const counts = new Map<string, number>();
@@ -83,7 +85,7 @@ function lastingFacts(messages: readonly Message[]): SemanticFact[] {
   }
   return [...facts]
     .slice(-FACTS_MAX)
-    .map((fact) => ({ fact: `The user said: ${fact}`, category: 'user_preference' }));
+    .map((fact) => ({ fact: `The user said: ${quoteText(fact)}`, category: 'user_preference' }));
 }
 
 function sentences(text: string): string[] {

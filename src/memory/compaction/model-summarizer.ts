@@ -2,6 +2,7 @@
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import { quotedJson, quoteName, quoteText } from './quoted-text.js';
 import type { CompactionResult, SemanticFact, Summarizer, SummarizerOptions } from './summarizer.js';
 
 /** Contract: the whole answer as text; may throw. */
@@ -59,7 +60,13 @@ function promptFor(turns: readonly Message[], maxChars: number): string {
 
 function lineOf(message: Message): string {
   const result = toolResultOf(message);
-  if (result) return `TOOL ${result.toolName}: ${result.toolError ?? JSON.stringify(result.toolResult)}`;
-  const calls = toolCallsOf(message).map((call) => ` [calls ${call.name} ${JSON.stringify(call.arguments)}]`);
-  return `${message.role.toUpperCase()}: ${textOf(message)}${calls.join('')}`;
+  if (result) {
+    const said = result.toolError === null ? quotedJson(result.toolResult) : quoteText(result.toolError);
+    return `TOOL ${quoteName(result.toolName)}: ${said}`;
+  }
+  const calls = toolCallsOf(message).map(
+    (call) => ` [calls ${quoteName(call.name)} ${quotedJson(call.arguments)}]`,
+  );
+  const text = textOf(message);
+  return `${message.role.toUpperCase()}: ${text === '' ? '' : quoteText(text)}${calls.join('')}`;
 }

@@ -1,0 +1,65 @@
+/**
+ * What somebody said, as it stands in text that a model reads as memory. Text that could be mistaken for structure (a section head, an
+ * item, a speaker, a marker) becomes a JSON string on one line; other text stays as it is. A line that begins with `"` is a JSON string,
+ * and nothing else is, so that the text can be read back.
+ */
+import { escapeUnsafe } from '../../core/unsafe-characters.js';
+
+const SPEAKER = /\b(?:users?|assistants?|systems?|tools?|developers?|humans?|ai|models?)\b(?:\s+said)?\s*:/iu;
+const SECTION = /\[\s*\/?\s*memory\b/i;
+const FENCE = /<<<|>>>|```|<\/?[a-z|]/i;
+/** Quotes, bullets, heads, numbers of items, and the line that names a gap. */
+const OPENING = /^(?:["#>*+\-–—•|]|\(?\d+[).]|\(\d)/u;
+const NAME = /^[\w.-]{1,128}$/;
+const JSON_STRING = /"(?:[^"\\]|\\.)*"/g;
+/** The forms in which the extractive summarizer says who said what. */
+const SAID = /^(?:User|Tools|Assistant|The user said): (.*)$/;
+
+/** @param text of a person, a tool or a model */
+export function quoteText(text: string): string {
+  return isPlain(text) ? text : quotedJson(text);
+}
+
+/** A name that is written like a program's stays as it is. */
+export function quoteName(name: string): string {
+  return NAME.test(name) ? name : quotedJson(name);
+}
+
+/** A value as JSON on one line, in which nothing looks like a marker. */
+export function quotedJson(value: unknown): string {
+  const json = escapeUnsafe(JSON.stringify(value) ?? 'null');
+  return json.replace(/\[(?=\s*\/?\s*memory\b)|<(?=<<|[a-z/|])|>(?=>>)/gi, escapedMark);
+}
+
+/** An item of memory: its lines, each of which says that it belongs to the item. */
+export function quoteItem(marker: string, text: string): string {
+  const indent = ' '.repeat(marker.length);
+  const lines = text.split('\n').map((line) => (isOwnForm(line) ? line : quoteText(line)));
+  return lines.map((line, index) => `${index === 0 ? marker : indent}${line}`).join('\n');
+}
+
+/** A line that names its speakers itself, with their words quoted. */
+function isOwnForm(line: string): boolean {
+  const parts = line.replace(JSON_STRING, 'quoted').split(' | ');
+  return parts.every((part) => {
+    const said = SAID.exec(part)?.[1];
+    return said !== undefined && isPlain(said);
+  });
+}
+
+function isPlain(text: string): boolean {
+  return (
+    text !== '' &&
+    text === text.trim() &&
+    text === escapeUnsafe(text) &&
+    !/[\n\t|]/.test(text) &&
+    !OPENING.test(text) &&
+    !SPEAKER.test(text) &&
+    !SECTION.test(text) &&
+    !FENCE.test(text)
+  );
+}
+
+function escapedMark(mark: string): string {
+  return `\\u00${mark.charCodeAt(0).toString(16)}`;
+}
