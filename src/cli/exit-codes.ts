@@ -54,6 +54,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   TOOL_REFUSED: EXIT.refused,
   STORAGE_QUOTA_EXCEEDED: EXIT.refused,
   KEY_UNAVAILABLE: EXIT.refused,
+  TLS_FAILED: EXIT.storage,
   RULES_INVALID: EXIT.refused,
 };
 

@@ -69,6 +69,8 @@ export const ERROR_ADVICE = {
   STORAGE_QUOTA_EXCEEDED:
     'Make room with `rekindle checkpoint prune`, or raise the limit; see `details`. Nothing was saved.',
   STORAGE_UNAVAILABLE: 'Try again later; what was asked for may still take place.',
+  TLS_FAILED:
+    'Set up TLS in the server, or name its certificate authority with `sslrootcert=FILE`. `sslmode=disable` does without, where the network is trusted.',
   KEY_UNAVAILABLE:
     'Bring back the master key, or make its file readable to its owner alone; see `details`. Nobody can read the data without it; it was not changed.',
   RULES_INVALID: 'Correct the rule that `details` names.',

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EMPTY_ANSWERS, onlyReads } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlEngine, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
+import { tlsFailure } from './connection-security.js';
 import { changedKeys, OPERATIONS } from './operations.js';
 import { failureOf, outcomeUnknown, postgresError, unavailable } from './postgres-errors.js';
 import { PostgresListener, PostgresNotifier } from './postgres-notifications.js';
@@ -70,6 +71,8 @@ export class PostgresEngine implements SqlEngine {
       try {
         return await run(attempt);
       } catch (thrown) {
+        const refused = tlsFailure(thrown, place);
+        if (refused) throw refused; // another try would end in the same way
         const failure = failureOf(thrown, attempt.sent);
         if (failure === 'final') throw postgresError(thrown, operation, place);
         unsure ||= failure === 'unsure';

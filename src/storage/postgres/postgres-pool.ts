@@ -1,8 +1,9 @@
 /** Connections, each call of which ends within its time: the driver's own settings leave a client waiting in a network that is cut. */
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClientBase, Pool, PoolClient, QueryResultRow } from 'pg';
+import type { ClientBase, ClientConfig, Pool, PoolClient, QueryResultRow } from 'pg';
 import { RekindleError } from '../../core/errors.js';
+import { withSecurity } from './connection-security.js';
 import { connectionLives } from './postgres-errors.js';
 
 export interface PoolOptions {
@@ -121,8 +122,8 @@ export function destroyConnection(client: ClientBase): void {
   connection.stream.destroy();
 }
 
-export function clientOptions(pg: PgModule, url: string) {
-  return {
+export function clientOptions(pg: PgModule, url: string): ClientConfig {
+  return withSecurity(pg, {
     connectionString: url,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -132,7 +133,7 @@ export function clientOptions(pg: PgModule, url: string) {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text'),
     },
-  };
+  });
 }
 
 export type Values = readonly (string | number | boolean | null | Uint8Array | readonly string[])[];

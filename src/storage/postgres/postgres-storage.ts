@@ -28,7 +28,7 @@ export interface PostgresStorageOptions extends SqlStorageOptions {
  * `synchronous_commit`, which must not be off.
  *
  * @throws (from its calls) DEPENDENCY_MISSING without the package pg, STORAGE_UNAVAILABLE when the server did not answer in time,
- * JOURNAL_OUTCOME_UNKNOWN when the answer to an append was lost and could not be found in time, UNSUPPORTED_VERSION
+ * TLS_FAILED when a remote server offers no TLS or its certificate is not accepted, JOURNAL_OUTCOME_UNKNOWN when the answer to an append was lost and could not be found in time, UNSUPPORTED_VERSION
  */
 export class PostgresStorage extends SqlStorage {
   readonly place: string;
