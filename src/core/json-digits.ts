@@ -4,6 +4,7 @@
  * (`1e400`) becomes text too: `JSON.parse` makes it Infinity, which is no JSON.
  */
 import type { JsonValue } from './json.js';
+import { endOfString } from './json-text-depth.js';
 
 /** A string is only entered here; where it ends is looked for without a pattern, which a long one would overflow. */
 const QUOTE_OR_NUMBER = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -54,16 +55,6 @@ export function quoteLargeIntegers(text: string): string {
     }
   }
   return written === 0 ? text : `${pieces.join('')}${text.slice(written)}`;
-}
-
-/** The index behind the quote that ends the string which starts at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0;
-    while (text[quote - 1 - slashes] === '\\') slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-  }
-  return text.length;
 }
 
 function isRoundedToken(token: string): boolean {

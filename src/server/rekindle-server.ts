@@ -6,6 +6,7 @@ import { messageOf, RekindleError } from '../core/errors.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AccessCheck } from './access/access-check.js';
 import { assertToken } from './access/token.js';
+import { UnprovenConnections } from './access/unproven-connections.js';
 import { dashboardAssets, isDashboardPath } from './dashboard/dashboard-assets.js';
 import { createHttpApp } from './http/http-app.js';
 import { requestListener } from './http/request-listener.js';
@@ -53,9 +54,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw)); // what it throws, the app answers
   for (const asset of dashboardAssets)
     app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
-  const sockets = new EventSockets({ hub, access: () => access, onUnexpected: tell });
+  const unproven = new UnprovenConnections(SERVER_LIMITS.unprovenConnections);
+  const sockets = new EventSockets({ hub, access: () => access, unproven, onUnexpected: tell });
   const listener = requestListener({
     access: () => access,
+    unproven,
     isPublic: (path) => path === '/health' || isDashboardPath(path),
     answer: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
   });
@@ -70,6 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     listener,
   );
   server.maxConnections = SERVER_LIMITS.connections;
+  server.on('connection', (socket) => unproven.add(socket));
   sockets.attach(server);
   const close = async () => {
     sockets.close();

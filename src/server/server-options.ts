@@ -32,6 +32,8 @@ export const DEFAULT_PORT = 4177;
 export const SERVER_LIMITS = {
   /** A request's body, and a WebSocket message from a client, in bytes. */
   bodyBytes: 1024 * 1024,
+  /** Lists and objects of a body that lie in each other: more than any value may have. */
+  bodyDepth: 600,
   /** Until the headers are there; until the whole request is; between two requests: milliseconds. */
   headersMs: 10_000,
   requestMs: 30_000,
@@ -39,6 +41,8 @@ export const SERVER_LIMITS = {
   /** How often connections are looked at for the above. */
   checkMs: 1_000,
   connections: 1_024,
+  /** Connections of those that have not shown the token; a new one ends the oldest of them. */
+  unprovenConnections: 256,
   /** A WebSocket message that a client does not take within this time ends its connection. */
   stalledMs: 10_000,
   /** A connection that does not answer a ping until the next one is ended. */

@@ -8,6 +8,7 @@ import type { StateChange } from '../../src/state/shared/shared-table.js';
 const change = (globalVersion: number, value = 'x'): StateChange => ({
   globalVersion,
   lastOfCommit: globalVersion,
+  history: 'h',
   key: 'k',
   version: globalVersion,
   op: 'set',

@@ -1,15 +1,15 @@
 /**
  * What somebody said, as it stands in text that a model reads as memory. Text that could be mistaken for structure (a section head, an
- * item, a speaker, a marker) becomes a JSON string on one line; other text stays as it is. A line that begins with `"` is a JSON string,
- * and nothing else is, so that the text can be read back.
+ * item, a speaker, a marker) becomes a JSON string on one line, as does text with a quote; other text stays as it is. So every quote is one of a JSON string, and the
+ * text can be read back.
  */
 import { escapeUnsafe } from '../../core/unsafe-characters.js';
 
 const SPEAKER = /\b(?:users?|assistants?|systems?|tools?|developers?|humans?|ai|models?)\b(?:\s+said)?\s*:/iu;
 const SECTION = /\[\s*\/?\s*memory\b/i;
 const FENCE = /<<<|>>>|```|<\/?[a-z|]/i;
-/** Quotes, bullets, heads, numbers of items, and the line that names a gap. */
-const OPENING = /^(?:["#>*+\-–—•|]|\(?\d+[).]|\(\d)/u;
+/** Bullets, heads, numbers of items, and the line that names a gap. */
+const OPENING = /^(?:[#>*+\-–—•|]|\(?\d+[).]|\(\d)/u;
 const NAME = /^[\w.-]{1,128}$/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/g;
 /** The forms in which the extractive summarizer says who said what. */
@@ -52,7 +52,7 @@ function isPlain(text: string): boolean {
     text !== '' &&
     text === text.trim() &&
     text === escapeUnsafe(text) &&
-    !/[\n\t|]/.test(text) &&
+    !/["\n\t|]/.test(text) &&
     !OPENING.test(text) &&
     !SPEAKER.test(text) &&
     !SECTION.test(text) &&

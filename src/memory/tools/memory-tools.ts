@@ -1,4 +1,5 @@
 /** The tools with which an agent looks at its own memory. They read, and change nothing; whose memory it is, is bound here. */
+import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -12,6 +13,7 @@ export interface MemoryToolOptions {
 
 const RESULTS_MAX = 50;
 const TURNS_MAX = 20;
+const WORDS_MAX = 32;
 /** Traces that a search looks through at most. */
 const SEARCHED_MAX = 20_000;
 /** Of one text in a result, in characters. */
@@ -26,7 +28,7 @@ function searchTool(options: MemoryToolOptions): ToolDefinition {
   return {
     name: 'memory_search',
     description:
-      'Finds what was said, done and answered in your own past, also long ago, newest first. All words must occur, in any order; parts of words count, quotes have no meaning. Texts are cut at 400 characters.',
+      'Finds what was said, done and answered in your own past, also long ago, newest first. All words (32 at most) must occur, in any order; parts of words count, quotes have no meaning. Texts are cut at 400 characters.',
     inputSchema: inputObject(
       {
         query: { type: 'string', pattern: '\\S', maxLength: 500, description: 'Words to look for.' },
@@ -36,7 +38,8 @@ function searchTool(options: MemoryToolOptions): ToolDefinition {
     ),
     idempotent: true,
     execute: async (args) => {
-      const words = String(args['query']).split(/\s+/).filter(Boolean);
+      const words = foldCase(String(args['query'])).split(/\s+/).filter(Boolean);
+      assertWords(words);
       const limit = typeof args['limit'] === 'number' ? args['limit'] : 10;
       const results: JsonObject[] = [];
       let searched = 0;
@@ -112,16 +115,30 @@ function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Null unless every word occurs. */
+/** Null unless every word occurs. Looks through the text once for each word. @param words with their case folded */
 function excerptAround(text: string, words: readonly string[]): string | null {
-  const places = words.map((word) => text.search(new RegExp(escaped(word), 'iu')));
-  if (places.length === 0 || places.includes(-1)) return null;
+  const folded = foldCase(text); // as long as the text but for a few letters
+  const places: number[] = [];
+  for (const word of words) {
+    const place = folded.indexOf(word);
+    if (place < 0) return null;
+    places.push(place);
+  }
+  if (places.length === 0) return null;
   const at = Math.max(0, places[0]! - EXCERPT / 4);
   return shortened(text.slice(isLowSurrogate(text.charCodeAt(at)) ? at + 1 : at));
 }
 
-function escaped(word: string): string {
-  return word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+/** Letters in both cases, and in forms that stand for the same letter, become one. */
+function foldCase(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ').replaceAll('ſ', 's');
+}
+
+function assertWords(words: readonly string[]): void {
+  if (words.length <= WORDS_MAX) return;
+  throw new RekindleError('LIMIT_EXCEEDED', `A query has at most ${WORDS_MAX} words.`, {
+    details: { limit: 'words', allowed: WORDS_MAX, actual: words.length },
+  });
 }
 
 function isLowSurrogate(unit: number): boolean {

@@ -1,5 +1,7 @@
-/** The body of a request as text: never more of it than is allowed. */
+/** The body of a request as text: never more of it than is allowed, and never nested deeper. */
 import type { IncomingMessage } from 'node:http';
+import { RekindleError } from '../../core/errors.js';
+import { isNestedDeeper } from '../../core/json-text-depth.js';
 import type { Refusal } from '../access/refusal.js';
 import { SERVER_LIMITS } from '../server-options.js';
 import { refused } from './problem.js';
@@ -9,7 +11,7 @@ export function tooLargeByItself({ headers }: IncomingMessage): Refusal | null {
   return Number(headers['content-length'] ?? 0) > SERVER_LIMITS.bodyBytes ? tooLarge() : null;
 }
 
-/** @throws REQUEST_REFUSED (413) */
+/** @throws REQUEST_REFUSED (413), LIMIT_EXCEEDED */
 export async function textOfBody(request: Request): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -18,7 +20,12 @@ export async function textOfBody(request: Request): Promise<string> {
     if (bytes > SERVER_LIMITS.bodyBytes) throw refused(tooLarge());
     chunks.push(chunk as Uint8Array);
   }
-  return Buffer.concat(chunks, bytes).toString('utf8');
+  const text = Buffer.concat(chunks, bytes).toString('utf8');
+  const { bodyDepth } = SERVER_LIMITS;
+  if (!isNestedDeeper(text, bodyDepth)) return text;
+  throw new RekindleError('LIMIT_EXCEEDED', `A body is nested at most ${bodyDepth} deep.`, {
+    details: { limit: 'depth', allowed: bodyDepth },
+  });
 }
 
 function tooLarge(): Refusal {

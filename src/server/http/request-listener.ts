@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AccessCheck, AccessRequest } from '../access/access-check.js';
 import type { Refusal } from '../access/refusal.js';
+import type { UnprovenConnections } from '../access/unproven-connections.js';
 import { PAGE_HEADERS } from '../dashboard/dashboard-assets.js';
 import { refusalReply } from './problem.js';
 import { tooLargeByItself } from './request-body.js';
@@ -11,17 +12,18 @@ export interface ListenerOptions {
   readonly access: () => AccessCheck;
   /** Paths that everyone may have. */
   readonly isPublic: (path: string) => boolean;
+  readonly unproven: UnprovenConnections;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-export function requestListener({ access, isPublic, answer }: ListenerOptions): RequestListener {
+export function requestListener({ access, isPublic, unproven, answer }: ListenerOptions): RequestListener {
   return (request, response) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
     const path = (request.url ?? '').split('?')[0] ?? '';
-    const refusal =
-      access().check(accessRequest(request, !isPublic(path))) ??
-      oddAddress(path) ??
-      tooLargeByItself(request);
+    const isOpen = isPublic(path);
+    const barred = access().check(accessRequest(request, !isOpen));
+    if (!barred && !isOpen) unproven.prove(request.socket);
+    const refusal = barred ?? oddAddress(path) ?? tooLargeByItself(request);
     if (refusal) refuse(response, refusal);
     else answer(request, response);
   };

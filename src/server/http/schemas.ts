@@ -20,6 +20,8 @@ export const stateKey = Type.Object({
 export const stateView = Type.Object({
   root_session_id: Type.String(),
   global_version: version,
+  /** With the version it names what led here; undefined before the first change. */
+  history: Type.Optional(Type.String()),
   keys: Type.Record(Type.String(), stateKey),
 });
 
@@ -32,6 +34,7 @@ export const stateEvent = Type.Object({
   op: operationName,
   global_version: version,
   last_of_commit: version,
+  history: Type.String(),
   updated_by: Type.Optional(Type.String()),
   deleted_by: Type.Optional(Type.String()),
   timestamp: time,

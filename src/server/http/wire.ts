@@ -22,7 +22,7 @@ export function keyToWire(entry: StateKey): JsonObject {
 
 /** An event of the WebSocket, of `events` and of a key's history. */
 export function changeToWire(root: string, change: StateChange): JsonObject {
-  const { key, value, version, op, globalVersion, lastOfCommit, by, at } = change;
+  const { key, value, version, op, globalVersion, lastOfCommit, history, by, at } = change;
   const isThere = value !== undefined;
   return {
     type: isThere ? 'state_key_updated' : 'state_key_deleted',
@@ -33,6 +33,7 @@ export function changeToWire(root: string, change: StateChange): JsonObject {
     op,
     global_version: globalVersion,
     last_of_commit: lastOfCommit,
+    history,
     [isThere ? 'updated_by' : 'deleted_by']: by,
     timestamp: at,
   };

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
 const AUTHENTICATE_MS = 5_000;
 const SUBSCRIPTIONS_MAX = 100;
 
+type SubscribeToState = Extract<ClientMessage, { readonly to: 'state' }>;
+
 export class ClientConnection {
   readonly #socket: WebSocket;
   readonly #sender: SocketSender;
@@ -75,7 +77,7 @@ export class ClientConnection {
       if (message.type === 'authenticate') await this.#authenticate(message.token);
       else if (!this.#known) this.#sender.close(CLOSE.unauthorized, 'the token must come first');
       else if (message.type === 'unsubscribe') await this.#unsubscribe(message.session);
-      else if (message.to === 'state') await this.#subscribe(message.session, message.since);
+      else if (message.to === 'state') await this.#subscribe(message);
       else await this.#subscribeTo(message.to);
     } catch (thrown) {
       await this.#fail(thrown);
@@ -103,24 +105,28 @@ export class ClientConnection {
     } else this.#sender.close(CLOSE.unauthorized, 'the token is wrong');
   }
 
-  async #subscribe(session: string, since: number | undefined): Promise<void> {
+  async #subscribe({ session, since, history }: SubscribeToState): Promise<void> {
     const feed = await this.#options.hub.stateFeed(session);
     const { root } = feed.state;
-    const current = await feed.state.globalVersion();
+    const goesOn = since === undefined || (await feed.state.continues(since, history));
+    const position = await feed.state.position();
+    const current = position.globalVersion;
     if (!this.#sender.isOpen) return;
     this.#states.get(root)?.end();
     if (!this.#states.has(root) && this.#states.size >= SUBSCRIPTIONS_MAX) {
       this.#sender.close(CLOSE.badMessage, 'too many subscriptions');
       return;
     }
-    const from = Math.min(since ?? current, current);
+    const from = goesOn ? (since ?? current) : current;
     const subscription = new StateSubscription(feed, this.#sender, from, (thrown) => this.#giveUp(thrown));
+    if (!goesOn) subscription.resyncFirst();
     this.#states.set(root, subscription);
     const note = {
       type: 'subscribed',
       to: 'state',
       root_session_id: root,
       global_version: current,
+      ...(position.history === undefined ? {} : { history: position.history }),
       since: from,
     };
     if (await this.#sender.message(note)) subscription.start();

@@ -1,8 +1,11 @@
 /** What a WebSocket client may say. */
 import { type Static, Type } from 'typebox';
 import { tryParseJson } from '../../core/json.js';
+import { isNestedDeeper } from '../../core/json-text-depth.js';
 import { lazySchema } from '../../core/schema-check.js';
 
+/** Deeper than any message is. */
+const DEPTH_MAX = 4;
 const strict = { additionalProperties: false } as const;
 const ClientMessage = Type.Union([
   /** The token, for those who can set no header: browsers. It must come first. */
@@ -13,6 +16,8 @@ const ClientMessage = Type.Union([
       to: Type.Literal('state'),
       session: Type.String({ minLength: 1, maxLength: 128 }),
       since: Type.Optional(Type.Integer({ minimum: 0 })),
+      /** Of the version `since`. */
+      history: Type.Optional(Type.String({ maxLength: 64 })),
     },
     strict,
   ),
@@ -28,6 +33,6 @@ const check = lazySchema(ClientMessage);
 
 /** Null for anything else. */
 export function parseClientMessage(text: string): ClientMessage | null {
-  const value = tryParseJson(text);
+  const value = isNestedDeeper(text, DEPTH_MAX) ? undefined : tryParseJson(text);
   return value !== undefined && check()(value) ? (value as ClientMessage) : null;
 }

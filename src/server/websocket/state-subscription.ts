@@ -23,6 +23,11 @@ export class StateSubscription {
     this.#onFailure = onFailure;
   }
 
+  /** The client has something that does not lead here: it is told to read the state anew. Before `start`. */
+  resyncFirst(): void {
+    this.#generation = -1;
+  }
+
   start(): void {
     this.#off = this.#feed.onMore(() => this.#wake());
     this.#wake();
@@ -71,9 +76,14 @@ export class StateSubscription {
   /** What came between is not known step by step: the client reads the state anew, and goes on from there. */
   async #resync(): Promise<void> {
     this.#generation = this.#feed.generation;
-    this.#sentTo = await this.#feed.state.globalVersion();
-    const root = this.#feed.state.root;
-    const message = { type: 'resync', root_session_id: root, global_version: this.#sentTo };
+    const { globalVersion, history } = await this.#feed.state.position();
+    this.#sentTo = globalVersion;
+    const message = {
+      type: 'resync',
+      root_session_id: this.#feed.state.root,
+      global_version: globalVersion,
+      ...(history === undefined ? {} : { history }),
+    };
     if (!(await this.#sender.message(message))) this.end();
   }
 }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { AccessCheck } from '../access/access-check.js';
 import type { Refusal } from '../access/refusal.js';
+import type { UnprovenConnections } from '../access/unproven-connections.js';
 import { PAGE_HEADERS } from '../dashboard/dashboard-assets.js';
 import { refusalReply } from '../http/problem.js';
 import { accessRequest } from '../http/request-listener.js';
@@ -16,6 +17,7 @@ import { CLOSE } from './socket-sender.js';
 export interface EventSocketsOptions {
   readonly hub: EventHub;
   readonly access: () => AccessCheck;
+  readonly unproven: UnprovenConnections;
   readonly stalledMs?: number;
   readonly onUnexpected: (thrown: unknown) => void;
 }
@@ -60,20 +62,25 @@ export class EventSockets {
       refuse(socket, refusal);
       return;
     }
+    if (authorization !== undefined) this.#options.unproven.prove(socket);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       const { hub, onUnexpected } = this.#options;
       const connection = new ClientConnection(opened, {
         hub,
-        isToken:
-          authorization === undefined
-            ? (given) => this.#options.access().judgeToken(given, asked.address) === 'right'
-            : null,
+        isToken: authorization === undefined ? (given) => this.#isToken(given, asked.address, socket) : null,
         stalledMs: this.#options.stalledMs ?? SERVER_LIMITS.stalledMs,
         onUnexpected,
       });
       this.#connections.add(connection);
       opened.on('close', () => this.#connections.delete(connection));
     });
+  }
+
+  #isToken(given: string, address: string, socket: Duplex): boolean {
+    const { access, unproven } = this.#options;
+    const isRight = access().judgeToken(given, address) === 'right';
+    if (isRight) unproven.prove(socket);
+    return isRight;
   }
 
   #wrongPath({ url = '' }: IncomingMessage): Refusal | null {

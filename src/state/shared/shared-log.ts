@@ -1,4 +1,5 @@
 /** The journal of one shared state, `changes.jsonl`, the state that it leads to, and the way back through its history. */
+import { randomBytes } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { damagedAtEnd } from '../../storage/journal-check.js';
@@ -111,7 +112,12 @@ export class SharedLog {
       const table = this.#table;
       const isDue = table.sinceSnapshot >= Math.max(SNAPSHOT_BYTES_MIN, table.keys.bytes);
       snapshot = isDue ? table.image(this.#options.tombstones) : null;
-      const record = encodeShared({ first: table.globalVersion + 1, ...decided, snapshot });
+      const record = encodeShared({
+        first: table.globalVersion + 1,
+        id: newRecordId(),
+        ...decided,
+        snapshot,
+      });
       return { record, done: () => true };
     });
     if (!isDone) await this.change(decide);
@@ -137,6 +143,21 @@ export class SharedLog {
     const table = await this.#startAt(globalVersion);
     for await (const changes of this.#replay(table, this.#table.globalVersion))
       for (const change of changes) if (change.globalVersion > globalVersion) yield change;
+  }
+
+  /** Whether what is here goes on from a version that somebody has. @param history of that version; not compared when undefined */
+  async continues(globalVersion: number, history: string | undefined): Promise<boolean> {
+    await this.refresh();
+    const table = this.#table;
+    if (globalVersion > table.globalVersion) return false;
+    if (globalVersion === 0 || history === undefined) return true;
+    if (globalVersion === table.globalVersion) return history === table.history;
+    try {
+      for await (const change of this.changesAfter(globalVersion - 1)) return change.history === history;
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'HISTORY_GONE')) throw thrown;
+    }
+    return false;
   }
 
   /** The state as it was; of a version inside a commit, as it was before that commit. @throws HISTORY_GONE */
@@ -270,7 +291,7 @@ export class SharedLog {
   #newBeginning(): JsonObject {
     const snapshot = raised(this.#table.image(Number.POSITIVE_INFINITY), this.#lost);
     const at = new Date(this.#options.nowMs()).toISOString();
-    return encodeShared({ first: snapshot.globalVersion + 1, at, commits: [], snapshot });
+    return encodeShared({ first: snapshot.globalVersion + 1, id: newRecordId(), at, commits: [], snapshot });
   }
 
   /** @throws JOURNAL_DAMAGED unless the record comes next */
@@ -297,6 +318,10 @@ export class SharedLog {
   close(): Promise<void> {
     return this.#journal.close();
   }
+}
+
+function newRecordId(): string {
+  return randomBytes(6).toString('base64url');
 }
 
 async function isAt(reader: Journal<JsonObject>, { seq, cursor }: SnapshotPlace): Promise<boolean> {

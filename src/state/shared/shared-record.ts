@@ -2,7 +2,7 @@
  * One record of the journal `changes.jsonl`: what was decided together, in order. The changes of one commit are there as a whole or
  * not at all; commits that waited for each other share a record, so that they share its sync.
  *
- *     {"first":15,"at":"2026-03-01T10:00:00.000Z","commits":[{"by":"child_a","changes":[{"key":"done","version":3,"op":"increment","delta":1}]}]}
+ *     {"first":15,"id":"q3Xv9aTz","at":"2026-03-01T10:00:00.000Z","commits":[{"by":"child_a","changes":[{"key":"done","version":3,"op":"increment","delta":1}]}]}
  *
  * From time to time a record starts with the whole state as it was before its changes: reading never goes further back, and what
  * lies before it may be removed.
@@ -38,9 +38,16 @@ export interface StateImage {
   readonly historyFrom: number;
   /** Made after damage: changes between this and the record before may be missing. */
   readonly recovered: boolean;
+  /** The id of the record that led to it; empty before the first change. */
+  readonly history: string;
 }
 
 export interface SharedRecord {
+  /**
+   * Of this record alone, random: a version with the id of its record names one history. A store that was restored from a backup
+   * writes the same versions again with other ids.
+   */
+  readonly id: string;
   /** The global version of the first change; that of the state plus one where there is none. */
   readonly first: number;
   /** ISO 8601, UTC. */
@@ -49,10 +56,11 @@ export interface SharedRecord {
   readonly snapshot: StateImage | null;
 }
 
-export function encodeShared({ first, at, commits, snapshot }: SharedRecord): JsonObject {
+export function encodeShared({ first, id, at, commits, snapshot }: SharedRecord): JsonObject {
   return {
     ...(snapshot ? { snapshot: encodeImage(snapshot) } : {}),
     first,
+    id,
     at,
     commits: commits.map(({ by, changes }) => ({ by, changes: changes.map(encodeChange) })),
   };
@@ -72,6 +80,7 @@ function encodeImage(image: StateImage): JsonObject {
     ...(image.forgotten.length > 0 ? { forgotten: [...image.forgotten] } : {}),
     ...(image.historyFrom > 0 ? { history_from: image.historyFrom } : {}),
     ...(image.recovered ? { recovered: true } : {}),
+    ...(image.history === '' ? {} : { history: image.history }),
   };
 }
 
@@ -95,7 +104,8 @@ export function decodeShared(row: JsonObject): SharedRecord | null {
   const decoded = commits.map(decodeCommit);
   const image = snapshot === undefined ? null : decodeImage(snapshot);
   if (decoded.includes(null) || (snapshot !== undefined && !image)) return null;
-  return { first, at, commits: decoded as Commit[], snapshot: image };
+  const id = typeof row['id'] === 'string' ? row['id'] : at; // records of earlier releases have none
+  return { first, id, at, commits: decoded as Commit[], snapshot: image };
 }
 
 function decodeCommit(row: JsonValue): Commit | null {
@@ -117,6 +127,7 @@ function decodeImage(row: JsonValue): StateImage | null {
     forgotten: forgotten.map(String),
     historyFrom: Number(row['history_from'] ?? 0),
     recovered: row['recovered'] === true,
+    history: typeof row['history'] === 'string' ? row['history'] : '',
   };
 }
 

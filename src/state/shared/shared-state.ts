@@ -22,7 +22,7 @@ import { type BatchResult, decideBatch, decideOne, decidePatch } from './shared-
 import { assertKey, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
 import { SharedLog, type SharedLogOptions } from './shared-log.js';
 import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
-import type { StateChange } from './shared-table.js';
+import type { SharedTable, StateChange } from './shared-table.js';
 
 export interface SharedStateOptions {
   /** The root session whose state it is. */
@@ -60,6 +60,8 @@ export interface StateKey {
 
 export interface StateView {
   readonly globalVersion: number;
+  /** See `StateChange.history`; undefined before the first change. */
+  readonly history?: string;
   /** By key. */
   readonly keys: readonly StateKey[];
 }
@@ -110,13 +112,29 @@ export class SharedState {
 
   async getAll(): Promise<StateView> {
     await this.#log.refresh();
-    return viewOf(this.#log.table.keys);
+    return viewOf(this.#log.table);
   }
 
   /** 0 before the first change. */
   async globalVersion(): Promise<number> {
     await this.#log.refresh();
     return this.#log.table.globalVersion;
+  }
+
+  /** What a client keeps with the state that it has, to ask later whether it may go on from there. */
+  async position(): Promise<{ readonly globalVersion: number; readonly history?: string }> {
+    await this.#log.refresh();
+    return positionOf(this.#log.table);
+  }
+
+  /**
+   * Whether a client that has the state of this version may go on from there. False beyond the newest version, and in another history:
+   * the store was restored from a backup, or is another one.
+   * @param history of the version; only the number counts without it
+   */
+  continues(globalVersion: number, history?: string): Promise<boolean> {
+    assertVersionNumber('globalVersion', globalVersion);
+    return this.#log.continues(globalVersion, history);
   }
 
   /**
@@ -207,13 +225,13 @@ export class SharedState {
     assertVersionNumber('globalVersion', globalVersion);
     const current = await this.globalVersion();
     if (globalVersion > current) throw invalid('globalVersion', `the state is at ${current}`);
-    return viewOf((await this.#log.at(globalVersion)).keys);
+    return viewOf(await this.#log.at(globalVersion));
   }
 
-  /** The changes after a version, oldest first. @throws HISTORY_GONE */
-  async changesSince(globalVersion: number, limit = 100): Promise<StateChange[]> {
+  /** The changes after a version, oldest first. @param history of that version, to be sure of it. @throws HISTORY_GONE */
+  async changesSince(globalVersion: number, limit = 100, history?: string): Promise<StateChange[]> {
     const changes: StateChange[] = [];
-    for await (const change of this.changesAfter(globalVersion)) {
+    for await (const change of this.changesAfter(globalVersion, history)) {
       if (changes.length >= limit) break;
       changes.push(change);
     }
@@ -221,9 +239,15 @@ export class SharedState {
   }
 
   /** The same, one by one. @throws HISTORY_GONE, INVALID_ARGUMENT */
-  async *changesAfter(globalVersion: number): AsyncGenerator<StateChange> {
-    assertVersionNumber('globalVersion', globalVersion);
+  async *changesAfter(globalVersion: number, history?: string): AsyncGenerator<StateChange> {
+    if (!(await this.continues(globalVersion, history))) throw await this.#otherHistory(globalVersion);
     for await (const change of this.#log.changesAfter(globalVersion)) yield copyOf(change);
+  }
+
+  async #otherHistory(wanted: number): Promise<RekindleError> {
+    const [newest, oldest] = [await this.globalVersion(), await this.oldestVersion()];
+    const text = `Version ${wanted} does not belong to this history; the state is at version ${newest}.`;
+    return new RekindleError('HISTORY_GONE', text, { details: { wanted, oldest, newest } });
   }
 
   /** `at` works from this version on. */
@@ -314,9 +338,14 @@ function keyOf(state: KeyState | undefined): StateKey | null {
   return { key, value: copyOf(state.value), version, createdAt, updatedAt, updatedBy, globalVersion };
 }
 
-function viewOf(layer: KeyLayer): StateView {
+function positionOf({ globalVersion, history }: SharedTable) {
+  return { globalVersion, ...(history === '' ? {} : { history }) };
+}
+
+function viewOf(table: SharedTable): StateView {
+  const layer: KeyLayer = table.keys;
   const keys = [...layer.own()].map(keyOf).filter((key) => key !== null);
-  return { globalVersion: layer.globalVersion, keys: keys.sort((a, b) => (a.key < b.key ? -1 : 1)) };
+  return { ...positionOf(table), keys: keys.sort((a, b) => (a.key < b.key ? -1 : 1)) };
 }
 
 /** Values belong to the state; what is given away is a copy. */

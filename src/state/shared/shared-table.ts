@@ -18,6 +18,8 @@ export interface StateChange {
   readonly value: JsonValue | undefined;
   /** Of the value as JSON; 0 where it was deleted. */
   readonly bytes: number;
+  /** With the version it names the history that led here: the same for both only in one history. */
+  readonly history: string;
   /** ISO 8601, UTC. */
   readonly at: string;
   /** Which session. */
@@ -32,6 +34,8 @@ export class SharedTable {
   snapshots: SnapshotPlace[] = [];
   /** See `StateImage.historyFrom`. */
   historyFrom = 0;
+  /** The id of the last record; empty before the first change. */
+  history = '';
 
   /** A state as a snapshot has it. */
   static of(image: StateImage): SharedTable {
@@ -49,6 +53,7 @@ export class SharedTable {
     this.keys.versionFloor = image.versionFloor;
     this.snapshots = [...image.earlier];
     this.historyFrom = image.historyFrom;
+    this.history = image.history;
   }
 
   get globalVersion(): number {
@@ -68,13 +73,14 @@ export class SharedTable {
       this.snapshots.push({ seq: place.seq, cursor: place.cursor, globalVersion: snapshot.globalVersion });
       this.sinceSnapshot = 0;
     }
+    if (record.commits.length > 0 || snapshot?.recovered) this.history = record.id;
     const applied: StateChange[] = [];
     for (const { by, changes } of record.commits) {
       const lastOfCommit = this.globalVersion + changes.length;
       for (const change of changes) {
         const state = this.keys.apply(change, { by, at: record.at });
         this.sinceSnapshot += payloadBytes(change);
-        applied.push(changeOf(state, change, lastOfCommit));
+        applied.push(changeOf(state, change, lastOfCommit, record.id));
       }
     }
     return applied;
@@ -92,6 +98,7 @@ export class SharedTable {
       forgotten,
       historyFrom: this.historyFrom,
       recovered: false,
+      history: this.history,
     };
   }
 
@@ -102,7 +109,12 @@ export class SharedTable {
   }
 }
 
-function changeOf(state: KeyState, { effect }: KeyChange, lastOfCommit: number): StateChange {
+function changeOf(
+  state: KeyState,
+  { effect }: KeyChange,
+  lastOfCommit: number,
+  history: string,
+): StateChange {
   const { key, version, value, bytes, updatedAt: at, updatedBy: by, globalVersion } = state;
-  return { globalVersion, lastOfCommit, key, version, op: effect.op, value, bytes, at, by };
+  return { globalVersion, lastOfCommit, key, version, op: effect.op, value, bytes, history, at, by };
 }

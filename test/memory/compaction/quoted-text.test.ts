@@ -105,13 +105,13 @@ function memoryText(episodic: readonly string[], semantic: readonly string[]): s
 const called = (name: string): Message => ({
   role: 'assistant',
   content: null,
-  toolPayload: { kind: 'tool_calls', toolCalls: [{ id: 'c1', name, arguments: {} }] },
+  toolPayload: { toolCalls: [{ id: 'c1', name, arguments: {} }] },
 });
 
 describe('a memory message', () => {
   it('keeps text that looks like nothing else as it is', () => {
-    expect(memoryText(['They talked.'], ['Likes "green" tea.'])).toBe(
-      '[MEMORY:EPISODIC]\n1) They talked.\n\n[MEMORY:SEMANTIC]\n- Likes "green" tea.',
+    expect(memoryText(['They talked.'], ["Likes Ann's tea (3 cups)."])).toBe(
+      "[MEMORY:EPISODIC]\n1) They talked.\n\n[MEMORY:SEMANTIC]\n- Likes Ann's tea (3 cups).",
     );
   });
 
@@ -188,7 +188,6 @@ describe('the prompt of the model summarizer', () => {
           role: 'tool',
           content: null,
           toolPayload: {
-            kind: 'tool_result',
             toolCallId: 'c1',
             toolName: name,
             toolResult: { [text]: text },

@@ -42,7 +42,7 @@ async function readFrom(url: string): Promise<unknown> {
 
 async function switchTlsOn(): Promise<void> {
   const key = path.join(folder, 'server.key');
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:0.0.0.0'];
   const made = ['-keyout', key, '-out', certificate()];
   execFileSync(
     'openssl',

@@ -2,7 +2,7 @@
 import { token } from './api.js';
 
 /**
- * @typedef {{ session: string, since: number, onEvent: (event: import('./wire.js').StateEvent) => void, onResync: () => void }} StateSubscription
+ * @typedef {{ session: string, since: number, history?: string | undefined, onEvent: (event: import('./wire.js').StateEvent) => void, onResync: () => void }} StateSubscription
  */
 
 const RETRY_MS = [500, 1_000, 2_000, 5_000];
@@ -52,9 +52,11 @@ export class Live {
     const version = message.global_version ?? 0;
     if (state && message.type === 'resync') {
       state.since = version;
+      state.history = message.history;
       state.onResync();
     } else if (state && version > state.since && message.type.startsWith('state_')) {
       state.since = version;
+      state.history = message.history;
       state.onEvent(/** @type {import('./wire.js').StateEvent} */ (message));
     }
     for (const listener of this.#listeners) listener(message);
@@ -66,8 +68,8 @@ export class Live {
   }
 
   /** @param {StateSubscription} state */
-  #subscribe({ session, since }) {
-    this.#send({ type: 'subscribe', to: 'state', session, since });
+  #subscribe({ session, since, history }) {
+    this.#send({ type: 'subscribe', to: 'state', session, since, history });
   }
 
   /** Changes of one root after a version. The returned function ends it. @param {string} root @param {StateSubscription} state */

@@ -4,7 +4,7 @@ import { KeyHistory } from './key-history.js';
 import { html, useEffect, useRef, useState } from './preact.js';
 import { jsonText, LongText, Problem, Time } from './text.js';
 
-/** @typedef {{ root: string, version: number, oldest: number, keys: Map<string, import('./wire.js').StateKey> }} Shown */
+/** @typedef {{ root: string, version: number, history: string | undefined, oldest: number, keys: Map<string, import('./wire.js').StateKey> }} Shown */
 
 /** @param {{ id: string, live: import('./live.js').Live }} props */
 export function StateView({ id, live }) {
@@ -25,6 +25,7 @@ export function StateView({ id, live }) {
         off = live.watchState(loaded.root, {
           session: id,
           since: loaded.version,
+          history: loaded.history,
           onEvent: (event) => {
             setState((before) => before && withEvent(before, event));
             setChanged(event.key);
@@ -63,6 +64,7 @@ function shownOf(view, oldest) {
   return {
     root: view.root_session_id,
     version: view.global_version,
+    history: view.history,
     oldest,
     keys: new Map(Object.entries(view.keys)),
   };

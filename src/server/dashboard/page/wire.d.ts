@@ -26,6 +26,7 @@ export interface StateKey {
 export interface StateView {
   readonly root_session_id: string;
   readonly global_version: number;
+  readonly history?: string;
   readonly keys: Readonly<Record<string, StateKey>>;
 }
 
@@ -165,5 +166,6 @@ export interface LiveMessage {
   readonly type: string;
   readonly root_session_id?: string;
   readonly global_version?: number;
+  readonly history?: string;
   readonly agent_id?: string;
 }

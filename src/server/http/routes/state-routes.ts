@@ -94,12 +94,13 @@ const readAll: Route = {
   async handle(request, services) {
     const { state } = await open(request, services);
     const at = wholeNumber(request, 'at');
-    const { globalVersion, keys } = at === null ? await state.getAll() : await state.at(at);
+    const { globalVersion, history, keys } = at === null ? await state.getAll() : await state.at(at);
     const headers = { ETag: tagOf(globalVersion) };
     if (hasCurrent(request, headers.ETag)) return { status: 304, headers };
     const body = {
       root_session_id: state.root,
       global_version: globalVersion,
+      ...(history === undefined ? {} : { history }),
       keys: Object.fromEntries(keys.map((entry) => [entry.key, keyToWire(entry)])),
     };
     return ok(body, headers);
@@ -245,12 +246,21 @@ const events: Route = {
   summary: 'The changes after a global version, oldest first',
   parameters: [
     number('since', 'A global version. Default 0: from the beginning.'),
+    {
+      name: 'history',
+      in: 'query',
+      description: 'The history of that version, to be sure that it is of this store.',
+      schema: Type.String(),
+    },
     number('limit', `At most ${EVENTS_MAX}. Default 100.`),
   ],
   responses: {
     200: { description: 'Go on with the global version of the last one.', schema: schemas.stateEvents },
     404: noSession,
-    410: { description: 'So old changes are not kept.', schema: schemas.problemDetails },
+    410: {
+      description: 'So old changes are not kept, or the version is of another history: read the state anew.',
+      schema: schemas.problemDetails,
+    },
   },
   async handle(request, services) {
     const { state } = await open(request, services);
@@ -258,7 +268,8 @@ const events: Route = {
     const limit = wholeNumber(request, 'limit', EVENTS_MAX) ?? 100;
     const events: JsonObject[] = [];
     let bytes = 0;
-    for await (const change of state.changesAfter(since)) {
+    const history = request.query.get('history') ?? undefined;
+    for await (const change of state.changesAfter(since, history)) {
       if (events.length >= limit || bytes >= EVENTS_BYTES) break;
       events.push(changeToWire(state.root, change));
       bytes += change.bytes;
