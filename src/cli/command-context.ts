@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { isRekindleError, messageOf } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { escapeUnsafe } from '../core/unsafe-characters.js';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { StorageBackend } from '../storage/ports.js';
@@ -48,9 +49,7 @@ export async function runCommand(
     storage,
     json,
     print: (lines, value) => {
-      process.stdout.write(
-        json ? `${JSON.stringify(value, null, 2)}\n` : `${lines.map(safeText).join('\n')}\n`,
-      );
+      process.stdout.write(json ? `${jsonText(value)}\n` : `${lines.map(safeText).join('\n')}\n`);
     },
     note: (line) => {
       if (!json && process.stderr.isTTY) process.stderr.write(`${line}\n`);
@@ -71,9 +70,14 @@ export async function runCommand(
   }
 }
 
+/** Terminals obey C1 controls and marks of direction, which JSON leaves as they are: they become `\u` escapes, the same JSON. */
+function jsonText(value: unknown): string {
+  return escapeUnsafe(JSON.stringify(value, null, 2));
+}
+
 export function showError(thrown: unknown, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify({ error: errorToJson(thrown) }, null, 2)}\n`);
+    process.stdout.write(`${jsonText({ error: errorToJson(thrown) })}\n`);
     return;
   }
   if (isRekindleError(thrown)) {

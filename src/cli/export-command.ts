@@ -7,7 +7,7 @@ import { EXPORTERS } from '../messages/exporters/exporters.js';
 import type { TranscriptExporter } from '../messages/exporters/transcript-exporter.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { writeNewFile } from './new-file.js';
-import { excerpt } from './safe-text.js';
+import { excerpt, safeText } from './safe-text.js';
 
 interface ExportCommandOptions extends CommonOptions {
   readonly format: string;
@@ -48,7 +48,7 @@ export function addExportCommand(program: Command): void {
           messages: messages.length,
         });
       } else if (json) print([], { format: exporter.format, text: [...pieces].join('') });
-      else for (const piece of pieces) process.stdout.write(piece);
+      else for (const piece of pieces) process.stdout.write(process.stdout.isTTY ? safeText(piece) : piece);
       return undefined;
     }),
   );

@@ -3,10 +3,12 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { packageVersion } from './package-version.js';
+import { safeText } from './safe-text.js';
 
 const program = new Command('rekindle')
   .description('Brings an AI agent back after its process died: the exact working context, with a report.')
   .version(packageVersion())
+  .configureOutput({ outputError: (text, write) => write(safeText(text)) }) // it echoes arguments
   .showHelpAfterError('(see: rekindle --help)')
   .enablePositionalOptions() // `--version` after a command is the command's own
   .exitOverride();

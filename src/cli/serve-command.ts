@@ -42,7 +42,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
     token: token.token,
     version: packageVersion(),
     onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
-    ...(options.port === undefined ? {} : { port: wholeNumber(options.port, '--port', 0) }),
+    ...(options.port === undefined ? {} : { port: wholeNumber(options.port, '--port', 0, 65_535) }),
     ...(options.host === undefined ? {} : { host: options.host }),
     allowedHosts: options.allowHost ?? [],
     allowedOrigins: options.allowOrigin ?? [],

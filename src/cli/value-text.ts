@@ -17,12 +17,12 @@ export function typedValue(text: string): JsonValue {
 }
 
 /** A whole number of a command line. @throws INVALID_ARGUMENT */
-export function wholeNumber(text: string, name: string, min = 1): number {
+export function wholeNumber(text: string, name: string, min = 1, max = Number.MAX_SAFE_INTEGER): number {
   const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= min && /^\d+$/.test(text)) return number;
+  if (Number.isSafeInteger(number) && number >= min && number <= max && /^\d+$/.test(text)) return number;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `${name} has to be a whole number from ${min}, not ${JSON.stringify(text)}.`,
+    `${name} has to be a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}, not ${JSON.stringify(text)}.`,
     {
       details: { argument: name, given: text },
     },

@@ -1,6 +1,7 @@
 /** Folders that the platform has for programs. */
 import os from 'node:os';
 import path from 'node:path';
+import { RekindleError } from '../../core/errors.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,8 +34,18 @@ export function defaultKeyFile(
   return join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'rekindle', 'master-keys.json');
 }
 
+/** @throws INVALID_ARGUMENT for an account without a home folder */
+function accountHome(): string {
+  try {
+    return os.homedir();
+  } catch (cause) {
+    const text = 'No home folder is known. Set HOME, or say with REKINDLE_DATA_DIR where the data is.';
+    throw new RekindleError('INVALID_ARGUMENT', text, { details: { field: 'HOME' }, cause });
+  }
+}
+
 function at(environment: Environment, platform: NodeJS.Platform) {
   const isWindows = platform === 'win32';
-  const home = environment[isWindows ? 'USERPROFILE' : 'HOME'] || os.homedir();
+  const home = environment[isWindows ? 'USERPROFILE' : 'HOME'] || accountHome();
   return { home, join: isWindows ? path.win32.join : path.posix.join };
 }

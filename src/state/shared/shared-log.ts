@@ -1,11 +1,11 @@
 /** The journal of one shared state, `changes.jsonl`, the state that it leads to, and the way back through its history. */
-import { randomBytes } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { damagedAtEnd } from '../../storage/journal-check.js';
 import { JOURNAL_START } from '../../storage/journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Name, StorageBackend } from '../../storage/ports.js';
 import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
+import { fitting, historyGone, newRecordId, raised } from './shared-history.js';
 import {
   decodeShared,
   encodeShared,
@@ -320,10 +320,6 @@ export class SharedLog {
   }
 }
 
-function newRecordId(): string {
-  return randomBytes(6).toString('base64url');
-}
-
 async function isAt(reader: Journal<JsonObject>, { seq, cursor }: SnapshotPlace): Promise<boolean> {
   try {
     for await (const entry of reader.read({ after: seq - 1, cursor, limit: 1 }))
@@ -332,30 +328,4 @@ async function isAt(reader: Journal<JsonObject>, { seq, cursor }: SnapshotPlace)
     if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment is not there
   }
   return false;
-}
-
-/** Whole commits, as long as they end at or before a version. */
-function fitting(from: number, to: number): (commit: SharedRecord['commits'][number]) => boolean {
-  let reached = from;
-  return ({ changes }) => {
-    reached += changes.length;
-    return reached <= to;
-  };
-}
-
-function raised(image: StateImage, lost: number): StateImage {
-  return {
-    ...image,
-    recovered: true,
-    historyFrom: image.globalVersion + lost,
-    globalVersion: image.globalVersion + lost,
-    versionFloor: image.versionFloor + lost,
-    keys: image.keys.map((state) => ({ ...state, version: state.version + lost })),
-    earlier: [],
-  };
-}
-
-function historyGone(name: Name, wanted: number, oldest: number): RekindleError {
-  const text = `Version ${wanted} of ${name.join('/')} was removed; the oldest that is there is ${oldest}.`;
-  return new RekindleError('HISTORY_GONE', text, { details: { name: [...name], wanted, oldest } });
 }

@@ -17,7 +17,7 @@ import {
   type StateOperation,
   type VersionCondition,
 } from './key-decision.js';
-import type { KeyLayer, KeyState } from './key-layer.js';
+import type { KeyState } from './key-layer.js';
 import { type BatchResult, decideBatch, decideOne, decidePatch } from './shared-commit.js';
 import { assertKey, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
 import { SharedLog, type SharedLogOptions } from './shared-log.js';
@@ -117,19 +117,17 @@ export class SharedState {
 
   /** 0 before the first change. */
   async globalVersion(): Promise<number> {
-    await this.#log.refresh();
-    return this.#log.table.globalVersion;
+    return (await this.position()).globalVersion;
   }
 
-  /** What a client keeps with the state that it has, to ask later whether it may go on from there. */
-  async position(): Promise<{ readonly globalVersion: number; readonly history?: string }> {
+  /** What a client keeps, to ask later whether it may go on from there. */
+  async position(): Promise<Omit<StateView, 'keys'>> {
     await this.#log.refresh();
     return positionOf(this.#log.table);
   }
 
   /**
-   * Whether a client that has the state of this version may go on from there. False beyond the newest version, and in another history:
-   * the store was restored from a backup, or is another one.
+   * Whether a client with the state of this version may go on from there: false beyond the newest version, and in another history.
    * @param history of the version; only the number counts without it
    */
   continues(globalVersion: number, history?: string): Promise<boolean> {
@@ -245,8 +243,8 @@ export class SharedState {
   }
 
   async #otherHistory(wanted: number): Promise<RekindleError> {
-    const [newest, oldest] = [await this.globalVersion(), await this.oldestVersion()];
-    const text = `Version ${wanted} does not belong to this history; the state is at version ${newest}.`;
+    const [newest, oldest] = await Promise.all([this.globalVersion(), this.oldestVersion()]);
+    const text = `Version ${wanted} is not of this history; the state is at version ${newest}.`;
     return new RekindleError('HISTORY_GONE', text, { details: { wanted, oldest, newest } });
   }
 
@@ -338,13 +336,11 @@ function keyOf(state: KeyState | undefined): StateKey | null {
   return { key, value: copyOf(state.value), version, createdAt, updatedAt, updatedBy, globalVersion };
 }
 
-function positionOf({ globalVersion, history }: SharedTable) {
-  return { globalVersion, ...(history === '' ? {} : { history }) };
-}
+const positionOf = ({ globalVersion, history }: SharedTable) =>
+  history === '' ? { globalVersion } : { globalVersion, history };
 
 function viewOf(table: SharedTable): StateView {
-  const layer: KeyLayer = table.keys;
-  const keys = [...layer.own()].map(keyOf).filter((key) => key !== null);
+  const keys = [...table.keys.own()].map(keyOf).filter((key) => key !== null);
   return { ...positionOf(table), keys: keys.sort((a, b) => (a.key < b.key ? -1 : 1)) };
 }
 

@@ -2,13 +2,12 @@
 import { isIPv4 } from 'node:net';
 import type { ClientConfig } from 'pg';
 import { messageOf, RekindleError } from '../../core/errors.js';
-import type { PgModule } from './postgres-pool.js';
 
 /**
  * @param config with the URL of the user
  * @returns the same with TLS where the host is remote and neither the URL nor PGSSLMODE says something about it
  */
-export function withSecurity(pg: PgModule, config: ClientConfig): ClientConfig {
+export function withSecurity(pg: Pick<typeof import('pg'), 'Client'>, config: ClientConfig): ClientConfig {
   // The driver's own reading of URL and environment, so that both mean the same host.
   const { host, ssl } = new pg.Client(config) as unknown as { readonly host?: string; readonly ssl: unknown };
   if (ssl || isLocal(host ?? '') || isSwitchedOff(config.connectionString ?? '')) return config;
