@@ -24,15 +24,23 @@ export class EarlierRows {
   /** Whether the row is there already. @throws AGENT_EXISTS when another row stands in its place */
   async has(row: JsonObject): Promise<boolean> {
     if (this.#left === 0) return false;
-    this.#left -= 1;
-    const next = await this.#rows.next();
-    const stands = !next.done && next.value.kind === 'record' ? next.value.record : null;
+    let stands = await this.#next();
+    while (stands?.['trace_type'] === 'journal') stands = await this.#next(); // it says who may read the journal
+    if (!stands && this.#left === 0) return false;
     if (stands && keyOf(stands) === keyOf(row)) return true;
     throw new RekindleError(
       'AGENT_EXISTS',
       `The import of another transcript as ${JSON.stringify(this.#agentId)} was not finished. Repeat that one, or choose another id.`,
       { details: { agentId: this.#agentId } },
     );
+  }
+
+  /** Null at the end, and for what is damaged. */
+  async #next(): Promise<JsonObject | null> {
+    if (this.#left === 0) return null;
+    this.#left -= 1;
+    const next = await this.#rows.next();
+    return !next.done && next.value.kind === 'record' ? next.value.record : null;
   }
 }
 
