@@ -44,8 +44,8 @@ export class EarlierRows {
   }
 }
 
-/** What the transcript says; when it was read is of no matter. */
+/** What the transcript says. When it was read, and what the journal adds to a row, is of no matter. */
 function keyOf(row: JsonObject): string {
-  const { id: _, ts: __, last_compaction_ts: ___, ...said } = row;
+  const { id: _, ts: __, last_compaction_ts: ___, agent_id: ____, reader: _____, ...said } = row;
   return canonicalJson(said);
 }

@@ -130,6 +130,23 @@ describe('an import that was interrupted', () => {
     });
   });
 
+  it('goes on after a compaction, too', async () => {
+    const summary = { role: 'user', content: 'So far.', metadata: { kind: 'compaction_summary' } };
+    const thought = { role: 'assistant', content: [{ type: 'thinking', thinking: 'x', signature: 's' }] };
+    const list = [...messages.slice(0, 3), summary, thought, ...messages.slice(6, 40)];
+    const compacted = JSON.stringify(list.filter((message) => !('tool_calls' in message)));
+    const storage = new MemoryStorage();
+    const onProgress = () => {
+      throw new RekindleError('ABORTED', 'The process was killed.');
+    };
+    await expect(importTranscript(storage, AGENT, sourceOf(compacted), { onProgress })).rejects.toMatchObject(
+      { code: 'ABORTED' },
+    );
+    const report = await importTranscript(storage, AGENT, sourceOf(compacted));
+    expect(report.format).toBe('anthropic');
+    expect(JSON.stringify(await restored(storage))).toContain('So far.');
+  });
+
   it('is not continued with another transcript', async () => {
     const storage = await interrupted();
     const other = JSON.stringify({ messages: [user('something else'), ...messages] });
