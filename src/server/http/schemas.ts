@@ -44,6 +44,8 @@ export const stateEvents = Type.Object({
   root_session_id: Type.String(),
   global_version: version,
   oldest_version: version,
+  /** The version asked for is beyond the newest, or of another history: read the state anew. */
+  resync: Type.Optional(Type.Literal(true)),
   events: Type.Array(stateEvent),
 });
 

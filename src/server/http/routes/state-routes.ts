@@ -258,7 +258,7 @@ const events: Route = {
     200: { description: 'Go on with the global version of the last one.', schema: schemas.stateEvents },
     404: noSession,
     410: {
-      description: 'So old changes are not kept, or the version is of another history: read the state anew.',
+      description: 'So old changes are not kept.',
       schema: schemas.problemDetails,
     },
   },
@@ -269,7 +269,8 @@ const events: Route = {
     const events: JsonObject[] = [];
     let bytes = 0;
     const history = request.query.get('history') ?? undefined;
-    for await (const change of state.changesAfter(since, history)) {
+    const goesOn = await state.continues(since, history);
+    for await (const change of goesOn ? state.changesAfter(since) : []) {
       if (events.length >= limit || bytes >= EVENTS_BYTES) break;
       events.push(changeToWire(state.root, change));
       bytes += change.bytes;
@@ -278,6 +279,7 @@ const events: Route = {
       root_session_id: state.root,
       global_version: await state.globalVersion(),
       oldest_version: await state.oldestVersion(),
+      ...(goesOn ? {} : { resync: true }),
       events,
     };
     return ok(body);
