@@ -20,6 +20,11 @@ export function tryParseJson(text: string): JsonValue | undefined {
   }
 }
 
+/** The text, or another where the value is none. `String` throws for an object with a key `toString` of its own. */
+export function textOr(value: JsonValue | undefined, otherwise = ''): string {
+  return typeof value === 'string' ? value : otherwise;
+}
+
 /** Assignment that cannot reach a prototype: `__proto__` becomes an ordinary own key. */
 export function setOwn(target: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {

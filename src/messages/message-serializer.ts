@@ -150,14 +150,12 @@ function isContentPart(part: ContentPart): boolean {
   if (part.type === 'reasoning') return isJsonObject(part.reasoning) && isReasoningItem(part.reasoning);
   if (part.type !== 'media') return false;
   const media: unknown = part.media;
-  if (!isJsonObject(media) || !MEDIA_KINDS.has(media['kind'])) return false;
-  const { ref, mime, name } = media as {
-    readonly ref?: unknown;
-    readonly mime?: unknown;
-    readonly name?: unknown;
-  };
   return (
-    typeof ref === 'string' && [mime, name].every((text) => text === undefined || typeof text === 'string')
+    isJsonObject(media) &&
+    MEDIA_KINDS.has(media['kind']) &&
+    typeof media['ref'] === 'string' &&
+    ['mime', 'name'].every((key) => isOptionalText(media[key])) &&
+    ['bytes', 'width', 'height'].every((key) => media[key] === undefined || Number.isFinite(media[key]))
   );
 }
 

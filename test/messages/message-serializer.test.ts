@@ -30,8 +30,15 @@ describe('a message', () => {
     );
   });
 
-  it('has no medium whose type or name is no text: what shows it would fail', () => {
-    for (const odd of [{ mime: 600 }, { name: ['a'] }, { mime: null }]) {
+  it('has no medium whose type or name is no text, or whose sizes are no numbers: what shows it would fail', () => {
+    for (const odd of [
+      { mime: 600 },
+      { name: ['a'] },
+      { mime: null },
+      { width: '8' },
+      { height: [8] },
+      { bytes: {} },
+    ]) {
       const media = { kind: 'image', ref: 'https://example.com/a.png', ...odd };
       const read = messageFromJson({
         role: 'user',

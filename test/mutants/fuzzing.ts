@@ -7,11 +7,11 @@ function fuzz(target: string, inputs = 3_000): readonly string[] {
 
 export const fuzzing: readonly Mutant[] = [
   ...inFile('src/server/websocket/client-message.ts', fuzz('frames'), [
-    ['frame-raw-error', 'const value = tryParseJson(text);', 'const value = JSON.parse(text);'],
+    ['frame-raw-error', ': tryParseJson(text);', ': (JSON.parse(text) as JsonValue);'],
     [
       'frame-unhandled-rejection',
-      'const value = tryParseJson(text);',
-      "const value = tryParseJson(text);\n  if (value === undefined) void Promise.reject(new TypeError('no JSON'));",
+      ': tryParseJson(text);',
+      ": tryParseJson(text);\n  if (value === undefined) void Promise.reject(new TypeError('no JSON'));",
     ],
   ]),
   ...inFile('src/storage/file/journal-line.ts', fuzz('journal-lines'), [
@@ -48,11 +48,7 @@ export const fuzzing: readonly Mutant[] = [
     ],
   ]),
   ...inFile('src/messages/message-serializer.ts', fuzz('messages', 6_000), [
-    [
-      'medium-of-no-type',
-      "[mime, name].every((text) => text === undefined || typeof text === 'string')",
-      'true',
-    ],
+    ['medium-of-no-type', "['mime', 'name'].every((key) => isOptionalText(media[key]))", 'true'],
   ]),
   ...inFile('src/server/http/http-app.ts', fuzz('http', 1_000), [
     [

@@ -11,6 +11,8 @@ export type Verdict = 'caught' | 'survived' | 'broken';
 /** A change may make a test wait for ever: that is noticed, too. */
 const TIME_MS = 180_000;
 const VITEST = 'node_modules/vitest/vitest.mjs';
+/** What the scripts print when they found something; that one ends with 1 may have other reasons. */
+const FOUND = /^ *(?:VIOLATION|FOUND) /m;
 const NOT_LOADED = /Transform failed|SyntaxError|ReferenceError|PARSE_ERROR|does not provide an export/;
 
 interface Ended {
@@ -22,8 +24,9 @@ export async function judge(tree: PrivateTree, mutant: Mutant): Promise<Verdict>
   return tree.withMutant(mutant, async () => {
     const ended = await run(tree.root, argumentsFor(mutant, tree.root));
     if (ended.code === 0) return 'survived';
-    const failed = mutant.caughtBy[0]!.endsWith('run.ts') || (await hasFailedTests(tree.root));
-    return ended.code !== null && (!failed || NOT_LOADED.test(ended.output)) ? 'broken' : 'caught';
+    if (ended.code === null) return 'caught';
+    if (mutant.caughtBy[0]!.endsWith('run.ts')) return FOUND.test(ended.output) ? 'caught' : 'broken';
+    return (await hasFailedTests(tree.root)) && !NOT_LOADED.test(ended.output) ? 'caught' : 'broken';
   });
 }
 

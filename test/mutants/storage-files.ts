@@ -65,6 +65,12 @@ const sealing = inFile(`${FILE}/journal-sealing.ts`, FAULTS, [
   await createDurably(fs, aside, bytes);`,
     [`${TESTS}/sync-order.test.ts`],
   ],
+  [
+    'journal-archive-loses-both-names',
+    'await fs.syncFolder(folder);\n  await fs.unlink(file);',
+    'await fs.unlink(file);\n  await fs.syncFolder(folder);',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
 ]);
 
 const recovery = inFile(`${FILE}/journal-recovery.ts`, FAULTS, [
@@ -95,14 +101,6 @@ const journal = inFile(`${FILE}/file-journal.ts`, CONFORMANCE, [
     'next.prevSeq < seq;',
     'next.prevSeq <= seq;',
     [...CONFORMANCE, `${TESTS}/journal-segments.test.ts`],
-  ],
-  [
-    'journal-archive-loses-both-names',
-    `    await this.#fs.syncFolder(this.#files.archiveFolder);
-    await this.#fs.unlink(file);`,
-    `    await this.#fs.unlink(file);
-    await this.#fs.syncFolder(this.#files.archiveFolder);`,
-    [`${TESTS}/sync-order.test.ts`],
   ],
 ]);
 
@@ -135,8 +133,8 @@ const documents = inFile(
     ],
     [
       'document-overwrites-a-fast-person',
-      'await check();\n      await this.#rename(made, target);',
-      'await this.#rename(made, target);',
+      'await this.#assertVersion(name, to, expected);\n      if (await',
+      'if (await',
       [`${TESTS}/file-documents.test.ts`, 'test/state/durable/human-edits.test.ts'],
     ],
     [

@@ -7,7 +7,7 @@
  */
 import { RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
-import type { JsonObject } from '../../core/json.js';
+import { type JsonObject, textOr } from '../../core/json.js';
 import type { Boundary, ForeignTrace, Trace } from './trace.js';
 
 export interface JournalHeader {
@@ -49,8 +49,8 @@ const BOUNDARY_READERS: Readonly<Record<Boundary['kind'], number>> = {
 const WITHOUT_EFFECT = new Set(['tool_continuation', 'operation_boundary', 'provider_compaction_boundary']);
 
 export function readerNeededBy(row: JsonObject): number {
-  const type = String(row['trace_type']);
-  const boundary = type === 'boundary' ? readerOf(BOUNDARY_READERS, String(row['boundary'])) : 1;
+  const type = textOr(row['trace_type']);
+  const boundary = type === 'boundary' ? readerOf(BOUNDARY_READERS, textOr(row['boundary'])) : 1;
   return Math.max(readerOf(TRACE_READERS, type), boundary);
 }
 

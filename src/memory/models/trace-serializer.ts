@@ -236,11 +236,11 @@ function boundaryOf(row: JsonObject): Body {
 function boundaryFromJson(row: JsonObject): Boundary | null {
   switch (row['boundary']) {
     case 'system':
-      return { kind: 'system', systemPrompt: String(row['system_prompt'] ?? '') };
+      return { kind: 'system', systemPrompt: optionalTextOf(row, 'system_prompt') };
     case 'base':
       return {
         kind: 'base',
-        reason: String(row['reason'] ?? ''),
+        reason: optionalTextOf(row, 'reason'),
         epochId: integerOf(row, 'epoch_id'),
         lastCompactionTs: typeof row['last_compaction_ts'] === 'number' ? row['last_compaction_ts'] : null,
         lastTurn: integerOf(row, 'last_turn'),
@@ -255,7 +255,7 @@ function boundaryFromJson(row: JsonObject): Boundary | null {
         codes: listOf(row, 'codes').map(String),
       };
     case 'compaction_failed':
-      return { kind: 'compaction_failed', reason: String(row['reason'] ?? '') };
+      return { kind: 'compaction_failed', reason: optionalTextOf(row, 'reason') };
     default:
       return null;
   }
@@ -276,6 +276,10 @@ function textOf(row: JsonObject, key: string): string {
   const value = row[key];
   if (typeof value !== 'string') throw invalid(key, 'a text');
   return value;
+}
+
+function optionalTextOf(row: JsonObject, key: string): string {
+  return row[key] === undefined || row[key] === null ? '' : textOf(row, key);
 }
 
 function integerOf(row: JsonObject, key: string): number {

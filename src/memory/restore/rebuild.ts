@@ -6,7 +6,7 @@
  * exist (a folder of the original project), turns that one of them covers come in as memory instead of verbatim.
  */
 import { RekindleError } from '../../core/errors.js';
-import type { JsonObject } from '../../core/json.js';
+import { type JsonObject, textOr } from '../../core/json.js';
 import type { Journal, JournalEntry, JournalRecord } from '../../storage/ports.js';
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
 import type { MemoryManager } from '../memory-manager.js';
@@ -103,7 +103,7 @@ async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEn
  */
 export async function isOriginals(journal: Journal<JsonObject>): Promise<boolean> {
   for await (const entry of journal.readBackward()) {
-    if (entry.kind === 'record' && OUR_ID.test(String(entry.record['id']))) return false;
+    if (entry.kind === 'record' && OUR_ID.test(textOr(entry.record['id']))) return false;
   }
   return true;
 }

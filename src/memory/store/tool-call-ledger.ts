@@ -9,7 +9,7 @@
  */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { turnNumber } from '../../core/ids.js';
-import type { JsonObject, JsonValue } from '../../core/json.js';
+import { type JsonObject, type JsonValue, textOr } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { Journal } from '../../storage/ports.js';
 
@@ -167,7 +167,7 @@ export class ToolCallLedger {
   }
 
   #apply(row: JsonObject): void {
-    const key = keyOf({ callId: String(row['call_id'] ?? ''), turnId: String(row['turn_id'] ?? '') });
+    const key = keyOf({ callId: textOr(row['call_id']), turnId: textOr(row['turn_id']) });
     const entry = this.#entries.get(key) ?? {
       started: false,
       finished: false,
@@ -183,7 +183,8 @@ export class ToolCallLedger {
       entry.outcome = null;
     } else if (row['event'] === 'finished') {
       entry.finished = true;
-      if ('error' in row) entry.outcome = { result: null, error: String(row['error']) };
+      if ('error' in row)
+        entry.outcome = { result: null, error: textOr(row['error'], JSON.stringify(row['error'])) };
       else if ('result' in row) entry.outcome = { result: row['result'] ?? null, error: null };
     }
     this.#entries.set(key, entry);

@@ -1,6 +1,6 @@
 /** The tools with which an agent looks at its own memory. They read, and change nothing; whose memory it is, is bound here. */
 import { RekindleError } from '../../core/errors.js';
-import type { JsonObject, JsonValue } from '../../core/json.js';
+import { type JsonObject, type JsonValue, textOr } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { tracesBackward } from '../maintenance/recent-traces.js';
@@ -67,7 +67,7 @@ function recentTurnsTool(options: MemoryToolOptions): ToolDefinition {
       const turns = new Map<string, JsonObject[]>();
       for await (const { row } of tracesBackward(options.backend, options.agentId)) {
         if (!isSpeech(row)) continue;
-        const turn = String(row['turn_id']);
+        const turn = textOr(row['turn_id']);
         if (!turns.has(turn) && turns.size === wanted) break;
         const events = turns.get(turn) ?? [];
         turns.set(turn, events);

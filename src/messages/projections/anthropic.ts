@@ -127,10 +127,14 @@ function addAssistant(message: Message, preparation: Preparation, out: Anthropic
   else preparation.note('message-omitted', 'nothing of it can be sent here');
 }
 
+/** What was signed or encrypted is not blank; a tool that lost it may have kept an empty text. */
+function isFilled(text: string | undefined): text is string {
+  return text !== undefined && !isBlankText(text);
+}
+
 function thinkingBlock(item: ReasoningItem): AnthropicThinking | null {
-  if (item.redacted && item.encrypted !== undefined)
-    return { type: 'redacted_thinking', data: item.encrypted };
-  if (item.signature === undefined || item.text === null || isBlankText(item.text)) return null;
+  if (item.redacted && isFilled(item.encrypted)) return { type: 'redacted_thinking', data: item.encrypted };
+  if (!isFilled(item.signature) || item.text === null || isBlankText(item.text)) return null;
   return { type: 'thinking', thinking: item.text, signature: item.signature };
 }
 

@@ -179,7 +179,12 @@ class ContentBuilder {
     const ids = this.#preparation.callIds(message);
     const parts = saidParts(message).flatMap((part): GeminiPart[] => {
       if (part.type !== 'text' || isBlankText(part.text)) return [];
-      return [{ text: part.text, ...(own && part.signature ? { thoughtSignature: part.signature } : {}) }];
+      return [
+        {
+          text: part.text,
+          ...(own && isSignature(part.signature) ? { thoughtSignature: part.signature } : {}),
+        },
+      ];
     });
     for (const [index, call] of toolCallsOf(message).entries()) {
       const { value: args, hasLargeInteger } = argumentsObjectOf(call);
@@ -195,11 +200,17 @@ class ContentBuilder {
   }
 }
 
+/** The API takes Base64 only, in either alphabet; one that was lost on the way is as good as none. */
+function isSignature(text: string | undefined): text is string {
+  return text !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
+}
+
 /** The call's own, or the one that the AI SDK keeps beside it. */
 function signatureOf(call: ToolCallSpec, message: Message): string | undefined {
-  if (call.signature !== undefined) return call.signature;
+  if (isSignature(call.signature)) return call.signature;
   for (const fields of Object.values(callOptionsOf(call, message) ?? {})) {
-    if (typeof fields['thoughtSignature'] === 'string') return fields['thoughtSignature'];
+    const { thoughtSignature } = fields;
+    if (typeof thoughtSignature === 'string' && isSignature(thoughtSignature)) return thoughtSignature;
   }
   return undefined;
 }

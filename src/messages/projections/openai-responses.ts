@@ -116,7 +116,7 @@ function isReasoning(item: ResponsesItem | undefined): boolean {
 }
 
 function isUsable(item: ReasoningItem): boolean {
-  return item.encrypted !== undefined && item.redacted !== true;
+  return item.encrypted !== undefined && !isBlankText(item.encrypted) && item.redacted !== true;
 }
 
 /** The id goes along when it is well-formed and not there already: it is optional, and twice it is refused. */

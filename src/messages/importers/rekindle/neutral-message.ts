@@ -3,7 +3,7 @@
  * content). What is wrong with it stays visible: unknown roles, arguments that are no object, results with an error too.
  */
 
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, setOwn, textOr } from '../../../core/json.js';
 import {
   type ContentPart,
   MESSAGE_ROLES,
@@ -210,7 +210,7 @@ export function isNeutralMessage(json: JsonValue | undefined): json is JsonObjec
     'tool_payload' in json ||
     ('tool_call_id' in json && ('tool_result' in json || 'tool_error' in json)) ||
     (Array.isArray(json['media']) && json['media'].some(isMediaOfOurs)) ||
-    ['summary', 'memory'].includes(String(json['kind'])) ||
+    ['summary', 'memory'].includes(textOr(json['kind'])) ||
     hasFlatCalls(json) ||
     hasReasoningOfOurs(json)
   );
