@@ -11,6 +11,7 @@ import type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
 import type { AgentContext } from './context/agent-context.js';
 import { EventStream } from './loop/event-stream.js';
 import { TurnLoop } from './loop/turn-loop.js';
+import { AgentStopped } from './tools/agent-stopped.js';
 import { closeOpenCalls } from './tools/close-open-calls.js';
 
 export interface TurnOptions {
@@ -21,6 +22,8 @@ export interface TurnOptions {
 export interface StopOptions {
   /** Time for the turn under way before it is cancelled. Default 5,000 ms. */
   readonly graceMs?: number;
+  /** Calls that wait for a person's approval stay open, so that `resume()` of the next process asks again. Default true. */
+  readonly keepPendingApprovals?: boolean;
 }
 
 export class Agent {
@@ -195,7 +198,8 @@ export class Agent {
    * then holds.
    */
   async stop(options: StopOptions = {}): Promise<void> {
-    const abort = () => this.#stop.abort(new Error('The agent was stopped.'));
+    const keep = options.keepPendingApprovals ?? true;
+    const abort = () => this.#stop.abort(new AgentStopped(keep));
     const timer = setTimeout(abort, options.graceMs ?? 5_000);
     this.#stopping ??= this.#shutDown();
     try {

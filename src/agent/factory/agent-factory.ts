@@ -75,13 +75,20 @@ export class AgentFactory {
     return new Agent(context, this.#steps);
   }
 
-  /** The agent, started: restored when it exists, new when it does not. @throws what `start()` throws */
-  async openAgent(agentId: string, config: Omit<AgentConfig, 'agentId'>): Promise<Agent> {
+  /**
+   * The agent, started: restored when it exists, new when it does not. @throws what `start()` throws
+   * @param options of the restore, where there is one
+   */
+  async openAgent(
+    agentId: string,
+    config: Omit<AgentConfig, 'agentId'>,
+    options: WorkingContextSnapshotBootstrapOptionsInit = {},
+  ): Promise<Agent> {
     encodeNameSegment(agentId);
     const store = storeFor(config, null);
     const exists = await agentExists(store.storage, agentId);
     const agent = exists
-      ? this.#restore(agentId, config, store, {})
+      ? this.#restore(agentId, config, store, options)
       : this.#create(agentId, { ...config, agentId }, store);
     await agent.start();
     return agent;
@@ -115,8 +122,12 @@ export function createAgent(config: AgentConfig): Agent {
 }
 
 /** `new AgentFactory().openAgent(...)` for the usual bootstrap: restores the agent, or begins it. */
-export function openAgent(agentId: string, config: Omit<AgentConfig, 'agentId'>): Promise<Agent> {
-  return factory.openAgent(agentId, config);
+export function openAgent(
+  agentId: string,
+  config: Omit<AgentConfig, 'agentId'>,
+  options?: WorkingContextSnapshotBootstrapOptionsInit,
+): Promise<Agent> {
+  return factory.openAgent(agentId, config, options);
 }
 
 /** `new AgentFactory().restoreAgent(...)` for the usual bootstrap. */

@@ -6,6 +6,7 @@ import type { ToolDefinition } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { LedgerCall } from '../../memory/store/tool-call-ledger.js';
 import type { ToolCallSpec } from '../../messages/message.js';
+import { keepsApprovals } from './agent-stopped.js';
 import { onAbort } from './on-abort.js';
 import { NOT_STARTED_TEXT, runRecordedCall } from './recorded-call.js';
 import type { ToolRegistry } from './tool-registry.js';
@@ -39,6 +40,9 @@ export interface ToolRunnerOptions {
   readonly onResult: (outcome: ToolOutcome, turnId: string) => void;
 }
 
+/** In place of a refusal: the agent was stopped while a person was asked, and the next process asks again. */
+const LEFT_OPEN = Symbol('left open');
+
 const NOT_APPROVED_TEXT = 'The call was not approved, so it did not run.';
 const NO_APPROVER_TEXT = 'The call needs approval and nobody is there to give it, so it did not run.';
 
@@ -49,7 +53,7 @@ export class ToolRunner {
     this.#options = options;
   }
 
-  /** Resolves when every call has its durable result. @throws what the journal throws */
+  /** Resolves when every call has its durable result, or waits for an approval while the agent stops. @throws what the journal throws */
   async runAll(calls: readonly ToolCallSpec[], turnId: string, signal: AbortSignal): Promise<void> {
     const queue = new PQueue({ concurrency: this.#options.parallelMax });
     const runs = calls.map((call) => queue.add(() => this.#run(call, turnId, signal)));
@@ -61,6 +65,7 @@ export class ToolRunner {
   async #run(spec: ToolCallSpec, turnId: string, signal: AbortSignal): Promise<void> {
     const call: LedgerCall = { callId: spec.id, turnId, toolName: spec.name };
     const refusal = signal.aborted ? NOT_STARTED_TEXT : await this.#refusal(spec, call, signal);
+    if (refusal === LEFT_OPEN) return;
     if (refusal !== null) {
       await this.#options.memory.ingestToolResults(
         [{ callId: spec.id, toolName: spec.name, error: refusal }],
@@ -97,14 +102,22 @@ export class ToolRunner {
   }
 
   /** Why the call must not run; null when it may. */
-  async #refusal(spec: ToolCallSpec, call: LedgerCall, signal: AbortSignal): Promise<string | null> {
+  async #refusal(
+    spec: ToolCallSpec,
+    call: LedgerCall,
+    signal: AbortSignal,
+  ): Promise<string | typeof LEFT_OPEN | null> {
     const { registry } = this.#options;
     const problem = registry.problemWith(spec.name, spec.arguments);
     if (problem !== null) return problem;
     return needsApproval(registry.get(spec.name)!, spec) ? this.#askApproval(spec, call, signal) : null;
   }
 
-  async #askApproval(spec: ToolCallSpec, call: LedgerCall, signal: AbortSignal): Promise<string | null> {
+  async #askApproval(
+    spec: ToolCallSpec,
+    call: LedgerCall,
+    signal: AbortSignal,
+  ): Promise<string | typeof LEFT_OPEN | null> {
     const { approve, memory } = this.#options;
     if (!approve) return NO_APPROVER_TEXT;
     await memory.ledger.approvalRequested(call);
@@ -116,7 +129,7 @@ export class ToolRunner {
       arguments: spec.arguments,
       signal,
     });
-    if (signal.aborted) return NOT_STARTED_TEXT;
+    if (signal.aborted) return keepsApprovals(signal) ? LEFT_OPEN : NOT_STARTED_TEXT;
     await memory.ledger.approvalDecided(call, approved);
     return approved ? null : NOT_APPROVED_TEXT;
   }

@@ -23,7 +23,7 @@ export interface WorkingContextSnapshotBootstrapOptionsInit {
   readonly maxSemantic?: number;
   /** Turns that come in verbatim even when an item covers them. Default: the compaction policy's, which is 4. */
   readonly rawTailTurns?: number | null;
-  /** Leave calls that wait for an approval open, for a host that asks again. Default false: they are closed. */
+  /** Leave calls that wait for an approval, or for a client's result, open. Default true; false: they are closed. */
   readonly keepPendingApprovals?: boolean;
   /** Rebuild from the journals even when the cache is good; the next save writes it anew. Default false. */
   readonly ignoreCache?: boolean;
@@ -40,7 +40,7 @@ export class WorkingContextSnapshotBootstrapOptions {
     this.maxEpisodic = init.maxEpisodic ?? 3;
     this.maxSemantic = init.maxSemantic ?? 20;
     this.rawTailTurns = init.rawTailTurns ?? null;
-    this.keepPendingApprovals = init.keepPendingApprovals ?? false;
+    this.keepPendingApprovals = init.keepPendingApprovals ?? true;
     this.ignoreCache = init.ignoreCache ?? false;
   }
 }

@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { StopOptions } from '../../../src/agent/agent.js';
 import type { AgentConfig } from '../../../src/agent/context/agent-config.js';
+import { openAgent } from '../../../src/agent/factory/agent-factory.js';
+import { ScriptedModel } from '../../../src/agent/model/scripted-model.js';
 import type { ApprovalRequest, Approve } from '../../../src/agent/tools/tool-runner.js';
 import type { ToolDefinition } from '../../../src/core/tool-definition.js';
 import {
+  AGENT_ID,
   agentFixture,
   callsWork,
   gate,
@@ -188,11 +192,7 @@ describe('a call that was left open for its approval by the restore', () => {
 
   it('is asked about again by resume(), and runs when it is approved', async () => {
     const { fixture, config } = await crashedWhileAsking();
-    const agent = fixture.restored(
-      [{ text: 'ok' }],
-      { ...config, approve: () => true },
-      { keepPendingApprovals: true },
-    );
+    const agent = fixture.restored([{ text: 'ok' }], { ...config, approve: () => true });
     await agent.start();
     expect(agent.restoreReport?.interruptedCalls).toMatchObject([
       { verdict: 'not_started', approvalPending: true, leftOpen: true },
@@ -203,7 +203,7 @@ describe('a call that was left open for its approval by the restore', () => {
 
   it('gets a result before the next message when the host sends one instead', async () => {
     const { fixture, config } = await crashedWhileAsking();
-    const agent = fixture.restored([{ text: 'ok' }], config, { keepPendingApprovals: true });
+    const agent = fixture.restored([{ text: 'ok' }], config);
     await agent.start();
     await agent.send('never mind');
     expect(outline(agent.messages)).toEqual([
@@ -215,11 +215,68 @@ describe('a call that was left open for its approval by the restore', () => {
     ]);
   });
 
-  it('is closed by the restore unless the host asks for it', async () => {
+  it('is closed by the restore when the host asks for it', async () => {
     const { fixture, config } = await crashedWhileAsking();
-    const agent = fixture.restored([{ text: 'ok' }], config);
+    const agent = fixture.restored([{ text: 'ok' }], config, { keepPendingApprovals: false });
     await agent.start();
     expect(agent.restoreReport?.interruptedCalls).toMatchObject([{ approvalPending: true, leftOpen: false }]);
     expect(await rejection(agent.resume())).toBe('nothing was thrown');
+  });
+});
+
+describe('stop() while a call waits for an approval', () => {
+  async function stoppedWhileAsking(options: StopOptions) {
+    const fixture = await agentFixture();
+    const asked = gate();
+    const work = tool({ needsApproval: true, execute: () => 'ran' });
+    const agent = await fixture.started([callsWork({ n: 1 }), { text: 'ok' }], {
+      tools: [work],
+      approve: () => {
+        asked.open();
+        return new Promise(() => {});
+      },
+    });
+    const turn = agent.send('go');
+    await asked.opened;
+    await agent.stop({ graceMs: 0, ...options });
+    expect((await turn).status).toBe('aborted');
+    return { fixture, work };
+  }
+
+  it('leaves the call open, and openAgent() and resume() ask again', async () => {
+    const { fixture, work } = await stoppedWhileAsking({});
+    const asked: unknown[] = [];
+    const agent = await openAgent(AGENT_ID, {
+      memoryDir: fixture.dir,
+      model: new ScriptedModel([{ text: 'ok' }]),
+      tools: [work],
+      approve: (request) => asked.push(request.arguments) > 0,
+    });
+    onTestFinished(() => agent.stop());
+    expect(agent.restoreReport?.interruptedCalls).toMatchObject([{ approvalPending: true, leftOpen: true }]);
+    expect((await agent.resume()).text).toBe('ok');
+    expect(asked).toEqual([{ n: 1 }]);
+    expect(outline(agent.messages)).toEqual([
+      'user: go',
+      'call: work{"n":1}',
+      'result: "ran"',
+      'assistant: ok',
+    ]);
+  });
+
+  it('closes the call when the host asks for it', async () => {
+    const { fixture } = await stoppedWhileAsking({ keepPendingApprovals: false });
+    expect((await fixture.rows()).at(-1)).toMatchObject({
+      trace_type: 'tool_result',
+      tool_error: 'Cancelled before it was started, so it had no effect.',
+    });
+  });
+
+  it('is closed by openAgent() with keepPendingApprovals: false', async () => {
+    const { fixture } = await stoppedWhileAsking({});
+    const config = { memoryDir: fixture.dir, model: new ScriptedModel([]) };
+    const agent = await openAgent(AGENT_ID, config, { keepPendingApprovals: false });
+    onTestFinished(() => agent.stop());
+    expect(agent.memory.openCalls()).toEqual([]);
   });
 });

@@ -91,7 +91,7 @@ describe.each(PLACES)('a call over $name that', ({ make }) => {
     const place = await make();
     const { memory: first, turnId } = await crashed(place, 'a');
     await first.ledger.approvalRequested(inTurn(turnId));
-    const { memory, report } = await openAgent(place);
+    const { memory, report } = await openAgent(place, { restore: { keepPendingApprovals: false } });
     expect(report.interruptedCalls).toMatchObject([
       { verdict: 'not_started', approvalPending: true, leftOpen: false },
     ]);
@@ -102,7 +102,7 @@ describe.each(PLACES)('a call over $name that', ({ make }) => {
     const place = await make();
     const { memory: first, turnId } = await crashed(place, 'a', 'b');
     await first.ledger.approvalRequested(inTurn(turnId));
-    const { memory, report } = await openAgent(place, { restore: { keepPendingApprovals: true } });
+    const { memory, report } = await openAgent(place);
     expect(report.interruptedCalls).toMatchObject([
       { callId: 'a', approvalPending: true, leftOpen: true },
       { callId: 'b', approvalPending: false, leftOpen: false },
@@ -121,7 +121,7 @@ describe.each(PLACES)('a call over $name that', ({ make }) => {
     const { memory: first, turnId } = await crashed(place, 'a');
     await first.ledger.approvalRequested(inTurn(turnId));
     await first.ledger.approvalDecided(inTurn(turnId), true);
-    const { report } = await openAgent(place, { restore: { keepPendingApprovals: true } });
+    const { report } = await openAgent(place);
     expect(report.interruptedCalls).toMatchObject([
       { verdict: 'not_started', approvalPending: false, leftOpen: false },
     ]);
