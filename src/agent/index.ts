@@ -10,11 +10,16 @@ export type { FromCheckpoint, FromCheckpointInit } from './checkpoints/begin-fro
 export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/checkpoint-agent.js';
 export type { AgentConfig } from './context/agent-config.js';
 export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
-export {
-  openWorkingContext,
-  WorkingContext,
-  type WorkingContextOptions,
-} from './context/open-working-context.js';
+export type {
+  ContentMessage,
+  HostMessage,
+  HostStep,
+  PartsMessage,
+  TypedItem,
+} from './context/host-message.js';
+export { openWorkingContext, type WorkingContextOptions } from './context/open-working-context.js';
+export type { RecordedAnswer, RecordOptions } from './context/record-answer.js';
+export { WorkingContext } from './context/working-context.js';
 export {
   AgentFactory,
   createAgent,
@@ -34,4 +39,5 @@ export {
   type ScriptStep,
 } from './model/scripted-model.js';
 export type { CallLogging } from './tools/call-recorder.js';
+export type { HostCall, RunToolOptions } from './tools/run-host-call.js';
 export type { ApprovalRequest, Approve } from './tools/tool-runner.js';

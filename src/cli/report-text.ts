@@ -56,9 +56,11 @@ export function describeReport(report: RestoreReport): string[] {
   return lines;
 }
 
+const WAITS_FOR = { approval: 'approval', client: 'its result from the client' } as const;
+
 function describeCall(call: InterruptedCall): string {
-  const approval = call.approvalPending ? ' It was waiting for approval.' : '';
-  return `Interrupted call ${excerpt(call.toolName, 40)} (${excerpt(call.callId, 60)}): ${VERDICT_TEXT[call.verdict]}.${approval}`;
+  const waits = call.waitsFor === null ? '' : ` It was waiting for ${WAITS_FOR[call.waitsFor]}.`;
+  return `Interrupted call ${excerpt(call.toolName, 40)} (${excerpt(call.callId, 60)}): ${VERDICT_TEXT[call.verdict]}.${waits}`;
 }
 
 function isInterruptedResult(repair: RestoreReport['repairs'][number], report: RestoreReport): boolean {

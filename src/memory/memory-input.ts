@@ -57,6 +57,12 @@ export interface ToolResultInput {
   readonly turnId?: string;
 }
 
+/** A response together with results of its calls; null where its words and calls are recorded already. */
+export interface AnsweredResponse {
+  readonly response: AssistantResponse | null;
+  readonly results: readonly ToolResultInput[];
+}
+
 /** @throws MESSAGE_INVALID for a message without text and media */
 export async function userMessageFrom(input: UserInput | string, blobs: Blobs): Promise<Message> {
   const given: UserInput = typeof input === 'string' ? { text: input } : input;

@@ -11,10 +11,12 @@ import { TypedEvents } from '../core/events.js';
 import { formatTurnId, newId } from '../core/ids.js';
 import { repairHistory } from '../messages/legality/history.js';
 import { isBlankMessage, type Message, type ToolCallSpec } from '../messages/message.js';
+import type { Blobs } from '../storage/ports.js';
 import { CompactionRunner } from './compaction/compaction-runner.js';
 import type { CompactionPlan, Compactor } from './compaction/compactor.js';
 import type { MemoryEvents } from './memory-events.js';
 import {
+  type AnsweredResponse,
   type AssistantResponse,
   answerMessageFrom,
   assertCalls,
@@ -107,6 +109,11 @@ export class MemoryManager {
     return frontierOf(this.#log.state.snapshot);
   }
 
+  /** Where its artifacts are. */
+  get blobs(): Blobs {
+    return this.store.backend.blobs(['agents', this.agentId, 'artifacts']);
+  }
+
   /** The number of the last turn that was started. */
   get lastTurn(): number {
     return this.#log.state.lastTurn;
@@ -133,10 +140,7 @@ export class MemoryManager {
     turnId: string,
     sourceEvent = 'UserMessage',
   ): Promise<void> {
-    const message = await userMessageFrom(
-      input,
-      this.store.backend.blobs(['agents', this.agentId, 'artifacts']),
-    );
+    const message = await userMessageFrom(input, this.blobs);
     await this.#log.append(turnId, [{ type: 'user', message, sourceEvent }]);
   }
 
@@ -168,6 +172,23 @@ export class MemoryManager {
     turnId: string,
     sourceEvent = 'ModelResponse',
   ): Promise<void> {
+    await this.#log.append(turnId, this.#responseBodies(response, sourceEvent));
+    if (response.final ?? !response.toolCalls?.length) await this.endTurn();
+  }
+
+  /**
+   * Responses, each with results of its calls, in one commit: all of it is durable when it resolves, or nothing is. Ends no turn.
+   * @throws MESSAGE_INVALID, and what `Journal.append` throws
+   */
+  async ingestResponses(responses: readonly AnsweredResponse[], turnId: string): Promise<void> {
+    const bodies = responses.flatMap(({ response, results }) => [
+      ...(response ? this.#responseBodies(response, 'ModelResponse') : []),
+      ...results.map((result) => resultBody(result, 'ToolResult')),
+    ]);
+    await this.#log.append(turnId, bodies);
+  }
+
+  #responseBodies(response: AssistantResponse, sourceEvent: string): TraceBody[] {
     const calls = response.toolCalls ?? [];
     assertCalls(calls);
     const messageId = response.messageId ?? newId('msg', this.#clock.nowMs());
@@ -175,9 +196,7 @@ export class MemoryManager {
     const said: TraceBody[] = message ? [{ type: 'assistant', message, sourceEvent }] : [];
     const called = callBodies(calls, messageId);
     // Reasoning alone is no message: it joins its calls, which therefore come first.
-    const rows = message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
-    await this.#log.append(turnId, rows);
-    if (response.final ?? calls.length === 0) await this.endTurn();
+    return message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
   }
 
   /** Compacts if it is time, and brings the cache up to date. Never rejects: both are no part of the turn's success. */
@@ -258,7 +277,7 @@ export class MemoryManager {
   getArtifact(ref: string): Promise<Uint8Array | null> {
     const digest = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1];
     if (digest === undefined) return Promise.resolve(null);
-    return this.store.backend.blobs(['agents', this.agentId, 'artifacts']).get(digest);
+    return this.blobs.get(digest);
   }
 
   /** Brings the cache up to date. A failure is an event; null then, and with a store that only reads. */

@@ -20,6 +20,15 @@ export function callItemFrom(callId: string, metadata: unknown, origin: Origin):
   return { origin, item: { type: CALL_ITEM, toolCallId: callId, providerOptions: metadata } };
 }
 
+/** The same for a call that was recorded already, without what its provider wants back. */
+export function callItemOf(
+  callId: string,
+  call: ToolCallSpec,
+  origin: Origin | undefined,
+): ProviderItem | null {
+  return origin ? callItemFrom(callId, call.extra?.[CALL_OPTIONS], origin) : null;
+}
+
 export function callOptionsOf(call: ToolCallSpec, message: Message): AiSdkProviderOptions | undefined {
   const own = call.extra?.[CALL_OPTIONS];
   if (isJsonObject(own)) return own as AiSdkProviderOptions;

@@ -1,47 +1,66 @@
-/** One turn of a host's own loop: takes response messages in as they come, each once, whoever recorded its calls first. */
+/** One turn of a host's own loop: takes in what the host tells of, each response once, whoever recorded its calls first. */
 import { isRekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import type { AnsweredResponse, ToolResultInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
-import {
-  fromAiSdkMessages,
-  type ImportedResponse,
-  type ImportedResult,
-} from '../../messages/importers/ai-sdk/ai-sdk.js';
-import { type Message, type Origin, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import { waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
+import type { OpenCall } from '../../memory/working-context-snapshot.js';
+import { callItemOf } from '../../messages/ai-sdk-metadata.js';
+import { type Message, type ToolCallSpec, toolCallsOf } from '../../messages/message.js';
 import type { GuardedTurn } from '../tools/guard-tools.js';
-import { CallIds } from './call-ids.js';
+import { NOT_APPROVED_TEXT } from '../tools/tool-runner.js';
+import type { HostApproval } from './approvals.js';
+import { CallIds, freeId } from './call-ids.js';
+import { isSilent, type RecordedResponse, ResponseMatcher, recordedResponses } from './recorded-responses.js';
+import { type ToldCall, type ToldResponse, type ToldResult, toldResponses } from './told-responses.js';
+
+/** What is to be recorded, with the ids under which it will be. */
+interface Plan {
+  readonly answers: AnsweredResponse[];
+  /** Given id → own id; of the last call that has it. */
+  readonly ownIds: Map<string, string>;
+  readonly told: string[];
+}
 
 export class HostTurn implements GuardedTurn {
   readonly turnId: string;
   readonly #memory: MemoryManager;
-  readonly #origin: Origin;
-  readonly #ids: CallIds;
+  readonly #ids = new CallIds();
   /** Calls that run or ran in this process. */
   readonly #runs = new Map<string, Promise<unknown>>();
-  /** Response messages taken in so far: later lists of the same turn start with the same messages. */
-  #taken = 0;
+  readonly #answers = new WeakMap<object, Promise<unknown>>();
+  /** Responses that guarded tools recorded and no list has told of. */
+  readonly #untold = new Set<string>();
 
-  constructor(memory: MemoryManager, turnId: string, origin: Origin) {
+  constructor(memory: MemoryManager, turnId: string) {
     this.#memory = memory;
     this.turnId = turnId;
-    this.#origin = origin;
-    this.#ids = new CallIds((id) => this.#resultsOf(id).length > 0);
   }
 
-  callIdOf(step: string, toolName: string, given: string): string {
-    const isOpen = this.#memory
-      .openCalls()
-      .some(({ call, turnId }) => turnId === this.turnId && call.id === given);
-    return this.#ids.ofRun(step, toolName, given, isOpen);
+  callIdOf(step: string, toolName: string, given: string, args: JsonValue): string {
+    return this.#ids.ofRun(step, toolName, given, args, () => {
+      const ran = new Set(this.#ids.taken);
+      const open = this.#openCalls().find(
+        ({ call }) => call.name === toolName && call.id === given && !ran.has(given),
+      );
+      if (open) return given;
+      this.#untold.add(step);
+      return freeId(given, this.#takenIds());
+    });
   }
 
   isRecorded(callId: string): boolean {
-    return this.#recordedCalls().has(callId);
+    return this.#recordedCalls().some(({ id }) => id === callId);
+  }
+
+  callOf(callId: string): ToolCallSpec | undefined {
+    return this.#recordedCalls().find(({ id }) => id === callId);
   }
 
   /** A run that the disk kept from being recorded may be tried again; the ledger knows whether the tool was started. */
-  once(callId: string, run: () => Promise<unknown>): Promise<unknown> {
+  once<T>(callId: string, run: () => Promise<T>): Promise<T> {
     const known = this.#runs.get(callId);
-    if (known) return known;
+    if (known) return known as Promise<T>;
     const started = run().catch((thrown: unknown) => {
       if (!isRekindleError(thrown, 'TOOL_FAILED')) this.#runs.delete(callId);
       throw thrown;
@@ -50,60 +69,139 @@ export class HostTurn implements GuardedTurn {
     return started;
   }
 
-  async ingest(messages: readonly unknown[]): Promise<void> {
-    const imported = messages.slice(this.#taken).map((message) => fromAiSdkMessages([message], this.#origin));
-    for (const items of imported) {
-      for (const item of items) {
-        if (item.kind === 'assistant') await this.#ingestResponse(item);
-        else await this.#ingestResult(item);
-      }
-      this.#taken += 1; // here, so that a host may try again after a failure
+  /** The same response, given again, is not recorded again. */
+  answerOnce<T>(response: object, record: () => Promise<T>): Promise<T> {
+    const known = this.#answers.get(response);
+    if (known) return known as Promise<T>;
+    const recorded = record().catch((thrown: unknown) => {
+      this.#answers.delete(response);
+      throw thrown;
+    });
+    this.#answers.set(response, recorded);
+    return recorded;
+  }
+
+  /** Calls of the turn without a result. */
+  openCalls(): ToolCallSpec[] {
+    return this.#openCalls().map(({ call }) => call);
+  }
+
+  /** Records what is new in a list. Durable when it resolves; all of it, or nothing. */
+  async ingest(messages: readonly Message[], approvals: readonly HostApproval[] = []): Promise<void> {
+    const told = toldResponses(messages);
+    const recorded = recordedResponses(this.#ownMessages());
+    const matcher = new ResponseMatcher(
+      recorded,
+      (messageId) => !this.#untold.has(messageId),
+      (id) => this.#ids.givenOf(id),
+    );
+    const plan: Plan = { answers: [], ownIds: new Map(), told: [] };
+    const taken = this.#takenIds();
+    const known = matcher.match(told.responses);
+    for (const [index, response] of told.responses.entries()) {
+      const own = known[index];
+      if (own) planKnown(response, own, matcher.calls(own, response), taken, plan);
+      else planNew(response, taken, plan);
+    }
+    this.#planDenials(approvals, plan);
+    const strays = told.strays.flatMap((result) => this.#strayResult(result, plan, recorded));
+    if (strays.length > 0) plan.answers.push({ response: null, results: strays });
+    await this.#write(plan, approvals);
+  }
+
+  /** A call that was refused has its result by that. */
+  #planDenials(approvals: readonly HostApproval[], plan: Plan): void {
+    const answered = new Set(plan.answers.flatMap(({ results }) => results.map(({ callId }) => callId)));
+    for (const { callId: given, response } of approvals) {
+      const callId = plan.ownIds.get(given) ?? this.#ownIdOf(given);
+      const toolName = this.#nameOf(callId, plan);
+      const isOpen = toolName !== '' && !answered.has(callId) && !this.#resultOf(callId);
+      if (response?.['approved'] !== false || !isOpen) continue;
+      const { reason } = response;
+      const error = typeof reason === 'string' && reason.trim() !== '' ? reason : NOT_APPROVED_TEXT;
+      plan.answers.push({ response: null, results: [{ callId, toolName, error }] });
     }
   }
 
-  /** Calls that a guarded tool recorded stay; their response's text joins them. */
-  async #ingestResponse(response: ImportedResponse): Promise<void> {
-    const { toolCalls: given, kind: _, ...said } = response;
-    const toolCalls = given.map((call) => ({
-      ...call,
-      id: this.#ids.ofMessage(this.#taken, call.name, call.id),
-    }));
-    const known = this.#recordedCalls();
-    const messageId = toolCalls.map((call) => known.get(call.id)).find((id) => id !== undefined);
-    const unrecorded = toolCalls.filter((call) => !known.has(call.id));
-    const { content, parts, reasoning, providerItems } = said;
-    const silent = content === null && !parts && !reasoning && providerItems.length === 0;
-    if (silent && unrecorded.length === 0) return;
-    await this.#memory.ingestAssistantResponse(
-      {
-        ...said,
-        origin: this.#origin,
-        toolCalls: unrecorded,
-        ...(messageId === undefined ? {} : { messageId }),
-        final: false,
-      },
-      this.turnId,
-    );
+  /** Records a response that no list has told of, whatever it holds. Gives the calls under their own ids. */
+  async record(messages: readonly Message[]): Promise<readonly ToolCallSpec[]> {
+    const plan: Plan = { answers: [], ownIds: new Map(), told: [] };
+    const taken = this.#takenIds();
+    for (const response of toldResponses(messages).responses) planNew(response, taken, plan);
+    await this.#write(plan, []);
+    return plan.answers.flatMap(({ response, results }) => {
+      const answered = new Set(results.map(({ callId }) => callId));
+      return (response?.toolCalls ?? []).filter(({ id }) => !answered.has(id));
+    });
   }
 
-  async #ingestResult(result: ImportedResult): Promise<void> {
-    const { kind: _, ...input } = result;
-    const callId = this.#ids.ofResult(input.callId);
-    const known = this.#resultsOf(callId).some((message) => !message.synthetic); // a synthetic one gives way
-    if (!known) await this.#memory.ingestToolResults([{ ...input, callId }], this.turnId);
+  /** Calls that the turn ends with, and nobody started, are the client's to answer. */
+  async leaveToClient(isClients: (toolName: string) => boolean = () => true): Promise<void> {
+    for (const { call } of this.#openCalls()) {
+      const known = { callId: call.id, turnId: this.turnId, toolName: call.name };
+      const state = this.#memory.ledger.verdictOn(known);
+      const isFree = state.verdict === 'not_started' && waitsForOf(state) === null;
+      if (isFree && isClients(call.name)) await this.#memory.ledger.leftToClient(known);
+    }
   }
 
-  #resultsOf(callId: string): Message[] {
-    return this.#ownMessages().filter((message) => toolResultOf(message)?.toolCallId === callId);
+  async #write(plan: Plan, approvals: readonly HostApproval[]): Promise<void> {
+    const { ledger } = this.#memory;
+    const answered = new Set(plan.answers.flatMap(({ results }) => results.map(({ callId }) => callId)));
+    const open = approvals.flatMap((approval) => {
+      const callId = plan.ownIds.get(approval.callId) ?? this.#ownIdOf(approval.callId);
+      const call = { callId, turnId: this.turnId, toolName: this.#nameOf(callId, plan) };
+      const isNew = !answered.has(callId) && !this.#resultOf(callId) && call.toolName !== '';
+      return isNew ? [{ ...approval, call }] : [];
+    });
+    // Before the call itself: what is asked about a call that is not recorded harms nobody, the other way round it would be lost.
+    for (const { call, request } of open) {
+      const known = ledger.verdictOn(call).request;
+      if (request && known?.['approvalId'] !== request['approvalId'])
+        await ledger.approvalRequested(call, request);
+    }
+    if (plan.answers.length > 0) await this.#memory.ingestResponses(plan.answers, this.turnId);
+    for (const messageId of plan.told) this.#untold.delete(messageId);
+    for (const { call, response } of open) {
+      if (response && ledger.verdictOn(call).response === null)
+        await ledger.approvalDecided(call, response['approved'] === true, response);
+    }
   }
 
-  /** Calls of this turn in the context: id → id of their response. */
-  #recordedCalls(): Map<string, string | undefined> {
-    return new Map(
-      this.#ownMessages().flatMap((message) =>
-        toolCallsOf(message).map((call) => [call.id, message.messageId]),
-      ),
-    );
+  #nameOf(callId: string, plan: Plan): string {
+    const planned = plan.answers.flatMap(({ response }) => response?.toolCalls ?? []);
+    return [...planned, ...this.#recordedCalls()].find(({ id }) => id === callId)?.name ?? '';
+  }
+
+  /** Null for one that is there already; of a call that waited in another turn, it says so. */
+  #strayResult(result: ToldResult, plan: Plan, recorded: readonly RecordedResponse[]): ToolResultInput[] {
+    const given = result.payload.toolCallId;
+    const callId = plan.ownIds.get(given) ?? this.#ownIdOf(given);
+    if (recorded.some(({ results }) => isReal(results.get(callId)))) return [];
+    const open = this.#memory.openCalls().find(({ call }) => call.id === callId);
+    const turnId = open?.turnId ?? this.turnId;
+    return [{ ...resultInput(callId, result), turnId }];
+  }
+
+  #ownIdOf(given: string): string {
+    const named = this.#recordedCalls().filter(({ id }) => (this.#ids.givenOf(id) ?? id) === given);
+    return (named.find(({ id }) => !this.#resultOf(id)) ?? named.at(-1))?.id ?? given;
+  }
+
+  #resultOf(callId: string): boolean {
+    return recordedResponses(this.#ownMessages()).some(({ results }) => isReal(results.get(callId)));
+  }
+
+  #openCalls(): OpenCall[] {
+    return this.#memory.openCalls().filter(({ turnId }) => turnId === this.turnId);
+  }
+
+  #takenIds(): Set<string> {
+    return new Set([...this.#recordedCalls().map(({ id }) => id), ...this.#ids.taken]);
+  }
+
+  #recordedCalls(): ToolCallSpec[] {
+    return this.#ownMessages().flatMap((message) => toolCallsOf(message));
   }
 
   #ownMessages(): Message[] {
@@ -112,4 +210,83 @@ export class HostTurn implements GuardedTurn {
     while (start > 0 && messages[start - 1]!.turnId === this.turnId) start -= 1;
     return messages.slice(start);
   }
+}
+
+function planNew(told: ToldResponse, taken: Set<string>, plan: Plan): void {
+  const calls = told.calls.map((call) => ({ call, spec: ownSpec(call, taken, plan) }));
+  const results = calls.flatMap(({ call, spec }) => (call.result ? [resultInput(spec.id, call.result)] : []));
+  plan.answers.push({
+    response: responseOf(
+      told.message,
+      calls.map(({ spec }) => spec),
+    ),
+    results,
+  });
+}
+
+/** Calls that a guarded tool recorded stay; what their response said joins them. */
+function planKnown(
+  told: ToldResponse,
+  recorded: RecordedResponse,
+  calls: ReadonlyMap<ToldCall, ToolCallSpec>,
+  taken: Set<string>,
+  plan: Plan,
+): void {
+  const { messageId, message } = recorded;
+  if (messageId !== undefined) plan.told.push(messageId);
+  for (const [call, own] of calls) plan.ownIds.set(call.given, own.id);
+  const missing = told.calls.filter((call) => !calls.has(call));
+  const added = missing.map((call) => ({ call, spec: ownSpec(call, taken, plan) }));
+  const known = [...calls].filter(([, own]) => !isReal(recorded.results.get(own.id)));
+  const results = [
+    ...known.map(([call, { id }]) => ({ call, id })),
+    ...added.map(({ call, spec }) => ({ call, id: spec.id })),
+  ];
+  const items = isSilent(message)
+    ? [...calls].flatMap(([call, own]) => callItemOf(own.id, call.spec, told.message.origin) ?? [])
+    : [];
+  const said = withItems(told.message, items);
+  const joins = isSilent(message) && !isSilent(said);
+  const response =
+    joins || added.length > 0
+      ? {
+          ...responseOf(
+            joins ? said : { role: 'assistant', content: null },
+            added.map(({ spec }) => spec),
+          ),
+          ...(messageId === undefined ? {} : { messageId }),
+        }
+      : null;
+  const answers = results.flatMap(({ call, id }) => (call.result ? [resultInput(id, call.result)] : []));
+  if (response || answers.length > 0) plan.answers.push({ response, results: answers });
+}
+
+function withItems(message: Message, items: NonNullable<Message['providerItems']>): Message {
+  return items.length === 0
+    ? message
+    : { ...message, providerItems: [...(message.providerItems ?? []), ...items] };
+}
+
+function ownSpec({ spec, given }: ToldCall, taken: Set<string>, plan: Plan): ToolCallSpec {
+  const id = freeId(spec.id, taken);
+  plan.ownIds.set(given, id);
+  return id === spec.id ? spec : { ...spec, id };
+}
+
+function responseOf(
+  message: Message,
+  toolCalls: readonly ToolCallSpec[],
+): NonNullable<AnsweredResponse['response']> {
+  const { role: _, turnId: __, toolPayload: ___, messageId: ____, ...said } = message;
+  return { ...said, toolCalls, final: false };
+}
+
+function resultInput(callId: string, { payload, parts }: ToldResult): ToolResultInput {
+  const { toolName, toolResult, toolError } = payload;
+  return { callId, toolName, result: toolResult, error: toolError, ...(parts ? { parts } : {}) };
+}
+
+/** A synthetic result gives way to a real one. */
+function isReal(result: Message | undefined): boolean {
+  return result !== undefined && result.synthetic !== true;
 }

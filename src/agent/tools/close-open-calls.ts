@@ -8,6 +8,9 @@ import { closeInterruptedCalls } from '../../memory/restore/close-interrupted-ca
 export async function closeOpenCalls(memory: MemoryManager): Promise<void> {
   const open = memory.openCalls();
   if (open.length === 0) return;
-  const { results } = await closeInterruptedCalls(open, memory.ledger, { keepPendingApprovals: false });
+  const { results } = await closeInterruptedCalls(open, memory.ledger, {
+    keepPendingApprovals: false,
+    cutoff: 'next-turn',
+  });
   await memory.closeCalls(results);
 }

@@ -1,7 +1,9 @@
 /** Puts the ledger and the traces around the tools of a host's own loop. Knows the AI SDK's tool shape by structure only. */
 import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import { type ShownOutput, shownOutput } from './model-output.js';
 import { runRecordedCall } from './recorded-call.js';
 
 interface ExecuteOptions {
@@ -20,13 +22,18 @@ type Execute = (input: unknown, options: ExecuteOptions) => unknown;
 export interface GuardedTurn {
   readonly turnId: string;
   /** The id under which the call is recorded. */
-  callIdOf(step: string, toolName: string, given: string): string;
+  callIdOf(step: string, toolName: string, given: string, args: JsonValue): string;
   isRecorded(callId: string): boolean;
   /** The same call, at once or later, gets what its one run gave. */
-  once(callId: string, run: () => Promise<unknown>): Promise<unknown>;
+  once<T>(callId: string, run: () => Promise<T>): Promise<T>;
 }
 
-/** Tools without `execute` (run by the host or the provider) are passed on as they are. A tool may say `idempotent: true`. */
+/**
+ * Tools without `execute` (run by the client or the provider) are passed on as they are. A tool may say `idempotent: true`.
+ *
+ * The model sees what is recorded: a guarded tool returns the JSON of what its tool gave, and where the tool has `toModelOutput`,
+ * what that gives is recorded.
+ */
 export function guardTools<Tools extends GuardableTools>(
   tools: Tools,
   memory: MemoryManager,
@@ -47,42 +54,44 @@ function guard(
   memory: MemoryManager,
   openTurn: () => GuardedTurn,
 ): Execute {
-  const idempotent = (tool as { readonly idempotent?: unknown }).idempotent === true;
   return async (input, options) => {
     const turn = openTurn();
+    const args = toJsonValue(input).value;
     // All calls of one step were made in answer to the same messages: they are one response.
     const step = `${turn.turnId}_step_${options.messages?.length ?? 0}`;
-    const callId = turn.callIdOf(step, name, options.toolCallId);
+    const callId = turn.callIdOf(step, name, options.toolCallId, args);
     return turn.once(callId, async () => {
-      if (!turn.isRecorded(callId)) {
-        const call = { id: callId, name, arguments: toJsonValue(input).value };
-        await memory.ingestToolIntents([call], turn.turnId, step);
-      }
-      return runGuarded(memory, { callId, turnId: turn.turnId, toolName: name }, idempotent, options, () =>
-        finalOutput(execute(input, options)),
-      );
+      if (!turn.isRecorded(callId))
+        await memory.ingestToolIntents([{ id: callId, name, arguments: args }], turn.turnId, step);
+      const call = { callId, turnId: turn.turnId, toolName: name };
+      return runGuarded(memory, call, tool, input, options, () => finalOutput(execute(input, options)));
     });
   };
 }
 
-/** The host gets what the tool gave, not its JSON. */
 async function runGuarded(
   memory: MemoryManager,
   call: { readonly callId: string; readonly turnId: string; readonly toolName: string },
-  idempotent: boolean,
+  tool: object,
+  input: unknown,
   options: ExecuteOptions,
   execute: () => Promise<unknown>,
 ): Promise<unknown> {
   const signal = options.abortSignal ?? new AbortController().signal;
-  let value: unknown;
-  const outcome = await runRecordedCall(memory, call, { idempotent, signal }, async () => {
-    value = await execute();
-    return value;
+  const idempotent = (tool as { readonly idempotent?: unknown }).idempotent === true;
+  let output: unknown;
+  let shown: ShownOutput | null = null;
+  const parts = () => shown?.parts;
+  const outcome = await runRecordedCall(memory, call, { idempotent, signal, parts }, async () => {
+    output = await execute();
+    shown = await shownOutput(tool, { toolCallId: options.toolCallId, input, output }, memory);
+    return shown ? shown.result : output;
   });
-  if (outcome.error === null) return value;
-  throw new RekindleError('TOOL_FAILED', outcome.error, {
-    details: { toolName: call.toolName, callId: call.callId },
-  });
+  if (outcome.error !== null) {
+    const details = { toolName: call.toolName, callId: call.callId };
+    throw new RekindleError('TOOL_FAILED', outcome.error, { details });
+  }
+  return shown ? output : outcome.result; // the SDK asks `toModelOutput` once more, with what the tool gave
 }
 
 /** A tool may stream its output, as the SDK has it: the last part is the result. */
@@ -93,6 +102,6 @@ async function finalOutput(output: unknown): Promise<unknown> {
   return last;
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

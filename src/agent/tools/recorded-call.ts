@@ -6,12 +6,15 @@ import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js'
 import type { ToolContext } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { type LedgerCall, type LedgerOutcome, outcomeOf } from '../../memory/store/tool-call-ledger.js';
+import type { ContentPart } from '../../messages/message.js';
 import { onAbort } from './on-abort.js';
 
 export interface RecordedCallOptions {
   readonly idempotent: boolean;
   readonly timeoutMs?: number;
   readonly signal: AbortSignal;
+  /** Media that the model is shown beside the result; asked for when the tool has ended. */
+  readonly parts?: () => readonly ContentPart[] | undefined;
 }
 
 /** @throws OUTCOME_UNKNOWN when an earlier process started it, and what the journal throws */
@@ -25,7 +28,7 @@ export async function runRecordedCall(
   const outcome = options.signal.aborted // meanwhile
     ? { result: null, error: NOT_STARTED_TEXT }
     : await outcomeOf(() => withLimit(memory, call, options, execute));
-  return record(memory, call, outcome);
+  return record(memory, call, outcome, options.parts?.());
 }
 
 /** A result that no journal takes (it is too large) becomes an error that says so: the call must not stay open. */
@@ -33,10 +36,11 @@ async function record(
   memory: MemoryManager,
   call: LedgerCall,
   outcome: LedgerOutcome,
+  parts: readonly ContentPart[] | undefined,
 ): Promise<LedgerOutcome> {
   const result = { callId: call.callId, toolName: call.toolName, ...outcome };
   try {
-    await memory.ingestToolResults([result], call.turnId);
+    await memory.ingestToolResults([{ ...result, ...(parts ? { parts } : {}) }], call.turnId);
     return outcome;
   } catch (thrown) {
     if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;

@@ -43,7 +43,7 @@ export interface ToolRunnerOptions {
 /** In place of a refusal: the agent was stopped while a person was asked, and the next process asks again. */
 const LEFT_OPEN = Symbol('left open');
 
-const NOT_APPROVED_TEXT = 'The call was not approved, so it did not run.';
+export const NOT_APPROVED_TEXT = 'The call was not approved, so it did not run.';
 const NO_APPROVER_TEXT = 'The call needs approval and nobody is there to give it, so it did not run.';
 
 export class ToolRunner {

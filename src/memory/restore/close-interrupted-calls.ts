@@ -7,14 +7,20 @@
  */
 import { OUTCOME_UNKNOWN_TEXT } from '../../messages/legality/pairing-rule.js';
 import type { ToolResultInput } from '../memory-input.js';
-import type { CallVerdict, LedgerCall, ToolCallLedger } from '../store/tool-call-ledger.js';
+import type { CallState, CallVerdict, LedgerCall, ToolCallLedger } from '../store/tool-call-ledger.js';
 import type { OpenCall } from '../working-context-snapshot.js';
-import type { InterruptedCall } from './restore-report.js';
+import type { InterruptedCall, WaitsFor } from './restore-report.js';
 
-const NOT_STARTED_TEXT =
-  'Interrupted: the process stopped before this call was started, so it had no effect. Call the tool again if it is still needed.';
-const APPROVAL_TEXT =
-  'Interrupted: the process stopped while this call waited for approval. It was not approved and had no effect.';
+/** What cut a call off: the end of its process, or a conversation that went on without it. */
+export type Cutoff = 'restore' | 'next-turn';
+
+const CUTOFFS = { restore: 'the process stopped', 'next-turn': 'the conversation went on' } as const;
+const NOT_STARTED_TEXT = (cut: string) =>
+  `Interrupted: ${cut} before this call was started, so it had no effect. Call the tool again if it is still needed.`;
+const APPROVAL_TEXT = (cut: string) =>
+  `Interrupted: ${cut} while this call waited for approval. It was not approved and had no effect.`;
+const CLIENT_TEXT = (cut: string) =>
+  `Interrupted: ${cut} while this call waited for its result from the client, and no result came.`;
 const RESULT_IN_TRACES_TEXT =
   'Interrupted: this call was finished, but its result was not kept. Check its effects before you repeat it.';
 
@@ -26,39 +32,50 @@ export interface ClosedCalls {
 export async function closeInterruptedCalls(
   open: readonly OpenCall[],
   ledger: ToolCallLedger,
-  options: { readonly keepPendingApprovals: boolean },
+  options: { readonly keepPendingApprovals: boolean; readonly cutoff: Cutoff },
 ): Promise<ClosedCalls> {
   const known = open.map((item) => ({ item, call: ledgerCall(item) }));
   await ledger.load(known.map(({ call }) => call));
   const calls: InterruptedCall[] = [];
   const results: ToolResultInput[] = [];
   for (const { item, call } of known) {
-    const { verdict, outcome, approval } = ledger.verdictOn(call);
-    const approvalPending = verdict === 'not_started' && approval === 'pending';
-    const leftOpen = approvalPending && options.keepPendingApprovals;
+    const state = ledger.verdictOn(call);
+    const { verdict, outcome } = state;
+    const waitsFor = waitsForOf(state);
+    const leftOpen = waitsFor !== null && options.keepPendingApprovals;
     calls.push({
       callId: call.callId,
       toolName: call.toolName,
       turnId: item.turnId ?? null,
       messageIndex: item.messageIndex,
       verdict,
-      approvalPending,
+      approvalPending: verdict === 'not_started' && state.approval === 'pending',
+      waitsFor,
       leftOpen,
     });
     if (leftOpen) continue;
     const base = { callId: call.callId, toolName: call.toolName, turnId: call.turnId };
     if (outcome) results.push({ ...base, result: outcome.result, error: outcome.error });
-    else results.push({ ...base, error: textFor(verdict, approvalPending), synthetic: true });
+    else results.push({ ...base, error: textFor(verdict, waitsFor, options.cutoff), synthetic: true });
   }
   return { calls, results };
 }
 
-function ledgerCall(open: OpenCall): LedgerCall {
+export function ledgerCall(open: OpenCall): LedgerCall {
   return { callId: open.call.id, turnId: open.turnId ?? '', toolName: open.call.name };
 }
 
-function textFor(verdict: CallVerdict, approvalPending: boolean): string {
-  if (approvalPending) return APPROVAL_TEXT;
-  if (verdict === 'not_started') return NOT_STARTED_TEXT;
+/** Whom a call waits for that nobody has started; null for every other call. A decision that the host's loop has not acted on yet waits, too. */
+export function waitsForOf(state: CallState): WaitsFor | null {
+  if (state.verdict !== 'not_started') return null;
+  if (state.approval === 'pending' || state.request !== null) return 'approval';
+  return state.atClient ? 'client' : null;
+}
+
+function textFor(verdict: CallVerdict, waitsFor: WaitsFor | null, cutoff: Cutoff): string {
+  const cut = CUTOFFS[cutoff];
+  if (waitsFor === 'approval') return APPROVAL_TEXT(cut);
+  if (waitsFor === 'client') return CLIENT_TEXT(cut);
+  if (verdict === 'not_started') return NOT_STARTED_TEXT(cut);
   return verdict === 'finished' ? RESULT_IN_TRACES_TEXT : OUTCOME_UNKNOWN_TEXT;
 }

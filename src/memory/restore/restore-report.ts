@@ -31,6 +31,9 @@ export interface DamageReport {
   readonly setAside: string | null;
 }
 
+/** Whom a call waits for before it can go on: a person who approves it, or the client that gives its result. */
+export type WaitsFor = 'approval' | 'client';
+
 export interface InterruptedCall {
   readonly callId: string;
   readonly toolName: string;
@@ -40,7 +43,9 @@ export interface InterruptedCall {
   readonly verdict: CallVerdict;
   /** It waited for a person's approval. */
   readonly approvalPending: boolean;
-  /** Left open because the host asked for it. */
+  /** Null for a call that waits for nobody. */
+  readonly waitsFor: WaitsFor | null;
+  /** Left open, because it waits and is to stay open. */
   readonly leftOpen: boolean;
 }
 

@@ -111,7 +111,10 @@ export class WorkingContextSnapshotBootstrapper {
     const open = memory.openCalls();
     if (open.length === 0) return [];
     const { keepPendingApprovals } = options;
-    const { calls, results } = await closeInterruptedCalls(open, memory.ledger, { keepPendingApprovals });
+    const { calls, results } = await closeInterruptedCalls(open, memory.ledger, {
+      keepPendingApprovals,
+      cutoff: 'restore',
+    });
     await memory.closeCalls(results);
     return calls;
   }

@@ -9,7 +9,7 @@
  */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { turnNumber } from '../../core/ids.js';
-import { type JsonObject, type JsonValue, textOr } from '../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, textOr } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { Journal } from '../../storage/ports.js';
 
@@ -33,12 +33,27 @@ export const LEDGER_EVENTS: ReadonlySet<string> = new Set([
   'approval_decided',
   'started',
   'finished',
+  'left_to_client',
 ]);
+
+export interface CallState {
+  readonly verdict: CallVerdict;
+  readonly outcome: LedgerOutcome | null;
+  readonly approval: Entry['approval'];
+  /** What the host's loop asked with, and what was answered, where its approvals are its own. */
+  readonly request: JsonObject | null;
+  readonly response: JsonObject | null;
+  /** Its result comes from the client. */
+  readonly atClient: boolean;
+}
 
 interface Entry {
   started: boolean;
   finished: boolean;
   approval: 'none' | 'pending' | 'approved' | 'denied';
+  request: JsonObject | null;
+  response: JsonObject | null;
+  atClient: boolean;
   /** Null when the result is in the traces only. */
   outcome: LedgerOutcome | null;
 }
@@ -81,22 +96,24 @@ export class ToolCallLedger {
     }
   }
 
-  verdictOn(call: LedgerCall): {
-    readonly verdict: CallVerdict;
-    readonly outcome: LedgerOutcome | null;
-    readonly approval: Entry['approval'];
-  } {
-    const entry = this.#entries.get(keyOf(call));
-    const verdict = entry?.finished ? 'finished' : entry?.started ? 'outcome_unknown' : 'not_started';
-    return { verdict, outcome: entry?.outcome ?? null, approval: entry?.approval ?? 'none' };
+  verdictOn(call: LedgerCall): CallState {
+    const { started, finished, ...state } = this.#entries.get(keyOf(call)) ?? newEntry();
+    return { verdict: finished ? 'finished' : started ? 'outcome_unknown' : 'not_started', ...state };
   }
 
-  approvalRequested(call: LedgerCall): Promise<void> {
-    return this.#record(call, 'approval_requested', {});
+  /** @param request what the host's loop asks with, where its approvals are its own: it is given back as it is */
+  approvalRequested(call: LedgerCall, request: JsonObject | null = null): Promise<void> {
+    return this.#record(call, 'approval_requested', request ? { request } : {});
   }
 
-  approvalDecided(call: LedgerCall, approved: boolean): Promise<void> {
-    return this.#record(call, 'approval_decided', { approved });
+  /** @param response what the host's loop was answered, where its approvals are its own */
+  approvalDecided(call: LedgerCall, approved: boolean, response: JsonObject | null = null): Promise<void> {
+    return this.#record(call, 'approval_decided', response ? { approved, response } : { approved });
+  }
+
+  /** The call waits for its result from the client: nothing of ours will start it. Durable when it resolves. */
+  leftToClient(call: LedgerCall): Promise<void> {
+    return this.#record(call, 'left_to_client', {});
   }
 
   /**
@@ -168,15 +185,14 @@ export class ToolCallLedger {
 
   #apply(row: JsonObject): void {
     const key = keyOf({ callId: textOr(row['call_id']), turnId: textOr(row['turn_id']) });
-    const entry = this.#entries.get(key) ?? {
-      started: false,
-      finished: false,
-      approval: 'none',
-      outcome: null,
-    };
-    if (row['event'] === 'approval_requested') entry.approval = 'pending';
-    else if (row['event'] === 'approval_decided')
+    const entry = this.#entries.get(key) ?? newEntry();
+    if (row['event'] === 'approval_requested') {
+      entry.approval = 'pending';
+      entry.request = isJsonObject(row['request']) ? row['request'] : null;
+    } else if (row['event'] === 'approval_decided') {
       entry.approval = row['approved'] === true ? 'approved' : 'denied';
+      entry.response = isJsonObject(row['response']) ? row['response'] : null;
+    } else if (row['event'] === 'left_to_client') entry.atClient = true;
     else if (row['event'] === 'started') {
       entry.started = true;
       entry.finished = false; // a failed call that runs again: how it ends is open
@@ -193,6 +209,18 @@ export class ToolCallLedger {
 
 function hasFailed(entry: Entry): boolean {
   return entry.outcome !== null && entry.outcome.error !== null;
+}
+
+function newEntry(): Entry {
+  return {
+    started: false,
+    finished: false,
+    approval: 'none',
+    request: null,
+    response: null,
+    atClient: false,
+    outcome: null,
+  };
 }
 
 /** What a tool gave, as JSON. Cancellation is passed on, everything else that it throws becomes the error's text. */

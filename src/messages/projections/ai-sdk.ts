@@ -75,11 +75,31 @@ export interface AiSdkToolResultPart {
   output: AiSdkToolOutput;
 }
 
+/** A person is asked about a call that has not run. */
+export interface AiSdkApprovalRequest {
+  type: 'tool-approval-request';
+  approvalId: string;
+  toolCallId: string;
+}
+
+export interface AiSdkApprovalResponse {
+  type: 'tool-approval-response';
+  approvalId: string;
+  approved: boolean;
+  reason?: string;
+}
+
+export type AiSdkAssistantPart =
+  | AiSdkTextPart
+  | AiSdkReasoningPart
+  | AiSdkToolCallPart
+  | AiSdkApprovalRequest;
+
 export type AiSdkMessage =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string | (AiSdkTextPart | AiSdkImagePart | AiSdkFilePart)[] }
-  | { role: 'assistant'; content: string | (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] }
-  | { role: 'tool'; content: AiSdkToolResultPart[] };
+  | { role: 'assistant'; content: string | AiSdkAssistantPart[] }
+  | { role: 'tool'; content: (AiSdkToolResultPart | AiSdkApprovalResponse)[] };
 
 export interface AiSdkRequest {
   messages: AiSdkMessage[];
@@ -104,6 +124,7 @@ export function projectAiSdk(
     } else if (message.role === 'assistant') addAssistant(message, preparation, out);
     else out.push({ role: 'user', content: userContent(message, preparation) });
   }
+  addResponses(preparation, out);
   if (preparation.needsUserTurn()) out.push({ role: 'user', content: CONTINUE_TEXT });
   const tools = preparation
     .tools(false)
@@ -148,7 +169,7 @@ function addAssistant(message: Message, preparation: Preparation, out: AiSdkMess
   const replayed = replayedParts(message, target, (item) => (own || isOurs(item.origin)) && isUsable(item));
   const { parts, omitted } = endingInText(message, replayed);
   preparation.omitReasoning(omitted);
-  const content: (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] = parts.map((part) => {
+  const content: AiSdkAssistantPart[] = parts.map((part) => {
     if (part.type === 'text')
       return withOptions({ type: 'text', text: part.text }, own && textMetadataOf(part, message.origin));
     const { reasoning } = part;
@@ -165,12 +186,23 @@ function addAssistant(message: Message, preparation: Preparation, out: AiSdkMess
     const toolName = preparation.toolName(call.name);
     const part: AiSdkToolCallPart = { type: 'tool-call', toolCallId: ids[index]!, toolName, input: value };
     content.push(withOptions(part, (own || message.origin === undefined) && callMetadataOf(call, message)));
+    const request = preparation.openRequest(call);
+    if (request) content.push({ ...request, toolCallId: ids[index]! } as unknown as AiSdkApprovalRequest);
   }
   const [only] = content;
   const isPlain = content.length === 1 && only?.type === 'text' && only.providerOptions === undefined;
   if (content.some((part) => part.type !== 'reasoning'))
     out.push({ role: 'assistant', content: isPlain ? only.text : content });
   else preparation.note('message-omitted', 'nothing of it can be sent here');
+}
+
+/** What people decided about calls that are still to run: the SDK runs them when it finds the responses at the end. */
+function addResponses(preparation: Preparation, out: AiSdkMessage[]): void {
+  const responses = preparation.openResponses() as unknown as AiSdkApprovalResponse[];
+  const last = out[out.length - 1];
+  if (responses.length === 0) return;
+  if (last?.role === 'tool') last.content.push(...responses);
+  else out.push({ role: 'tool', content: responses });
 }
 
 /** Reasoning of a provider that does not sign goes back as it is: some want it beside its calls. */

@@ -1,7 +1,18 @@
 /** What every projection begins with: a legal list, translators, a media plan, and the notes. */
+
+import type { JsonObject } from '../../core/json.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
 import { repairHistory } from '../legality/history.js';
-import { type Media, type Message, mediaOf, textOf, toolCallsOf, toolResultOf } from '../message.js';
+import { OUTCOME_UNKNOWN_TEXT } from '../legality/pairing-rule.js';
+import {
+  type Media,
+  type Message,
+  mediaOf,
+  type ToolCallSpec,
+  textOf,
+  toolCallsOf,
+  toolResultOf,
+} from '../message.js';
 import { IdTranslator, NameTranslator } from './id-translator.js';
 import {
   isSent,
@@ -11,7 +22,7 @@ import {
   planMedia,
   type SentMedia,
 } from './media-plan.js';
-import type { NoteCode, Projection, ProjectionNote, ProjectionTarget } from './projection.js';
+import type { NoteCode, Projection, ProjectionNote, ProjectionTarget, WaitingCall } from './projection.js';
 import { limitsFor, type TargetLimits } from './target-limits.js';
 import type { TargetName } from './targets.js';
 
@@ -23,6 +34,8 @@ export class Preparation {
   readonly #names: NameTranslator;
   readonly #media: MediaPlan;
   readonly #notes: ProjectionNote[] = [];
+  /** Calls that are left without a result. */
+  readonly #open: ReadonlySet<ToolCallSpec>;
   #index: number | null = null;
 
   constructor(
@@ -33,8 +46,12 @@ export class Preparation {
   ) {
     this.target = target;
     this.limits = limitsFor(name, target.flavor, target.limits);
-    const { messages: legal, repairs } = repairHistory(this.#withoutItemsOfOthers(messages));
+    const { messages: legal, repairs } = repairHistory(this.#withoutItemsOfOthers(messages), {
+      interruptedText: (callId) => waitingText(target.waiting?.get(callId)),
+      keepOpen: { has: (callId) => name === 'ai-sdk' && isAsked(target.waiting?.get(callId)) },
+    });
     this.messages = legal;
+    this.#open = target.waiting?.size ? unansweredIn(legal) : new Set();
     for (const { code, messageIndex, reason } of repairs) {
       this.#notes.push({ code: 'repaired', messageIndex, detail: `${code}: ${reason}` });
     }
@@ -82,6 +99,18 @@ export class Preparation {
         this.note('call-id-translated', `${call.id} is ${translated[index]} here`);
     }
     return translated;
+  }
+
+  /** What the AI SDK asked a person about a call that is still open. */
+  openRequest(call: ToolCallSpec): JsonObject | undefined {
+    return this.#open.has(call) ? this.target.waiting?.get(call.id)?.request : undefined;
+  }
+
+  openResponses(): JsonObject[] {
+    return [...this.#open].flatMap((call) => {
+      const response = this.target.waiting?.get(call.id)?.response;
+      return response ? [response] : [];
+    });
   }
 
   toolName(name: string): string {
@@ -173,6 +202,35 @@ export class Preparation {
     }
   }
 }
+
+/** The AI SDK keeps a call open for which it asked a person itself. */
+export function isAsked(waiting: WaitingCall | undefined): boolean {
+  return waiting?.request !== undefined;
+}
+
+function waitingText(waiting: WaitingCall | undefined): string {
+  if (waiting?.waitsFor === 'approval') return WAITS_FOR_APPROVAL_TEXT;
+  return waiting ? WAITS_FOR_CLIENT_TEXT : OUTCOME_UNKNOWN_TEXT;
+}
+
+/** In a legal list results follow their calls at once. */
+function unansweredIn(messages: readonly Message[]): ReadonlySet<ToolCallSpec> {
+  const open = new Set<ToolCallSpec>();
+  let batch = new Map<string, ToolCallSpec>();
+  for (const message of messages) {
+    const result = toolResultOf(message);
+    const answered = result ? batch.get(result.toolCallId) : undefined;
+    if (answered) open.delete(answered);
+    if (result) continue;
+    batch = new Map(toolCallsOf(message).map((call) => [call.id, call]));
+    for (const call of batch.values()) open.add(call);
+  }
+  return open;
+}
+
+const WAITS_FOR_APPROVAL_TEXT =
+  'This call waits for a person to approve it. It has not run, and had no effect.';
+const WAITS_FOR_CLIENT_TEXT = 'This call waits for its result from the client. There is no result yet.';
 
 function hasItemsOfOthers({ role, providerItems }: Message): boolean {
   return role !== 'assistant' && providerItems !== undefined && providerItems.length > 0;

@@ -2,9 +2,18 @@
  * What a projection is: a pure function of a list and a target. The same two give the same bytes; the list is never changed, and
  * nothing that is made here is written back.
  */
+import type { JsonObject } from '../../core/json.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
 import type { Message } from '../message.js';
 import type { TargetLimits } from './target-limits.js';
+
+/** A call without a result that waits for somebody. */
+export interface WaitingCall {
+  readonly waitsFor: 'approval' | 'client';
+  /** The AI SDK's `tool-approval-request` and, once somebody decided, its `tool-approval-response`: it knows them again. */
+  readonly request?: JsonObject;
+  readonly response?: JsonObject;
+}
 
 export interface ProjectionTarget {
   /** Who gets the request, when the format alone does not say it (`ai-sdk`, compatible servers). */
@@ -15,6 +24,8 @@ export interface ProjectionTarget {
   readonly account?: string;
   /** The tools of the request. Without them, tools that the history used are declared as stubs where a provider wants them. */
   readonly tools?: readonly ToolDescription[];
+  /** Calls that wait, by their id: they did not run, and nobody stopped them. */
+  readonly waiting?: ReadonlyMap<string, WaitingCall>;
   /** Bytes by their `sha256:` reference; a medium without them becomes a line of text. */
   readonly artifacts?: ReadonlyMap<string, Uint8Array>;
   /** Overrides of the limits that are known for the target. */

@@ -6,9 +6,9 @@ import { generateText, jsonSchema, stepCountIs, type ToolSet, tool } from 'ai';
 import { onTestFinished } from 'vitest';
 import {
   openWorkingContext,
-  type WorkingContext,
   type WorkingContextOptions,
 } from '../../../src/agent/context/open-working-context.js';
+import type { WorkingContext } from '../../../src/agent/context/working-context.js';
 import type { JsonObject } from '../../../src/core/json.js';
 import { type MockStep, mockModel } from '../../support/mock-ai-sdk.js';
 import { rowsOf, storageAfterKill } from '../agent-fixture.js';

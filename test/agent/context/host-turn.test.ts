@@ -202,9 +202,9 @@ describe('a turn', () => {
       tools: double,
       stopWhen: stepCountIs(5),
     });
-    // The first response gets through, its result does not.
+    // All of it is one commit.
     const isTraces = (call: string, path: string) => call === 'file.write' && path.includes('raw_traces');
-    disk.setFault({ at: 2, kind: 'ENOSPC', sticky: true, only: isTraces });
+    disk.setFault({ at: 1, kind: 'ENOSPC', sticky: true, only: isTraces });
     expect(await rejection(ctx.endTurn(response.messages))).toBe('STORAGE_FULL');
     disk.setFault(null);
     await ctx.endTurn(response.messages);
@@ -236,7 +236,7 @@ describe('a turn', () => {
     expect(checkHistory(ctx.messages)).toEqual([]);
     await ctx.endTurn((await generate(ctx, [{ text: 'Fine.' }])).response.messages);
     expect(outline(ctx.messages).slice(2)).toEqual([
-      expect.stringMatching(/^error: .*before this call was started/),
+      expect.stringMatching(/^error: .*waited for its result from the client/),
       'user: never mind',
       'assistant: Fine.',
     ]);

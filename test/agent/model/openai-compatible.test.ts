@@ -2,7 +2,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, stepCountIs, type ToolSet } from 'ai';
 import { describe, expect, it } from 'vitest';
-import type { WorkingContext } from '../../../src/agent/context/open-working-context.js';
+import type { WorkingContext } from '../../../src/agent/context/working-context.js';
 import { aiSdkModel } from '../../../src/agent/model/ai-sdk/index.js';
 import type { LanguageModel } from '../../../src/agent/model/language-model.js';
 import type { JsonObject } from '../../../src/core/json.js';

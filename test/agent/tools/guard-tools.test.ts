@@ -63,11 +63,20 @@ describe('a guarded tool', () => {
     expect(outline(ctx.messages)).toEqual(['user: go', 'call: work{}', 'result: 1']);
   });
 
-  it('gives the host what the tool returned, not its JSON', async () => {
-    const value = { when: new Date(0) };
+  it.each([
+    ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a map', new Map([['a', 1n]]), { a: '1' }],
+    [
+      'a set and a big integer',
+      { all: new Set([1]), big: 2n ** 60n },
+      { all: [1], big: '1152921504606846976' },
+    ],
+    ['nothing', undefined, null],
+    ['what is no number', { n: Number.NaN, gone: undefined }, { n: 'NaN' }],
+  ])('returns what is recorded: %s', async (_, value, recorded) => {
     const { ctx, run } = await guarded(() => value);
-    expect(await run('a')).toBe(value);
-    expect(outline(ctx.messages).at(-1)).toBe('result: {"when":"1970-01-01T00:00:00.000Z"}');
+    expect(await run('a')).toEqual(recorded);
+    expect(outline(ctx.messages).at(-1)).toBe(`result: ${JSON.stringify(recorded)}`);
   });
 
   it('that throws is recorded and throws TOOL_FAILED with the same words', async () => {

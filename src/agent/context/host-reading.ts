@@ -1,0 +1,202 @@
+/** Reads what a host hands over, of whatever known shape. Refused before anything is written: what cannot be taken whole. */
+import { canonicalJson } from '../../core/canonical-json.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import type { MediaInput, UserInput } from '../../memory/memory-input.js';
+import {
+  type ReadMessages,
+  type ReadMessagesOptions,
+  readMessages,
+} from '../../messages/importers/read-messages.js';
+import {
+  type ContentPart,
+  type Message,
+  type Origin,
+  partsOf,
+  type ReasoningItem,
+  toolCallsOf,
+  toolResultOf,
+} from '../../messages/message.js';
+import { approvalsIn, type HostApproval } from './approvals.js';
+import type { HostMessage } from './host-message.js';
+
+export interface HostReading {
+  /** Of the assistant and of tools. */
+  readonly messages: readonly Message[];
+  readonly approvals: readonly HostApproval[];
+}
+
+/**
+ * A list of responses and results. It may begin with the conversation so far, up to the turn's own input.
+ * @param callOf the call of an approval that was asked for before
+ * @throws MESSAGE_INVALID
+ */
+export function readHostList(
+  list: readonly HostMessage[],
+  origin: Origin,
+  input: Message | undefined,
+  callOf: (approvalId: string) => string | undefined,
+): HostReading {
+  if (!Array.isArray(list)) throw invalid('The messages of a turn must be a list.', { field: 'messages' });
+  const approvals = approvalsIn(
+    list.map((message) => toJsonValue(message).value),
+    callOf,
+    (index, approvalId) => {
+      throw invalid(
+        `Message ${index} answers the approval ${JSON.stringify(approvalId)}, which nobody asked for.`,
+        {
+          index,
+          approvalId,
+        },
+      );
+    },
+  );
+  const read = readAnswers(list, origin).filter((message) => !isEmpty(message));
+  const messages = afterInput(read, input);
+  for (const message of messages) assertNamed(message);
+  return { messages, approvals };
+}
+
+/** Who answers through which client. */
+export const PROVIDERS = {
+  'openai-chat': 'openai',
+  'openai-responses': 'openai',
+  anthropic: 'anthropic',
+  gemini: 'google',
+} as const;
+
+/**
+ * Answers through the AI SDK are of whoever the host says: messages in its shape go back under that name. A list that only its
+ * own provider can have written is of that provider, unless the host says who answers.
+ */
+function readAnswers(list: readonly unknown[], origin: Origin): Message[] {
+  const { format, messages } = readList(list, {});
+  if (format.startsWith('ai-sdk'))
+    return readList(list, { origin }).messages.map((said) => ofOrigin(said, origin));
+  const isOfProvider = format in PROVIDERS && messages.some((said) => said.toolPayload || said.reasoning);
+  if (!isOfProvider || origin.provider !== 'ai-sdk') return readList(list, { origin }).messages;
+  return readList(list, { origin: { provider: PROVIDERS[format as keyof typeof PROVIDERS] } }).messages;
+}
+
+function ofOrigin(message: Message, origin: Origin): Message {
+  if (message.role !== 'assistant') return message;
+  const own = (item: ReasoningItem): ReasoningItem => ({ ...item, origin: { ...origin, ...item.origin } });
+  const { reasoning, parts } = message;
+  return {
+    ...message,
+    origin,
+    ...(reasoning ? { reasoning: reasoning.map(own) } : {}),
+    ...(parts
+      ? {
+          parts: parts.map((part) =>
+            part.type === 'reasoning' ? { ...part, reasoning: own(part.reasoning) } : part,
+          ),
+        }
+      : {}),
+  };
+}
+
+/** @throws MESSAGE_INVALID where the format is not known, too */
+export function readAll(entries: readonly unknown[], options: ReadMessagesOptions): Message[] {
+  return readList(entries, options).messages;
+}
+
+function readList(entries: readonly unknown[], options: ReadMessagesOptions): ReadMessages {
+  try {
+    return readMessages(entries, options);
+  } catch (thrown) {
+    if (!isRekindleError(thrown, 'TRANSCRIPT_UNKNOWN')) throw thrown;
+    throw new RekindleError('MESSAGE_INVALID', thrown.message, { details: thrown.details, cause: thrown });
+  }
+}
+
+/** What only said whether a call may run. */
+function isEmpty(message: Message): boolean {
+  return message.role === 'tool' && toolResultOf(message) === null;
+}
+
+/** What stands before the input of the turn belongs to earlier turns, which have it. */
+function afterInput(messages: readonly Message[], input: Message | undefined): readonly Message[] {
+  const last = messages.findLastIndex(({ role }) => role === 'user' || role === 'system');
+  if (last < 0) return messages;
+  const message = messages[last]!;
+  if (message.role === 'user' && input && saidBy(message) === saidBy(input)) return messages.slice(last + 1);
+  throw invalid(`A message of the role ${message.role} is no part of an answer. Begin a turn with it.`, {
+    index: last,
+    field: 'role',
+  });
+}
+
+function saidBy(message: Message): string {
+  const shown = partsOf(message).map((part) => {
+    if (part.type === 'text') return part.text;
+    return part.type === 'media' ? { kind: part.media.kind } : null; // its bytes may be an artifact by now
+  });
+  return canonicalJson(shown);
+}
+
+function assertNamed(message: Message): void {
+  for (const { id, name } of toolCallsOf(message)) {
+    if (name === '') throw invalid('A tool call needs a name.', { field: 'toolCalls', id });
+  }
+}
+
+/** What begins a turn: a text, an input of our own shape, or a message of the user with the results that came with it. */
+export interface HostInput {
+  readonly input: UserInput | string;
+  readonly results: readonly Message[];
+}
+
+const INPUT_FIELDS = new Set(['text', 'media', 'parts', 'pinned', 'messageId']);
+const OWN_PARTS = new Set<unknown>(['text', 'media', 'reasoning']);
+
+/** @throws MESSAGE_INVALID */
+export function readHostInput(given: UserInput | string | HostMessage, origin: Origin): HostInput {
+  if (typeof given === 'string') return { input: given, results: [] };
+  if (typeof given !== 'object' || given === null)
+    throw invalid('A turn begins with a text or a message of the user.', { field: 'input' });
+  if (!('role' in given) && !('type' in given)) return { input: ownInput(given as UserInput), results: [] };
+  const messages = readAll([given], { origin });
+  const results = messages.filter((message) => toolResultOf(message) !== null);
+  const [said, ...others] = messages.filter((message) => toolResultOf(message) === null);
+  if (said?.role !== 'user' || others.length > 0)
+    throw invalid('A turn begins with one message of the role user.', {
+      field: 'role',
+      role: said?.role ?? null,
+    });
+  const { messageId } = said;
+  const own = { parts: partsOf(said), ...(said.pinned ? { pinned: true } : {}) };
+  return { input: messageId === undefined ? own : { ...own, messageId }, results };
+}
+
+function ownInput(input: UserInput): UserInput {
+  for (const field of Object.keys(input)) {
+    if (!INPUT_FIELDS.has(field))
+      throw invalid(`The input of a turn has no field ${JSON.stringify(field)}.`, { field });
+  }
+  for (const part of input.parts ?? []) {
+    if (!isOwnPart(part)) throw invalid('A part of the input is of no known type.', { field: 'parts' });
+  }
+  for (const media of input.media ?? []) {
+    if (!isOwnMedia(media)) throw invalid('A medium needs its `kind` and its `data`.', { field: 'media' });
+  }
+  return input;
+}
+
+function isOwnPart(part: ContentPart): boolean {
+  const { type } = (part ?? {}) as { type?: unknown };
+  if (!OWN_PARTS.has(type)) return false;
+  if (part.type === 'text') return typeof part.text === 'string';
+  return part.type === 'reasoning' || (isJsonObject(part.media) && typeof part.media.ref === 'string');
+}
+
+function isOwnMedia(media: MediaInput): boolean {
+  return (
+    typeof media?.kind === 'string' && (typeof media.data === 'string' || media.data instanceof Uint8Array)
+  );
+}
+
+export function invalid(text: string, details: JsonObject): RekindleError {
+  return new RekindleError('MESSAGE_INVALID', text, { details });
+}

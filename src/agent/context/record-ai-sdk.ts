@@ -1,0 +1,69 @@
+/**
+ * Records what `generateText` or `streamText` of the AI SDK gave. A stream is read beside the host's own reading of it, so that an
+ * abort in the middle keeps what was shown; steps that were whole by then are kept whole.
+ */
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { isJsonObject } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import { AiSdkSteps } from './ai-sdk-steps.js';
+import type { HostMessage, HostStep } from './host-message.js';
+import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from './record-answer.js';
+
+export interface AiSdkResult {
+  /** Of `streamText`: each reader gets one of its own. */
+  readonly fullStream?: AsyncIterable<unknown>;
+  readonly steps?: PromiseLike<readonly HostStep[]> | readonly HostStep[];
+}
+
+export async function recordAiSdk(answer: Answer, result: AiSdkResult): Promise<RecordedAnswer> {
+  const { turn, memory, ingest } = answer;
+  if (result.steps === undefined) throw noAnswer('ai-sdk', 'it has no `steps`');
+  const seen = new AiSdkSteps();
+  const failed = result.fullStream
+    ? await readThrough(result.fullStream, seen, answer.options.onChunk)
+    : null;
+  const steps = await stepsOf(result.steps, failed !== null);
+  const lists = steps ? steps.map(({ response }) => response.messages) : seen.messages;
+  for (const list of lists) await ingest(list as readonly HostMessage[]);
+  const origin = answer.origin ?? { provider: 'ai-sdk' };
+  const partial = await keepPartial(answer, [{ role: 'assistant', content: seen.text, origin }]);
+  if (failed) throw failed.thrown;
+  return partial.message ? partial : viewOf(memory, turn.openCalls());
+}
+
+/** What broke the stream; null when it ended, also by an abort. */
+async function readThrough(
+  stream: AsyncIterable<unknown>,
+  seen: AiSdkSteps,
+  onChunk: Answer['options']['onChunk'],
+): Promise<{ readonly thrown: unknown } | null> {
+  let failed: { readonly thrown: unknown } | null = null;
+  try {
+    for await (const part of stream) {
+      seen.add(part);
+      const { type, error } = (part ?? {}) as { type?: unknown; error?: unknown };
+      if (type === 'error') failed = { thrown: errorOf(error) };
+      await onChunk?.(part);
+    }
+    return failed;
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+function errorOf(given: unknown): unknown {
+  if (given instanceof Error) return given;
+  const json = toJsonValue(given).value;
+  const text =
+    isJsonObject(json) && typeof json['message'] === 'string' ? json['message'] : JSON.stringify(json);
+  return new Error(text, { cause: given });
+}
+
+/** Null where there are none: no step was whole, or the stream broke, and then the promise may never settle. */
+async function stepsOf(
+  steps: NonNullable<AiSdkResult['steps']>,
+  isBroken: boolean,
+): Promise<readonly HostStep[] | null> {
+  const whole = Promise.resolve(steps).catch(() => null);
+  return isBroken ? Promise.race([whole, nextTick(null)]) : whole;
+}

@@ -1,0 +1,181 @@
+/** Records what a provider's client, or the AI SDK, answered: a whole response, or a stream that is read to its end here. */
+import { RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
+import { storeInlineMedia } from '../../memory/inline-media.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import {
+  isBlankText,
+  type Message,
+  type Origin,
+  textOf,
+  toolCallsOf,
+  toolResultOf,
+} from '../../messages/message.js';
+import type { TargetName } from '../../messages/projections/targets.js';
+import { AnthropicStream } from '../../messages/streams/anthropic-stream.js';
+import { GeminiStream } from '../../messages/streams/gemini-stream.js';
+import { OpenAiChatStream } from '../../messages/streams/openai-chat-stream.js';
+import { OpenAiResponsesStream } from '../../messages/streams/openai-responses-stream.js';
+import type { ResponseStream } from '../../messages/streams/response-stream.js';
+import { isAsyncIterable } from '../tools/guard-tools.js';
+import type { HostCall } from '../tools/run-host-call.js';
+import type { HostMessage } from './host-message.js';
+import { PROVIDERS, readAll } from './host-reading.js';
+import type { HostTurn } from './host-turn.js';
+import { type AiSdkResult, recordAiSdk } from './record-ai-sdk.js';
+
+export interface RecordOptions {
+  /** Told of each chunk of a stream, to show it. What it throws ends the reading, as a break of the stream does. */
+  readonly onChunk?: (chunk: unknown) => void | Promise<void>;
+}
+
+/** An answer as it was recorded. */
+export interface RecordedAnswer {
+  readonly text: string;
+  /** Calls that have no result yet, under the ids for `runTool`. */
+  readonly toolCalls: readonly HostCall[];
+  /** As it stands in the context; null when nothing was said. `status: 'aborted'` when it ended too early. */
+  readonly message: Message | null;
+}
+
+export interface Answer {
+  readonly turn: HostTurn;
+  readonly memory: MemoryManager;
+  readonly target: TargetName;
+  readonly response: object;
+  readonly toolNames: ReadonlyMap<string, string>;
+  /** Who answers, where the host said it. */
+  readonly origin: Origin | null;
+  readonly options: RecordOptions;
+  /** Takes in a list as `endTurn` does. */
+  readonly ingest: (list: readonly HostMessage[]) => Promise<void>;
+}
+
+type ProviderName = Exclude<TargetName, 'ai-sdk'>;
+
+/** Fields that name the model which answered. */
+const MODEL_FIELDS = ['model', 'modelVersion'];
+
+export async function recordAnswer(answer: Answer): Promise<RecordedAnswer> {
+  const response: unknown = await answer.response; // clients give promises of streams
+  if (typeof response !== 'object' || response === null) throw noAnswer(answer.target, 'it is no object');
+  const { target } = answer;
+  return answer.turn.answerOnce(response, () => {
+    if (target === 'ai-sdk') return recordAiSdk(answer, response as AiSdkResult);
+    if (isAsyncIterable(response)) return recordStream(answer, target, response);
+    return recordWhole(answer, target, toJsonValue(response).value as JsonObject);
+  });
+}
+
+async function recordWhole(
+  answer: Answer,
+  target: ProviderName,
+  response: JsonObject,
+): Promise<RecordedAnswer> {
+  const messages = messagesIn(answer, target, response);
+  if (!messages.some(({ role }) => role === 'assistant'))
+    throw noAnswer(target, 'it holds no message of the model');
+  return keep(answer, messages);
+}
+
+async function recordStream(
+  answer: Answer,
+  target: ProviderName,
+  stream: AsyncIterable<unknown>,
+): Promise<RecordedAnswer> {
+  const seen = streamOf(target, stream);
+  let broken: { readonly thrown: unknown } | null = null;
+  try {
+    for await (const chunk of stream) {
+      const json = toJsonValue(chunk).value;
+      if (isJsonObject(json)) seen.add(json);
+      await answer.options.onChunk?.(chunk);
+    }
+  } catch (thrown) {
+    broken = { thrown };
+  }
+  if (seen.isFinished && !broken) return recordWhole(answer, target, seen.response());
+  const said = messagesIn(answer, target, seen.response()).filter(({ role }) => role === 'assistant');
+  const kept = await keepPartial(answer, said);
+  if (broken) throw broken.thrown;
+  return kept;
+}
+
+function streamOf(target: ProviderName, stream: object): ResponseStream {
+  if (target === 'openai-chat') return new OpenAiChatStream();
+  if (target === 'openai-responses') return new OpenAiResponsesStream();
+  return target === 'gemini' ? new GeminiStream() : new AnthropicStream('finalMessage' in stream);
+}
+
+function messagesIn({ origin, toolNames }: Answer, target: ProviderName, response: JsonObject): Message[] {
+  const model = MODEL_FIELDS.map((field) => response[field]).find((value) => typeof value === 'string');
+  const provider = origin ?? { provider: PROVIDERS[target] };
+  const own = { ...provider, ...(typeof model === 'string' && !origin?.model ? { model } : {}) };
+  return readAll([response], { format: target, origin: own }).map((message) =>
+    withOwnNames(message, toolNames),
+  );
+}
+
+/** The request may have had to spell the name of a tool in another way. */
+function withOwnNames(message: Message, toolNames: ReadonlyMap<string, string>): Message {
+  const calls = toolCallsOf(message);
+  if (!calls.some(({ name }) => toolNames.has(name))) return message;
+  const toolCalls = calls.map((call) => ({ ...call, name: toolNames.get(call.name) ?? call.name }));
+  return { ...message, toolPayload: { toolCalls } };
+}
+
+async function keep(answer: Answer, messages: readonly Message[]): Promise<RecordedAnswer> {
+  const { turn, memory } = answer;
+  const stored = await Promise.all(messages.map((message) => storeInlineMedia(message, memory.blobs)));
+  const calls = await turn.record(stored.filter(isSaid));
+  return viewOf(memory, calls, messages);
+}
+
+/** Calls and reasoning that were on their way go: nobody was told of them. */
+export async function keepPartial(
+  { turn, memory }: Pick<Answer, 'turn' | 'memory'>,
+  said: readonly Message[],
+): Promise<RecordedAnswer> {
+  const text = said.map(textOf).join('');
+  const origin = said[0]?.origin;
+  const message: Message = {
+    role: 'assistant',
+    content: text,
+    status: 'aborted',
+    ...(origin ? { origin } : {}),
+  };
+  if (isBlankText(text)) return { text, toolCalls: [], message: null };
+  await turn.record([message]);
+  return viewOf(memory, [], [message]);
+}
+
+/** A response without anything in it is no message. */
+function isSaid(message: Message): boolean {
+  const { content, parts, reasoning, reasoningContent, providerItems, toolPayload } = message;
+  return Boolean(
+    content || parts?.length || reasoning?.length || reasoningContent || providerItems?.length || toolPayload,
+  );
+}
+
+/** @param messages what was recorded now; left out, what the context ends with */
+export function viewOf(
+  memory: MemoryManager,
+  calls: readonly HostCall[],
+  messages?: readonly Message[],
+): RecordedAnswer {
+  const last = memory.getWorkingContextMessages().findLast((message) => toolResultOf(message) === null);
+  const message = last?.role === 'assistant' ? last : null;
+  const said = (messages ?? (message ? [message] : [])).filter(({ role }) => role === 'assistant');
+  return {
+    text: said.map(textOf).join(''),
+    toolCalls: calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
+    message,
+  };
+}
+
+export function noAnswer(target: TargetName, why: string): RekindleError {
+  return new RekindleError('MESSAGE_INVALID', `This is no answer of ${target}: ${why}.`, {
+    details: { target, reason: why },
+  });
+}

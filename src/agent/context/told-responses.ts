@@ -1,0 +1,89 @@
+/**
+ * The list that a host hands over, as responses with their results: ids told apart, results paired with their calls. The rules
+ * are those that repair a history, so that the host's loop gives the same list as an import of the same messages.
+ */
+import { abortedTurns } from '../../messages/legality/aborted-turns.js';
+import { distinctCallIds } from '../../messages/legality/h7-distinct-call-ids.js';
+import { pairing } from '../../messages/legality/pairing-rule.js';
+import type { Repair } from '../../messages/legality/repairs.js';
+import type { DraftHistory } from '../../messages/legality/rule.js';
+import {
+  type Message,
+  type ToolCallSpec,
+  type ToolResultPayload,
+  toolCallsOf,
+  toolResultOf,
+} from '../../messages/message.js';
+
+export interface ToldCall {
+  readonly spec: ToolCallSpec;
+  /** The id that the response gave it, which another call may have, too. */
+  readonly given: string;
+  readonly result: ToldResult | null;
+}
+
+export interface ToldResult {
+  readonly payload: ToolResultPayload;
+  readonly parts: Message['parts'];
+}
+
+export interface ToldResponse {
+  readonly message: Message;
+  readonly calls: readonly ToldCall[];
+}
+
+export interface Told {
+  readonly responses: readonly ToldResponse[];
+  /** Results of calls that the list does not have: of an earlier list, or of a call that waited. */
+  readonly strays: readonly ToldResult[];
+}
+
+/** Calls without a result are the host's to answer. */
+const KEEP_OPEN = { keepOpen: { has: () => true } };
+
+/** @param messages assistant and tool messages */
+export function toldResponses(messages: readonly Message[]): Told {
+  const repairs: Repair[] = [];
+  const before = abortedTurns.repair({ messages, origins: null }, KEEP_OPEN, repairs);
+  const renamed = distinctCallIds.repair(before, KEEP_OPEN, repairs);
+  const given = givenIds(before, renamed);
+  const paired = pairing.repair(renamed, KEEP_OPEN, repairs);
+  const strays = repairs
+    .filter(({ code }) => code === 'drop-orphan-result')
+    .map(({ messageIndex }) => messageIndex);
+  return {
+    responses: responsesOf(paired.messages, given),
+    strays: strays.flatMap((index) => resultIn(messages[index]!) ?? []),
+  };
+}
+
+function givenIds(before: DraftHistory, renamed: DraftHistory): Map<ToolCallSpec, string> {
+  const given = new Map<ToolCallSpec, string>();
+  for (const [index, message] of renamed.messages.entries()) {
+    const calls = toolCallsOf(before.messages[index]!);
+    for (const [at, call] of toolCallsOf(message).entries()) given.set(call, calls[at]!.id);
+  }
+  return given;
+}
+
+function responsesOf(messages: readonly Message[], given: ReadonlyMap<ToolCallSpec, string>): ToldResponse[] {
+  const found: { message: Message; results: Map<string, ToldResult> }[] = [];
+  for (const message of messages) {
+    const result = resultIn(message);
+    if (result) found.at(-1)?.results.set(result.payload.toolCallId, result);
+    else if (message.role === 'assistant') found.push({ message, results: new Map() });
+  }
+  return found.map(({ message, results }) => ({
+    message,
+    calls: toolCallsOf(message).map((spec) => ({
+      spec,
+      given: given.get(spec) ?? spec.id,
+      result: results.get(spec.id) ?? null,
+    })),
+  }));
+}
+
+function resultIn(message: Message): ToldResult | null {
+  const payload = toolResultOf(message);
+  return payload ? { payload, parts: message.parts } : null;
+}

@@ -1,0 +1,247 @@
+/** The working context in the hands of a host with its own loop: turns, requests, answers, tools. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import type { ToolContext } from '../../core/tool-definition.js';
+import { storeInlineMedia } from '../../memory/inline-media.js';
+import type { UserInput } from '../../memory/memory-input.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import type { OpenMemory } from '../../memory/open-memory.js';
+import { ledgerCall, waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
+import type { RestoreReport } from '../../memory/restore/restore-report.js';
+import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
+import { type Message, type Origin, toolResultOf } from '../../messages/message.js';
+import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
+import { project, type RequestOf } from '../../messages/projections/project.js';
+import type { Projection, ProjectionTarget, WaitingCall } from '../../messages/projections/projection.js';
+import type { TargetName } from '../../messages/projections/targets.js';
+import { artifactsOf } from '../model/artifacts.js';
+import { closeOpenCalls } from '../tools/close-open-calls.js';
+import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
+import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-host-call.js';
+import type { HostMessage, HostStep } from './host-message.js';
+import { type HostReading, readHostInput, readHostList } from './host-reading.js';
+import { HostTurn } from './host-turn.js';
+import { type RecordedAnswer, type RecordOptions, recordAnswer } from './record-answer.js';
+
+/** Of a host that does not say who answers. */
+export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };
+
+export class WorkingContext {
+  /** What opening found and did. */
+  readonly report: RestoreReport;
+  /** The agent did not exist before. */
+  readonly isNew: boolean;
+  readonly #opened: OpenMemory;
+  readonly #origin: Origin;
+  #artifacts: ReadonlyMap<string, Uint8Array> = new Map();
+  #turn: HostTurn | null = null;
+  /** Tools that the host declared without `execute`: their results come from the client. */
+  readonly #clientTools = new Set<string>();
+  /** Names of tools in the last request for a target → their own. */
+  readonly #toolNames = new Map<TargetName, ReadonlyMap<string, string>>();
+
+  constructor(opened: OpenMemory, report: RestoreReport, isNew: boolean, origin: Origin) {
+    this.#opened = opened;
+    this.report = report;
+    this.isNew = isNew;
+    this.#origin = origin;
+  }
+
+  get memory(): MemoryManager {
+    return this.#opened.memory;
+  }
+
+  get messages(): Message[] {
+    return this.memory.getWorkingContextMessages();
+  }
+
+  /**
+   * Begins a turn with a text, or with a message of the user in any known shape. Durable when it resolves.
+   * Calls that still wait are closed, and the model reads why.
+   * @throws AGENT_STATE while a turn is open; MESSAGE_INVALID before anything is written
+   */
+  async beginTurn(input: UserInput | string | HostMessage): Promise<string> {
+    if (this.#turn) {
+      throw new RekindleError('AGENT_STATE', 'A turn is open. Call endTurn() first.', {
+        details: { turnId: this.#turn.turnId },
+      });
+    }
+    const { input: said, results } = readHostInput(input, this.#origin);
+    for (const { call, turnId } of this.memory.openCalls()) {
+      const given = results.find((message) => toolResultOf(message)?.toolCallId === call.id);
+      if (given) await new HostTurn(this.memory, turnId ?? '').ingest([await this.#stored(given)]);
+    }
+    await closeOpenCalls(this.memory);
+    const turnId = this.memory.startTurn();
+    await this.memory.ingestUserMessage(await this.#storedInput(said), turnId);
+    this.#turn = new HostTurn(this.memory, turnId);
+    await this.loadArtifacts();
+    return turnId;
+  }
+
+  /** Goes on with the turn that a crash interrupted, or whose calls wait, without a new input. @throws AGENT_STATE when there is none */
+  resumeTurn(): string {
+    const { kind, turnId } = this.memory.frontier;
+    if (kind === 'idle' || this.#turn) {
+      throw new RekindleError('AGENT_STATE', 'No turn was interrupted.', { details: { frontier: kind } });
+    }
+    this.#turn = new HostTurn(this.memory, turnId ?? this.memory.startTurn());
+    return this.#turn.turnId;
+  }
+
+  /** The request's messages. Ask for them before each request: it is cheap. */
+  messagesFor(target: 'ai-sdk'): AiSdkMessage[] {
+    return this.requestFor(target, { ending: 'as-is' }).request.messages;
+  }
+
+  /**
+   * The whole request as a provider's own API takes it, with notes on what could not go as it is. Nothing is written.
+   * @throws TOOL_INVALID for a tool whose shape or schema cannot be read
+   */
+  requestFor<Name extends TargetName>(
+    name: Name,
+    target: ProjectionTarget = {},
+  ): Projection<RequestOf<Name>> {
+    const own = name === 'ai-sdk' ? this.#origin : {};
+    const given = { ...own, artifacts: this.#artifacts, waiting: this.#waitingCalls(), ...target };
+    const projection = project(name, this.messages, given);
+    this.#toolNames.set(name, projection.toolNames);
+    return projection;
+  }
+
+  /** The same tools, each call in the ledger before it starts and its result in the traces before the model sees it. */
+  guardTools<Tools extends GuardableTools>(tools: Tools): Tools {
+    for (const [name, tool] of Object.entries(tools)) {
+      if (typeof (tool as { execute?: unknown }).execute !== 'function') this.#clientTools.add(name);
+    }
+    return guardTools(tools, this.memory, () => this.#openTurn());
+  }
+
+  /**
+   * Records an answer of a provider's client: its response, or its stream, which is read to its end here. Durable when it resolves.
+   * A stream that breaks or ends too early leaves what was said as an aborted answer; what broke it is thrown then.
+   * @throws MESSAGE_INVALID for what is no answer of this target, and what the stream and the journal throw
+   */
+  recordResponse(target: TargetName, response: object, options: RecordOptions = {}): Promise<RecordedAnswer> {
+    const turn = this.#openTurn();
+    const toolNames = this.#toolNames.get(target) ?? new Map<string, string>();
+    const { memory } = this;
+    const origin = this.#origin.provider === DEFAULT_ORIGIN.provider ? null : this.#origin;
+    const ingest = (list: readonly HostMessage[]) => this.#ingest(turn, list);
+    return recordAnswer({ turn, memory, target, response, toolNames, origin, options, ingest });
+  }
+
+  /**
+   * Runs one recorded call: in the ledger before it starts, its result durable when this resolves. What comes back is what the
+   * model will see. What `run` throws becomes the call's error. A call with a result is not run again.
+   * @throws MESSAGE_INVALID for a call that is not recorded; OUTCOME_UNKNOWN for one that an earlier process started
+   */
+  runTool(
+    call: HostCall,
+    run: (args: JsonValue, context: ToolContext) => unknown,
+    options: RunToolOptions = {},
+  ): Promise<LedgerOutcome> {
+    return runHostCall(this.memory, this.#openTurn(), call, run, options);
+  }
+
+  /**
+   * Records messages of the open turn, each once: for `onStepFinish`, and for results and approvals that come from a client.
+   * Durable when it resolves. @throws MESSAGE_INVALID before anything is written
+   */
+  readonly step = async (step: HostStep | readonly HostMessage[]): Promise<void> => {
+    const turn = this.#openTurn();
+    const list = isStep(step) ? step.response.messages : step;
+    await this.#ingest(turn, list as readonly HostMessage[]);
+    await turn.leaveToClient((name) => this.#clientTools.has(name));
+    await this.loadArtifacts();
+  };
+
+  /**
+   * Ends the turn with what is new in the messages. They may be of the last step or of the whole turn: what is recorded is found
+   * by its content. Calls without a result wait from now on. Durable when it resolves; then the cache is current.
+   * @throws MESSAGE_INVALID before anything is written, and what the journal throws
+   */
+  async endTurn(messages: readonly HostMessage[] = []): Promise<void> {
+    const turn = this.#openTurn();
+    await this.#ingest(turn, messages);
+    await turn.leaveToClient();
+    this.#turn = null;
+    await this.memory.endTurn();
+  }
+
+  async #ingest(turn: HostTurn, list: readonly HostMessage[]): Promise<void> {
+    const input = this.messages.findLast(({ role, turnId }) => role === 'user' && turnId === turn.turnId);
+    const reading: HostReading = readHostList(list, this.#origin, input, (id) => this.#callOfApproval(id));
+    const messages = await Promise.all(reading.messages.map((message) => this.#stored(message)));
+    await turn.ingest(messages, reading.approvals);
+  }
+
+  /** Gives the turn up: what is durable stays, and the next request may follow. Calls without a result get one. */
+  async abandonTurn(): Promise<void> {
+    this.#turn = null;
+    const results = this.memory.openCalls().map(({ call, turnId }) => ({
+      callId: call.id,
+      toolName: call.name,
+      ...(turnId === undefined ? {} : { turnId }),
+      error: 'Cancelled by the host, so its outcome is unknown. Check its effects before you repeat it.',
+      synthetic: true,
+    }));
+    await this.memory.ingestToolResults(results, '');
+    await this.memory.endTurn();
+  }
+
+  /** Flushes and lets the agent go, so that another process can open it at once. */
+  async close(): Promise<void> {
+    await this.#opened.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async loadArtifacts(): Promise<void> {
+    this.#artifacts = await artifactsOf(this.messages, (ref) => this.memory.getArtifact(ref));
+  }
+
+  #waitingCalls(): Map<string, WaitingCall> {
+    const waiting = new Map<string, WaitingCall>();
+    for (const open of this.memory.openCalls()) {
+      const state = this.memory.ledger.verdictOn(ledgerCall(open));
+      const waitsFor = waitsForOf(state);
+      if (waitsFor === null) continue;
+      const { request, response } = state;
+      waiting.set(open.call.id, {
+        waitsFor,
+        ...(request ? { request } : {}),
+        ...(response ? { response } : {}),
+      });
+    }
+    return waiting;
+  }
+
+  #callOfApproval(approvalId: string): string | undefined {
+    for (const [callId, { request }] of this.#waitingCalls()) {
+      if (request?.['approvalId'] === approvalId) return callId;
+    }
+    return undefined;
+  }
+
+  #stored(message: Message): Promise<Message> {
+    return storeInlineMedia(message, this.memory.blobs);
+  }
+
+  async #storedInput(input: UserInput | string): Promise<UserInput | string> {
+    if (typeof input === 'string' || !input.parts) return input;
+    const { parts } = await this.#stored({ role: 'user', content: null, parts: input.parts });
+    return parts ? { ...input, parts } : input;
+  }
+
+  #openTurn(): HostTurn {
+    if (this.#turn) return this.#turn;
+    throw new RekindleError('AGENT_STATE', 'No turn is open. Call beginTurn() first.', { details: {} });
+  }
+}
+
+function isStep(given: HostStep | readonly HostMessage[]): given is HostStep {
+  return typeof given === 'object' && given !== null && 'response' in given;
+}

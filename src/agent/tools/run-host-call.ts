@@ -1,0 +1,61 @@
+/** Runs one call of a host's own loop, with the ledger around it. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonValue } from '../../core/json.js';
+import type { ToolContext } from '../../core/tool-definition.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
+import { type ToolCallSpec, toolResultOf } from '../../messages/message.js';
+import { runRecordedCall } from './recorded-call.js';
+
+export interface HostCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonValue;
+}
+
+export interface RunToolOptions {
+  /** Running it twice does no harm: a call whose end is unknown may be repeated. Default false. */
+  readonly idempotent?: boolean;
+  /** Default: none. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The open turn, as far as a call needs it. */
+interface RunningTurn {
+  readonly turnId: string;
+  callOf(callId: string): ToolCallSpec | undefined;
+  once<T>(callId: string, run: () => Promise<T>): Promise<T>;
+}
+
+export async function runHostCall(
+  memory: MemoryManager,
+  turn: RunningTurn,
+  given: HostCall,
+  run: (args: JsonValue, context: ToolContext) => unknown,
+  options: RunToolOptions,
+): Promise<LedgerOutcome> {
+  const recorded = turn.callOf(given.id);
+  if (!recorded) {
+    const text = `The turn has no call ${JSON.stringify(given.id)}. Give its response to recordResponse() first.`;
+    throw new RekindleError('MESSAGE_INVALID', text, { details: { field: 'call', id: String(given.id) } });
+  }
+  const known = resultOf(memory, turn.turnId, given.id);
+  if (known) return known;
+  const { idempotent = false, timeoutMs, signal = new AbortController().signal } = options;
+  const call = { callId: given.id, turnId: turn.turnId, toolName: recorded.name };
+  const limits = { idempotent, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return turn.once(given.id, () =>
+    runRecordedCall(memory, call, limits, (context) => run(recorded.arguments, context)),
+  );
+}
+
+/** Null for a call without a real result. */
+function resultOf(memory: MemoryManager, turnId: string, callId: string): LedgerOutcome | null {
+  for (const message of memory.getWorkingContextMessages().reverse()) {
+    const result = toolResultOf(message);
+    if (message.turnId !== turnId || message.synthetic || result?.toolCallId !== callId) continue;
+    return { result: result.toolResult, error: result.toolError };
+  }
+  return null;
+}
