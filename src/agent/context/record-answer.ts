@@ -54,6 +54,14 @@ export interface Answer {
 
 type ProviderName = Exclude<TargetName, 'ai-sdk'>;
 
+/** What every answer of the target has. */
+const ANSWERS: Readonly<Record<ProviderName, (response: JsonObject) => boolean>> = {
+  'openai-chat': ({ choices }) => Array.isArray(choices),
+  'openai-responses': ({ output }) => Array.isArray(output),
+  anthropic: ({ content }) => Array.isArray(content),
+  gemini: ({ candidates }) => Array.isArray(candidates),
+};
+
 /** Fields that name the model which answered. */
 const MODEL_FIELDS = ['model', 'modelVersion'];
 
@@ -73,6 +81,7 @@ async function recordWhole(
   target: ProviderName,
   response: JsonObject,
 ): Promise<RecordedAnswer> {
+  if (!ANSWERS[target](response)) throw noAnswer(target, 'it is another kind of object');
   const messages = messagesIn(answer, target, response);
   if (!messages.some(({ role }) => role === 'assistant'))
     throw noAnswer(target, 'it holds no message of the model');

@@ -11,8 +11,8 @@ import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
 import { type Message, type Origin, toolResultOf } from '../../messages/message.js';
 import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
-import { project, type RequestOf } from '../../messages/projections/project.js';
-import type { Projection, ProjectionTarget, WaitingCall } from '../../messages/projections/projection.js';
+import { project, type RequestOf, type RequestTarget } from '../../messages/projections/project.js';
+import type { Projection, WaitingCall } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
 import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
@@ -98,10 +98,7 @@ export class WorkingContext {
    * The whole request as a provider's own API takes it, with notes on what could not go as it is. Nothing is written.
    * @throws TOOL_INVALID for a tool whose shape or schema cannot be read
    */
-  requestFor<Name extends TargetName>(
-    name: Name,
-    target: ProjectionTarget = {},
-  ): Projection<RequestOf<Name>> {
+  requestFor<Name extends TargetName>(name: Name, target: RequestTarget = {}): Projection<RequestOf<Name>> {
     const own = name === 'ai-sdk' ? this.#origin : {};
     const given = { ...own, artifacts: this.#artifacts, waiting: this.#waitingCalls(), ...target };
     const projection = project(name, this.messages, given);

@@ -13,6 +13,7 @@ import { type OpenAiChatRequest, projectOpenAiChat } from './openai-chat.js';
 import { type OpenAiResponsesRequest, projectOpenAiResponses } from './openai-responses.js';
 import type { Project, Projection, ProjectionTarget } from './projection.js';
 import type { TargetName } from './targets.js';
+import { type GivenTools, toolDescriptionsOf } from './tool-descriptions.js';
 
 interface Requests {
   'openai-chat': OpenAiChatRequest;
@@ -40,13 +41,22 @@ const CHECKS: Readonly<Record<TargetName, (request: unknown) => RequestViolation
   'ai-sdk': checkAiSdkRequest,
 };
 
-/** The request of a target. Pure: the same list and target give the same bytes. Never throws for a list of messages. */
+/** A target, with the tools of the request in whichever shape the host has them. */
+export type RequestTarget = Omit<ProjectionTarget, 'tools'> & { readonly tools?: GivenTools };
+
+/**
+ * The request of a target. Pure: the same list and target give the same bytes. Never throws for a list of messages.
+ * @throws TOOL_INVALID for a tool whose shape or schema cannot be read
+ */
 export function project<Name extends TargetName>(
   name: Name,
   messages: readonly Message[],
-  target: ProjectionTarget = {},
+  { tools, ...target }: RequestTarget = {},
 ): Projection<RequestOf<Name>> {
-  return PROJECTIONS[name](messages, target);
+  return PROJECTIONS[name](
+    messages,
+    tools === undefined ? target : { ...target, tools: toolDescriptionsOf(tools) },
+  );
 }
 
 /** What the provider would refuse in a request, whoever made it; empty when nothing. Knows nothing of the projections. */
