@@ -90,6 +90,17 @@ describe('examples', () => {
     expect(text).toContain('turn turn_0001: completed');
   });
 
+  it.each(['openai-chat-host', 'openai-responses-host', 'anthropic-host', 'gemini-host'])(
+    '%s.ts is killed in its tool, and goes on after a restart with requests that its provider takes',
+    async (name) => {
+      const text = await output(name, name);
+      expect(text).toContain(
+        'I pay it.\n\n[killed in the middle of pay_bill]\ninterrupted: pay_bill, outcome_unknown',
+      );
+      expect(text).toContain('I do not know whether the bill was paid');
+    },
+  );
+
   it('three-agents.ts is killed twice and resumed, writes each entry once, and keeps every agent to its budget', async () => {
     const text = await output('three-agents', 'agents');
     const [first = '', second = '', third = ''] = text.split(/\[killed: .*\]\n/);
