@@ -14,7 +14,8 @@ export async function takes(
   seven: ModelMessage7[],
   ui: UIMessage[],
   chat: OpenAI.Chat.ChatCompletionMessageParam[],
-  items: OpenAI.Responses.ResponseInputItem[],
+  // A reference stands for what only the server has.
+  items: Exclude<OpenAI.Responses.ResponseInputItem, OpenAI.Responses.ResponseInputItem.ItemReference>[],
   anthropic: Anthropic.MessageParam[],
   gemini: Content[],
   own: Message[],
