@@ -268,7 +268,7 @@ function withItems(message: Message, items: NonNullable<Message['providerItems']
 }
 
 function ownSpec({ spec, given }: ToldCall, taken: Set<string>, plan: Plan): ToolCallSpec {
-  const id = freeId(spec.id, taken);
+  const id = freeId(taken.has(spec.id) ? given : spec.id, taken);
   plan.ownIds.set(given, id);
   return id === spec.id ? spec : { ...spec, id };
 }

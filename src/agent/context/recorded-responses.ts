@@ -5,6 +5,7 @@
 import { canonicalJson } from '../../core/canonical-json.js';
 import {
   isBlankMessage,
+  isBlankText,
   type Message,
   mediaOf,
   partsOf,
@@ -107,7 +108,10 @@ export class ResponseMatcher {
     const calls = this.calls(recorded, told);
     if (calls.size === 0) return false;
     if (!this.#isKnown(recorded)) return true;
-    // Told before: it is the same response only if nothing speaks against it.
+    // Told before: it is the same response only if nothing speaks against it. One without results may have grown.
+    const own = toolCallsOf(recorded.message).length;
+    const isWhole = calls.size === own && (told.calls.length === own || recorded.results.size === 0);
+    if (!isWhole || said(recorded.message) !== said(told.message)) return false;
     return [...calls].every(
       ([call, own]) =>
         (sameArguments(own, call.spec) || hasTwin(call, told)) &&
@@ -154,7 +158,10 @@ function said(message: Message): string {
     ...partsOf(message).flatMap((part) => (part.type === 'reasoning' ? [part.reasoning] : [])),
   ].map(({ text, encrypted }) => text ?? encrypted ?? '');
   const media = mediaOf(message).map(({ ref }) => ref);
-  return canonicalJson([textOf(message), reasoning, message.reasoningContent ?? '', media]);
+  const texts = [textOf(message), ...reasoning, message.reasoningContent ?? ''].map((text) =>
+    text.toWellFormed(),
+  );
+  return canonicalJson([texts.filter((text) => !isBlankText(text)), media]);
 }
 
 /** Nothing but calls: a guarded tool recorded them before its response was known. */

@@ -31,6 +31,9 @@ describe.each(PLACES)('the ledger over $name', ({ make }) => {
       verdict: 'not_started',
       outcome: null,
       approval: 'none',
+      request: null,
+      response: null,
+      atClient: false,
     });
   });
 
