@@ -10,6 +10,7 @@ export type { FromCheckpoint, FromCheckpointInit } from './checkpoints/begin-fro
 export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/checkpoint-agent.js';
 export type { AgentConfig } from './context/agent-config.js';
 export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
+export type { RecordedAnswer, RecordOptions } from './context/answer.js';
 export type {
   ContentMessage,
   HostMessage,
@@ -18,7 +19,6 @@ export type {
   TypedItem,
 } from './context/host-message.js';
 export { openWorkingContext, type WorkingContextOptions } from './context/open-working-context.js';
-export type { RecordedAnswer, RecordOptions } from './context/record-answer.js';
 export { WorkingContext } from './context/working-context.js';
 export {
   AgentFactory,

@@ -6,8 +6,8 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { isJsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { AiSdkSteps } from './ai-sdk-steps.js';
+import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from './answer.js';
 import type { HostMessage, HostStep } from './host-message.js';
-import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from './record-answer.js';
 
 export interface AiSdkResult {
   /** Of `streamText`: each reader gets one of its own. */

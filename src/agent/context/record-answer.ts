@@ -1,17 +1,8 @@
 /** Records what a provider's client, or the AI SDK, answered: a whole response, or a stream that is read to its end here. */
-import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { storeInlineMedia } from '../../memory/inline-media.js';
-import type { MemoryManager } from '../../memory/memory-manager.js';
-import {
-  isBlankText,
-  type Message,
-  type Origin,
-  textOf,
-  toolCallsOf,
-  toolResultOf,
-} from '../../messages/message.js';
+import { type Message, toolCallsOf } from '../../messages/message.js';
 import type { TargetName } from '../../messages/projections/targets.js';
 import { AnthropicStream } from '../../messages/streams/anthropic-stream.js';
 import { GeminiStream } from '../../messages/streams/gemini-stream.js';
@@ -19,38 +10,9 @@ import { OpenAiChatStream } from '../../messages/streams/openai-chat-stream.js';
 import { OpenAiResponsesStream } from '../../messages/streams/openai-responses-stream.js';
 import type { ResponseStream } from '../../messages/streams/response-stream.js';
 import { isAsyncIterable } from '../tools/guard-tools.js';
-import type { HostCall } from '../tools/run-host-call.js';
-import type { HostMessage } from './host-message.js';
+import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from './answer.js';
 import { PROVIDERS, readAll } from './host-reading.js';
-import type { HostTurn } from './host-turn.js';
 import { type AiSdkResult, recordAiSdk } from './record-ai-sdk.js';
-
-export interface RecordOptions {
-  /** Told of each chunk of a stream, to show it. What it throws ends the reading, as a break of the stream does. */
-  readonly onChunk?: (chunk: unknown) => void | Promise<void>;
-}
-
-/** An answer as it was recorded. */
-export interface RecordedAnswer {
-  readonly text: string;
-  /** Calls that have no result yet, under the ids for `runTool`. */
-  readonly toolCalls: readonly HostCall[];
-  /** As it stands in the context; null when nothing was said. `status: 'aborted'` when it ended too early. */
-  readonly message: Message | null;
-}
-
-export interface Answer {
-  readonly turn: HostTurn;
-  readonly memory: MemoryManager;
-  readonly target: TargetName;
-  readonly response: object;
-  readonly toolNames: ReadonlyMap<string, string>;
-  /** Who answers, where the host said it. */
-  readonly origin: Origin | null;
-  readonly options: RecordOptions;
-  /** Takes in a list as `endTurn` does. */
-  readonly ingest: (list: readonly HostMessage[]) => Promise<void>;
-}
 
 type ProviderName = Exclude<TargetName, 'ai-sdk'>;
 
@@ -141,50 +103,10 @@ async function keep(answer: Answer, messages: readonly Message[]): Promise<Recor
   return viewOf(memory, calls, messages);
 }
 
-/** Calls and reasoning that were on their way go: nobody was told of them. */
-export async function keepPartial(
-  { turn, memory }: Pick<Answer, 'turn' | 'memory'>,
-  said: readonly Message[],
-): Promise<RecordedAnswer> {
-  const text = said.map(textOf).join('');
-  const origin = said[0]?.origin;
-  const message: Message = {
-    role: 'assistant',
-    content: text,
-    status: 'aborted',
-    ...(origin ? { origin } : {}),
-  };
-  if (isBlankText(text)) return { text, toolCalls: [], message: null };
-  await turn.record([message]);
-  return viewOf(memory, [], [message]);
-}
-
 /** A response without anything in it is no message. */
 function isSaid(message: Message): boolean {
   const { content, parts, reasoning, reasoningContent, providerItems, toolPayload } = message;
   return Boolean(
     content || parts?.length || reasoning?.length || reasoningContent || providerItems?.length || toolPayload,
   );
-}
-
-/** @param messages what was recorded now; left out, what the context ends with */
-export function viewOf(
-  memory: MemoryManager,
-  calls: readonly HostCall[],
-  messages?: readonly Message[],
-): RecordedAnswer {
-  const last = memory.getWorkingContextMessages().findLast((message) => toolResultOf(message) === null);
-  const message = last?.role === 'assistant' ? last : null;
-  const said = (messages ?? (message ? [message] : [])).filter(({ role }) => role === 'assistant');
-  return {
-    text: said.map(textOf).join(''),
-    toolCalls: calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
-    message,
-  };
-}
-
-export function noAnswer(target: TargetName, why: string): RekindleError {
-  return new RekindleError('MESSAGE_INVALID', `This is no answer of ${target}: ${why}.`, {
-    details: { target, reason: why },
-  });
 }

@@ -18,10 +18,11 @@ import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-host-call.js';
+import type { RecordedAnswer, RecordOptions } from './answer.js';
 import type { HostMessage, HostStep } from './host-message.js';
 import { type HostReading, readHostInput, readHostList } from './host-reading.js';
 import { HostTurn } from './host-turn.js';
-import { type RecordedAnswer, type RecordOptions, recordAnswer } from './record-answer.js';
+import { recordAnswer } from './record-answer.js';
 
 /** Of a host that does not say who answers. */
 export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };

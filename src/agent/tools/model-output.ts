@@ -1,4 +1,5 @@
 /** What the model is shown of a tool's output where the tool has a `toModelOutput`, as the AI SDK has it. */
+import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { storeInlineMedia } from '../../memory/inline-media.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
@@ -32,7 +33,7 @@ export async function shownOutput(
   const { messages } = readMessages([{ role: 'tool', content: [part] }], { format: 'ai-sdk-model' });
   const message = await storeInlineMedia(messages[0]!, memory.blobs);
   const { toolResult, toolError } = toolResultOf(message)!;
-  if (toolError !== null) throw new Error(toolError);
+  if (toolError !== null) throw new RekindleError('TOOL_FAILED', toolError);
   return { result: toolResult, parts: message.parts };
 }
 
