@@ -46,6 +46,8 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },
   { packages: /^@photostructure\/sqlite$/, folders: ['storage/sqlite/'], lazy: true },
+  // Node's own, under the name by which webpack knows a thread.
+  { packages: /^worker_threads$/, folders: ['storage/sqlite/'] },
   { packages: /^@aws-sdk\//, folders: ['storage/objects/'], lazy: true },
   // Whoever imports these subpaths uses these packages.
   { packages: /^@langchain\/(core|langgraph-checkpoint)$/, folders: ['adapters/langgraph/'] },

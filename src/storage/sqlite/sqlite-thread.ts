@@ -1,5 +1,6 @@
 /** The one thread of SQLite in this process. It is started when it is first needed, and keeps no process alive that waits for nothing. */
-import { Worker } from 'node:worker_threads';
+// biome-ignore lint/style/useNodejsImportProtocol: webpack knows a thread by this name only, and bundles it.
+import { Worker } from 'worker_threads';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import type { StorePlace, ThreadAnswer, ThreadCall } from './thread-messages.js';
 
