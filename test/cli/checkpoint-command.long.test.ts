@@ -140,9 +140,9 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
       await withService(earlier, (service) => service.save({ sessionId: 'old', context: { n: 1 } }));
       const options = { cwd: dir, env: { XDG_DATA_HOME: path.join(dir, 'data'), REKINDLE_DATA_DIR: '' } };
       const listed = await runCli(['checkpoint', 'list'], options);
-      expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(`--dir ${earlier}`) });
+      expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('--dir data/rekindle') });
       const missing = await runCli(['checkpoint', 'load', 'old@1'], options);
-      expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining(`--dir ${earlier}`) });
+      expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('--dir data/rekindle') });
       const named = await runCli(['checkpoint', 'load', 'old@1', '--dir', earlier], options);
       expect(JSON.parse(named.stdout)).toEqual({ n: 1 });
     }));
@@ -347,7 +347,7 @@ describe('--from-checkpoint', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(
         [2, 3, 2, 2].map((code) => [code, '']),
       );
-      expect(results[0]!.stderr).toContain('plain@1 holds a context, but not a whole agent.');
+      expect(results[0]!.stderr).toContain('plain@1 was saved as a plain context, not as a whole agent.');
       expect(await fs.readdir(path.join(dir, 'agents'))).toEqual(['desk']);
     }));
 
