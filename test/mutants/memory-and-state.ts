@@ -50,18 +50,11 @@ const manager = [
       'await this.#log.append(turnId, callBodies(calls, messageId));',
     ],
     ['turn-number-not-counted', 'this.#log.state.lastTurn += 1;', ''],
-    ['answer-does-not-end-the-turn', 'if (response.final ?? calls.length === 0) await this.endTurn();', ''],
   ]),
   ...inFile(
     'src/memory/trace-log.ts',
     ['test/memory'],
     [
-      [
-        'unknown-outcome-not-looked-up',
-        'if (this.#unsure) await this.#catchUp();',
-        '',
-        ['test/memory/faulty-backend.test.ts', 'test/memory/memory-manager.test.ts'],
-      ],
       ['pending-rows-come-late', 'await this.flushPending();\n    const result', 'const result', MEMORY],
       ['pending-rows-written-twice', 'this.#pending = [];\n        this.#head', 'this.#head', MEMORY],
       ['rows-of-others-left-out', 'if (unseen && (await this.#catchUp())) return;', '', ['test/memory']],

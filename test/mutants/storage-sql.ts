@@ -24,11 +24,6 @@ const sqlite = [
       'const stream = streamRow(db, key);\n  if ((stream?.seq ?? 0) !== expectedSeq)',
     ],
     ['sqlite-read-one-before', 'FROM records\n    WHERE id > (', 'FROM records\n    WHERE id >= ('],
-    [
-      'sqlite-archive-goes-back',
-      'const to = Math.max(stream.archived_to, archivedTo);',
-      'const to = archivedTo;',
-    ],
     ['sqlite-removed-records-stay', 'if (remove) deleteRecords(db, stream.no, to);', ''],
     [
       'sqlite-removal-not-fenced',

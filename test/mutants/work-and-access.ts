@@ -113,7 +113,12 @@ const access = [
   ]),
   ...inFile('src/server/access/rate-limit.ts', ACCESS, [
     ['rate-never-spent', 'bucket.left -= 1;', ''],
-    ['rate-one-too-many', 'if (bucket.left < 1) return false;', 'if (bucket.left < 0) return false;'],
+    [
+      'rate-one-too-many',
+      'if (bucket.left < 1) return false;',
+      'if (bucket.left < 0) return false;',
+      ['test/server/rate-limit.test.ts'],
+    ],
   ]),
   ...inFile('src/server/access/token.ts', ACCESS, [
     ['any-token', 'return timingSafeEqual(tokenDigest(given), digest);', 'return digest.length > 0;'],

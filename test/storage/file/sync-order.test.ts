@@ -84,6 +84,19 @@ describe('a record whose sync failed', () => {
   });
 });
 
+describe('an acknowledged record that a failed sync took away', () => {
+  it('is told before anything is written after it', async () => {
+    const { disk, store, put, text } = await probed();
+    const journal = await store.openJournal(['traces']);
+    await journal.append([{ n: 1 }]);
+    const whole = await text('traces.jsonl');
+    disk.failNext('datasync', 'EIO');
+    await expect(journal.append([{ n: 2 }])).rejects.toMatchObject({ code: 'JOURNAL_OUTCOME_UNKNOWN' });
+    await put('traces.jsonl', '\0'.repeat(whole.length)); // a page that never came to the disk, read again from there
+    await expect(journal.append([{ n: 3 }])).rejects.toMatchObject({ code: 'JOURNAL_DAMAGED' });
+  });
+});
+
 describe('an archived segment', () => {
   it('has its new name durably before it loses the old one', async () => {
     const { disk, store, root } = await probed();
