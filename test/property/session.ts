@@ -79,7 +79,7 @@ export class Session {
     return new WorkingContextSnapshotBootstrapper().bootstrap(
       this.#opened.memory,
       prompt,
-      new WorkingContextSnapshotBootstrapOptions(),
+      new WorkingContextSnapshotBootstrapOptions({ keepPendingApprovals: false }),
     );
   }
 

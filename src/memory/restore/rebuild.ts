@@ -45,7 +45,7 @@ export async function rebuild(memory: MemoryManager, options: RebuildOptions): P
   const bundle = isBaseEntry(entries[0]) ? null : await bundleFor(memory, journal, options);
   if (bundle) return rebuildFromMemory(memory, entries, bundle, options);
   for (const entry of entries) replay.apply(entry);
-  if (replay.conversational === 0 && replay.damage.length > 0) {
+  if (replay.conversational === 0 && replay.damage.length > 0 && !replay.isOnlyBegun) {
     throw new RekindleError('CONTEXT_BLANK', 'No trace of this agent can be read.', {
       details: { agentId: memory.agentId, damage: replay.damage.length },
     });

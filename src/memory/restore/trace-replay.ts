@@ -28,12 +28,21 @@ export class TraceReplay {
   /** Whose journal it is, by its newest header; null without one. */
   owner: string | null = null;
   readonly #agentId: string;
+  #isDamagedInside = false;
   readonly #unknown = new Map<string, UnknownTraces>();
 
   constructor(state: MemoryState, head: JournalHead, agentId: string) {
     this.state = state;
     this.head = head;
     this.#agentId = agentId;
+  }
+
+  /**
+   * The agent has begun, nothing was said that can be read, and bytes that are no records lie only behind the last record: the first
+   * message was cut off before it was acknowledged.
+   */
+  get isOnlyBegun(): boolean {
+    return this.conversational === 0 && this.applied > 0 && !this.#isDamagedInside;
   }
 
   get unknown(): readonly UnknownTraces[] {
@@ -45,6 +54,7 @@ export class TraceReplay {
       this.damage.push(toDamageReport(entry));
       return;
     }
+    if (this.damage.length > 0) this.#isDamagedInside = true;
     this.head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
     const trace = this.parse(entry);
     if (trace) this.applyTrace(trace);
@@ -86,6 +96,7 @@ export class TraceReplay {
     try {
       return traceFromJson(entry.record);
     } catch {
+      this.#isDamagedInside = true;
       this.damage.push({
         file: 'raw_traces.jsonl',
         reason: 'not-a-trace',

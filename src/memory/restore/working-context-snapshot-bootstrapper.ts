@@ -188,7 +188,8 @@ function assertNotBlank(memory: MemoryManager, loaded: LoadedState): void {
   const { replay, cacheRefused } = loaded;
   const onlyCache =
     replay.head.seq === 0 && ['damaged', 'unreadable', 'unsupported'].includes(cacheRefused?.reason ?? '');
-  if (replay.conversational === 0 && replay.damage.length === 0 && !onlyCache) return;
+  const isNothingSaid = replay.conversational === 0 && replay.damage.length === 0;
+  if ((isNothingSaid || replay.isOnlyBegun) && !onlyCache) return;
   const problem = onlyCache
     ? 'The snapshot cannot be read, and there are no traces.'
     : 'Traces exist, but the context that they give is blank.';

@@ -167,14 +167,12 @@ export class FileLeases implements Leases {
     const content = parseLease(await readWhole(this.#fs, file));
     const released = names.includes(releasedName(fence));
     const owner = content?.owner ?? UNKNOWN_OWNER;
-    // An owner that is gone from this kernel has no file open any more: nothing has to be sealed because of it.
-    const isSafe = released || this.#identity.state(owner) === 'gone';
     return {
       fence,
       owner,
       ttlMs: content?.ttlMs ?? LEASE_TTL_MS,
       released,
-      unsafeFence: content && isSafe ? content.unsafeFence : fence,
+      unsafeFence: content && released ? content.unsafeFence : fence,
       heartbeatMs: stat?.modifiedMs ?? 0,
     };
   }

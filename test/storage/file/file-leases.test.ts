@@ -267,15 +267,11 @@ describe('clocks', () => {
 });
 
 describe('an owner that is gone from this kernel', () => {
-  it('leaves nothing to be sealed; one that ran before a restart of the machine does', async () => {
+  it('leaves what it wrote to be sealed', async () => {
     const { storage } = await fileFixture();
     await storage({ identity: identityOf('running') }).leases.acquire(NAME);
     const second = await storage({ identity: identityOf('gone') }).leases.acquire(NAME);
-    expect(second).toMatchObject({ fence: 2, takenOver: true, unsafeFence: 0 });
-    const third = await storage({ identity: identityOf('rebooted') }).leases.acquire(NAME);
-    expect(third).toMatchObject({ fence: 3, takenOver: true, unsafeFence: 2 });
-    const fourth = await storage({ identity: identityOf('gone') }).leases.acquire(NAME);
-    expect(fourth).toMatchObject({ fence: 4, takenOver: true, unsafeFence: 2 });
+    expect(second).toMatchObject({ fence: 2, takenOver: true, unsafeFence: 1 });
   });
 });
 
