@@ -99,6 +99,7 @@ describe('examples', () => {
       );
       expect(text).toContain('I do not know whether the bill was paid');
     },
+    120_000, // two processes, each with the whole client of its provider
   );
 
   it('three-agents.ts is killed twice and resumed, writes each entry once, and keeps every agent to its budget', async () => {
