@@ -61,7 +61,8 @@ describe.concurrent('chat through a pipe', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(stdout).toContain('The last turn was interrupted: /resume goes on with it.');
       expect(stdout).toContain('(offline model) You said: "Are you there?".');
       const turns = (await traceRows(dir, 'ann')).map((row) => row['turn_id']);
-      expect(turns).toEqual(['', 'turn_0001', 'turn_0001']);
+      // The header of the journal, and the system prompt, are of no turn.
+      expect(turns).toEqual(['', '', 'turn_0001', 'turn_0001']);
     }));
 
   it('--model with a provider that is not installed says what to install, and makes no agent', () =>

@@ -44,7 +44,12 @@ const writer = inFile(`${FILE}/journal-writer.ts`, FAULTS, [
 ]);
 
 const sealing = inFile(`${FILE}/journal-sealing.ts`, FAULTS, [
-['segment-header-not-synced', 'await file.datasync();\n    return { file, headerBytes: bytes.length };', 'return { file, headerBytes: bytes.length };', [`${TESTS}/sync-order.test.ts`]],
+  [
+    'segment-header-not-synced',
+    'await file.datasync();\n    return { file, headerBytes: bytes.length };',
+    'return { file, headerBytes: bytes.length };',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
   [
     'torn-tail-cut-not-synced',
     'await file.truncate(end.end);\n  await file.datasync();',
@@ -81,7 +86,12 @@ const recovery = inFile(`${FILE}/journal-recovery.ts`, FAULTS, [
     'await file.truncate(known.end);',
     [`${TESTS}/sync-order.test.ts`],
   ],
-['recovery-trusts-the-length', 'if (sizeBytes < known.end || !(await lastRecordIsThere(file, known))) {', 'if (sizeBytes < known.end) {', [`${TESTS}/sync-order.test.ts`]],
+  [
+    'recovery-trusts-the-length',
+    'if (sizeBytes < known.end || !(await lastRecordIsThere(file, known))) {',
+    'if (sizeBytes < known.end) {',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
 ]);
 
 const journal = inFile(`${FILE}/file-journal.ts`, CONFORMANCE, [

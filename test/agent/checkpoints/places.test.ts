@@ -118,7 +118,8 @@ describe('an agent in a checkpoint', () => {
     const { checkpointId } = await place.save();
     const { context } = await place.service.load({ checkpointId });
     await place.service.save({ sessionId: 'odd', context: { ...context, ...(change as JsonObject) } });
-    expect(await rejection(place.branch('branch', 'odd@1').start())).toBe(code);
+    const odd = { checkpointId: 'odd@1', trustContext: true };
+    expect(await rejection(place.branch('branch', odd).start())).toBe(code);
     expect(await fs.readdir(path.join(place.dir, 'agents'))).toEqual([AGENT_ID]);
   });
 

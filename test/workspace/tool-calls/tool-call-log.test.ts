@@ -319,9 +319,10 @@ describe('a log whose right to write is lost in the middle', () => {
 
 /** As if this process had been suspended past its time. */
 async function takeOver(shop: Shop): Promise<void> {
-  const folder = path.join(shop.root, 'workspace/tool_calls.lease/lease');
-  const past = new Date(Date.now() - 60_000);
-  for (const name of await fs.readdir(folder)) await fs.utimes(path.join(folder, name), past, past);
+  const storage = new FileStorage(shop.root);
+  const lease = await storage.leases.acquire(['workspace', 'tool_calls.lease'], { force: true });
+  await lease.release();
+  await storage.close();
 }
 
 describe('a damaged log', () => {
