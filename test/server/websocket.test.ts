@@ -215,7 +215,7 @@ describe('a subscription to a state', () => {
     client.say({ type: 'subscribe', to: 'sessions' });
     await client.until(subscribed);
     client.say({ ...SUBSCRIBE, since: 0 });
-    await client.until(isEvent);
+    await client.until(isEvent, 20_000); // 15 MB, on a busy machine
     client.socket.pause(); // for a moment: a client may take ten seconds
     await sleep(300);
     await kit.session({ id: 'new' });
@@ -224,9 +224,9 @@ describe('a subscription to a state', () => {
     let code = 0;
     void client.closed.then((closed) => (code = closed));
     const isTold = () => client.messages.some(({ type }) => type === 'session_updated');
-    for (let waited = 0; waited < 3_000 && code === 0 && !isTold(); waited += 20) await sleep(20);
+    for (let waited = 0; waited < 8_000 && code === 0 && !isTold(); waited += 20) await sleep(20);
     expect([code, isTold()]).toEqual([0, true]);
-    await client.until((message) => message['global_version'] === 60 && isEvent(message));
+    await client.until((message) => message['global_version'] === 60 && isEvent(message), 20_000);
   });
 });
 
