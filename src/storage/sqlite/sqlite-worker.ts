@@ -2,7 +2,7 @@
  * The thread of SQLite: a sync may take long, and the program goes on meanwhile. What waits when a commit ends is taken as one batch,
  * so that all who wait share the next.
  */
-import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { releaseClosed } from './closed-connections.js';
 import { loadSqliteDriver, type SqliteDriver } from './sqlite-driver.js';
 import { sqliteError } from './sqlite-errors.js';
@@ -15,11 +15,16 @@ let driver: SqliteDriver | null = null;
 
 port.on('message', (first: readonly ThreadCall[]) => {
   const calls = [...first];
-  for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) {
+  for (let more = takeNext(); more; more = takeNext()) {
     calls.push(...(more.message as readonly ThreadCall[]));
   }
   void answerAll(calls);
 });
+
+/** The port of a thread in Deno gives its messages as events only: there each message is a batch. */
+function takeNext(): { readonly message: unknown } | undefined {
+  return port instanceof MessagePort ? receiveMessageOnPort(port) : undefined;
+}
 
 async function answerAll(calls: readonly ThreadCall[]): Promise<void> {
   const answers: ThreadAnswer[] = [];
