@@ -226,17 +226,16 @@ export class FileDocuments implements Documents {
     run: (target: string) => Promise<T>,
   ): Promise<T> {
     return labelled(`write ${name.join('/')}`, async () => {
-      const target = await this.#paths.resolve(name, options);
-      const before = this.#writing.get(target) ?? Promise.resolve();
-      const mine = before.then(
-        () => run(target),
-        () => run(target),
-      );
-      this.#writing.set(target, mine);
+      const key = this.#paths.keyOf(name);
+      const before = this.#writing.get(key) ?? Promise.resolve();
+      // In line before the path is looked up: looks may end in another order than they began.
+      const resolveAndRun = async () => run(await this.#paths.resolve(name, options));
+      const mine = before.then(resolveAndRun, resolveAndRun);
+      this.#writing.set(key, mine);
       try {
         return await mine;
       } finally {
-        if (this.#writing.get(target) === mine) this.#writing.delete(target);
+        if (this.#writing.get(key) === mine) this.#writing.delete(key);
       }
     });
   }

@@ -71,16 +71,25 @@ export class FileLeases implements Leases {
 
   acquire(name: Name, options: LeaseOptions = {}): Promise<Lease> {
     return labelled(`take the lease on ${name.join('/')}`, async () => {
-      const folder = await this.#paths.folder([...name, 'lease'], { make: true });
-      await ensureFolder(this.#fs, folder);
-      if (waitMsOf(options) === 0) return this.#acquire(name, folder, options, null);
-      const ticket = new LeaseTicket(this.#fs, folder, { clock: this.#clock, identity: this.#identity });
+      if (waitMsOf(options) === 0) return this.#acquire(name, await this.#madeFolder(name), options, null);
+      let ticket: LeaseTicket | null = null;
       try {
-        return await acquireInLine(folder, name, options, () => this.#acquire(name, folder, options, ticket));
+        // In line before the folder is looked up: looks may end in another order than they began.
+        return await acquireInLine(this.#paths.keyOf(name), name, options, async () => {
+          const folder = await this.#madeFolder(name);
+          ticket ??= new LeaseTicket(this.#fs, folder, { clock: this.#clock, identity: this.#identity });
+          return this.#acquire(name, folder, options, ticket);
+        });
       } finally {
-        await ticket.drop();
+        await (ticket as LeaseTicket | null)?.drop();
       }
     });
+  }
+
+  async #madeFolder(name: Name): Promise<string> {
+    const folder = await this.#paths.folder([...name, 'lease'], { make: true });
+    await ensureFolder(this.#fs, folder);
+    return folder;
   }
 
   inspect(name: Name): ReturnType<Leases['inspect']> {
@@ -111,7 +120,7 @@ export class FileLeases implements Leases {
       if (!(await this.#claim(folder, fence, own, content))) continue; // another contender won
       await this.#fenceOff(folder, fence, own);
       const takenOver = standing !== null && !standing.released;
-      const onRelease = () => wakeLine(folder);
+      const onRelease = () => wakeLine(this.#paths.keyOf(name));
       const held = { folder, label: name.join('/'), own, fence, takenOver, unsafeFence, ttlMs, onRelease };
       return new FileLease(this.#fs, this.#clock, held);
     }

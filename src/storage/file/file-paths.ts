@@ -27,6 +27,11 @@ export class FilePaths {
     this.#given = path.resolve(root);
   }
 
+  /** The same for the same name of the same root, and known at once: for what must keep the order of calls. */
+  keyOf(name: Name): string {
+    return path.join(this.#given, ...name.map(encodeNameSegment));
+  }
+
   /** The path of a name. All segments but the last are folders, which are checked (and made when `make`). */
   async resolve(name: Name, options: { readonly make: boolean; readonly suffix?: string }): Promise<string> {
     assertName(name);
