@@ -6,6 +6,7 @@ export default defineConfig({
   ...usual,
   test: {
     ...usual.test,
+    testTimeout: 120_000,
     include: [
       'test/**/*.long.test.ts',
       'test/adapters/**/*.test.ts',

@@ -43,7 +43,7 @@ describe('a history with more than 1,000 records that are of no use any more', (
     await service.save({ sessionId: 's', context: { n: 1 } });
     const { heads: before } = await service.verify();
     await appendRecords(place, 's', marks(['key'], SPENT));
-    await service.markCritical({ sessionId: 's', contextKey: 'goal' });
+    await service.markCritical({ sessionId: 's', contextKey: 'n' });
     expect(await place.journal('s')).toContain('"type":"base"');
     expect((await service.verify({ heads: before })).problems).toEqual([]);
     const { heads: after } = await service.verify();
@@ -62,7 +62,7 @@ describe('a history with more than 1,000 records that are of no use any more', (
     const lines = (await place.journal('s')).split('\n');
     await fs.writeFile(place.journalFile('s'), lines.with(1, 'x'.repeat(20)).join('\n'));
     const service = place.service();
-    await service.markCritical({ sessionId: 's', contextKey: 'goal' });
+    await service.markCritical({ sessionId: 's', contextKey: 'n' });
     expect(await place.journal('s')).not.toContain('"type":"base"');
     expect((await service.verify()).ok).toBe(false);
     expect((await service.load({ checkpointId: 's@1' })).context).toEqual({ n: 1 });

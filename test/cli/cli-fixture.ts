@@ -129,7 +129,7 @@ export async function killedInTool(dir: string, agentId: string, request: string
 async function abandonLease(agentFolder: string): Promise<void> {
   const file = path.join(agentFolder, 'lease', '000001.json');
   const owner = { pid: 1, processStart: null, host: 'elsewhere', nonce: 'n' };
-  await fs.writeFile(file, `${JSON.stringify({ owner, ttl_ms: 15_000, unsafe_fence: 0 })}\n`);
+  await fs.writeFile(file, `${JSON.stringify({ owner, ttl_ms: 300, unsafe_fence: 0 })}\n`);
   const minuteAgo = new Date(Date.now() - 60_000);
   await fs.utimes(file, minuteAgo, minuteAgo);
 }

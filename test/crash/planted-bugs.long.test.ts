@@ -224,7 +224,7 @@ const PLANTED: readonly Planted[] = [
     alphabet: ['save'],
     length: 1,
     plant: { openStorage: recordBeforeData },
-    found: /^CHECKPOINT_DAMAGED: .* its data is missing/,
+    found: /^STORAGE_FAILED: The data of a checkpoint is not what was written/,
   },
   {
     bug: 'no file sync (data of a checkpoint)',
