@@ -199,7 +199,10 @@ async function further({ dir }: Stage): Promise<void> {
   const folder = path.join(dir, 'checkpoints', 'config');
   await fs.mkdir(folder, { recursive: true });
   const keyFile = path.join(dir, 'no-keys.json');
-  await fs.writeFile(path.join(folder, 'checkpoints.json'), JSON.stringify({ encryption: { keyFile } }));
+  await fs.writeFile(
+    path.join(folder, 'checkpoints.json'),
+    JSON.stringify({ encryption: { enabled: false, keyFile } }),
+  );
   const backend = new FileStorage(dir, { durability: 'relaxed' });
   const masterKeys = new EnvironmentKeys({ REKINDLE_MASTER_KEY: '11'.repeat(32) });
   const config = { encryption: { enabled: true } };
