@@ -14,6 +14,7 @@ import {
   retryingSync,
   withoutFileSync,
   withoutFolderSync,
+  withoutSyncAfterSealing,
 } from './planted/file-system-bugs.js';
 import { openSmallStorage } from './planted/small-storage.js';
 import { SeenStates } from './seen-states.js';
@@ -110,6 +111,14 @@ const PLANTED: readonly Planted[] = [
     length: 1,
     plant: { wrap: withoutFileSync },
     found: /^BLOB_DAMAGED/,
+  },
+  {
+    bug: 'no folder sync between the rename of a sealed file and the new live file',
+    workload: rotation,
+    alphabet: ['append', 'archive'],
+    length: 2,
+    plant: { wrap: withoutSyncAfterSealing },
+    found: /./,
   },
   {
     bug: 'no folder sync (journal)',

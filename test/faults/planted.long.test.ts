@@ -46,6 +46,25 @@ describe('the fault suites find', () => {
     expect(violations(begin, sync, done)).toBe(1);
   });
 
+  it('a file that was written and not synced before the acknowledgement, also when another one was synced', () => {
+    const files = { isData: (file: string) => file.includes('</store/'), everyDescriptor: true };
+    const lines = (names: readonly string[]) =>
+      names.map((name) => {
+        if (name === 'begin' || name === 'done') return `1  write(1<pipe:[1]>, "${name} 1\\n", 8) = 8`;
+        const [call, file] = name.split(' ');
+        const end = call === 'write' ? 'pwrite64' : 'fdatasync';
+        return `1  ${end}(${file === 'a' ? 8 : 9}</store/${file}>) = 0`;
+      });
+    const violations = (...names: readonly string[]) => {
+      const tally = new FaultTally();
+      checkOrder(lines(names).join('\n'), tally, files);
+      return tally.violations.length;
+    };
+    expect(violations('begin', 'write a', 'sync a', 'write b', 'sync b', 'done')).toBe(0);
+    expect(violations('begin', 'write a', 'sync a', 'write b', 'done')).toBe(1);
+    expect(violations('begin', 'write a', 'write b', 'sync b', 'done')).toBe(1);
+  });
+
   it('a reader that ignores checksums', { timeout: 60_000 }, async () => {
     const careless: FlipCase = {
       title: 'lines without checksums',

@@ -1,6 +1,7 @@
 /**
  * The sets of names that a power cut may leave of one folder. Ordered: any prefix of the un-synced name
- * operations. Weak: any subset that could have happened (a rename needs its source, a create a free name).
+ * operations. Weak: any subset of them, in each of two ways. As the operations of one run: a rename needs its source, a create a free
+ * name. And as a disk that writes each operation by itself: a create takes a name although the rename that freed it is lost.
  */
 import { applyNameOp, type NameOp } from './name-op.js';
 import { SeededRandom } from './seeded-random.js';
@@ -28,13 +29,17 @@ export function folderSurvivors(image: UnsyncedFolder, weak: boolean): readonly 
   const optional = image.ops.filter((op) => op.status !== 'settled');
   /** The first keeps nothing, the last everything, also where that comes to the same names. */
   const found = new Map<string, FolderSurvivor>();
-  const add = (kept: ReadonlySet<NameOp>): void => {
-    const survivor = survivorOf(image, optional, kept);
+  const add = (kept: ReadonlySet<NameOp>, alone = false): void => {
+    const survivor = survivorOf(image, optional, kept, alone);
     const key = keyOf(survivor);
     if (!found.has(key)) found.set(key, survivor);
   };
   for (let kept = 0; kept < optional.length; kept++) add(new Set(optional.slice(0, kept)));
-  if (weak) for (const subset of subsets(optional)) add(subset);
+  if (weak)
+    for (const subset of subsets(optional)) {
+      add(subset);
+      add(subset, true);
+    }
   const all = survivorOf(image, optional, new Set(optional));
   const list = [...found.values()];
   if (list.length === 0 || keyOf(list.at(-1)!) !== keyOf(all)) list.push(all);
@@ -45,12 +50,13 @@ function survivorOf(
   image: UnsyncedFolder,
   optional: readonly NameOp[],
   kept: ReadonlySet<NameOp>,
+  alone = false,
 ): FolderSurvivor {
   const entries = new Map(image.base);
   const done: NameOp[] = [];
   for (const op of image.ops) {
     if (op.status !== 'settled' && !kept.has(op)) continue;
-    if (applyNameOp(entries, op) && op.status !== 'settled') done.push(op);
+    if (applyNameOp(entries, op, alone) && op.status !== 'settled') done.push(op);
   }
   const lost = optional.filter((op) => !done.includes(op));
   return {

@@ -17,10 +17,10 @@ export interface NameOp {
   status: 'pending' | 'dropped' | 'settled';
 }
 
-/** False, and no change, when the operation cannot have happened on these names. */
-export function applyNameOp(entries: Map<string, number>, op: NameOp): boolean {
+/** False, and no change, when the operation cannot have happened on these names. @param alone it may have, whatever became of those before it */
+export function applyNameOp(entries: Map<string, number>, op: NameOp, alone = false): boolean {
   const { change } = op;
-  const forced = op.status === 'settled';
+  const forced = alone || op.status === 'settled';
   if (change.kind === 'add' && entries.has(change.name) && !forced) return false;
   if (change.kind === 'move' && entries.get(change.from) !== change.inode && !forced) return false;
   if (change.kind === 'remove') {

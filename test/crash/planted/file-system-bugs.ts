@@ -92,3 +92,18 @@ export function renamingBeforeSync(inner: FileSystem): FileSystem {
 export function withoutTruncate(inner: FileSystem): FileSystem {
   return wrapFileSystem(inner, {}, () => ({ truncate: async () => {} }));
 }
+
+/** A sealed file whose new name is not durable before the live file is made again under the old one. */
+export function withoutSyncAfterSealing(inner: FileSystem): FileSystem {
+  let sealed = false;
+  return wrapFileSystem(inner, {
+    rename: async (from, to) => {
+      await inner.rename(from, to);
+      sealed ||= /\.\d{6}-\d+\.jsonl$/.test(to);
+    },
+    syncFolder: async (path) => {
+      if (!sealed) await inner.syncFolder(path);
+      sealed = false;
+    },
+  });
+}

@@ -54,6 +54,7 @@ class SmallJournal {
   async open(): Promise<void> {
     const folder = this.#path.slice(0, this.#path.lastIndexOf('/'));
     await ensureFolder(this.#fs, folder);
+    await this.#fs.syncFolder(folder); // a rename to the archive lasts before the old name is used again
     for (let at = folder; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
       await this.#fs.syncFolder(at.slice(0, at.lastIndexOf('/')) || '/');
     }
