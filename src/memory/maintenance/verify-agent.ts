@@ -14,6 +14,7 @@ import type { JournalDamage, StorageBackend } from '../../storage/ports.js';
 import { countUnknown, type UnknownTraces, unknownKindOf } from '../models/journal-header.js';
 import { tryTraceFromJson } from '../models/trace-serializer.js';
 import { openMemory } from '../open-memory.js';
+import { withTextId } from '../restore/foreign-call-ids.js';
 import type { RestoreReport } from '../restore/restore-report.js';
 import {
   WorkingContextSnapshotBootstrapOptions,
@@ -91,7 +92,7 @@ async function verifyJournal(
   let notTraces = 0;
   const unknown = new Map<string, UnknownTraces>();
   const checked = await checkJournal(backend, ['agents', agentId, name], ({ record, seq }, count) => {
-    const trace = name === 'raw_traces' ? tryTraceFromJson(record) : undefined;
+    const trace = name === 'raw_traces' ? tryTraceFromJson(withTextId(record)) : undefined;
     if (trace === null) notTraces += 1;
     const kind = trace?.type === 'foreign' ? unknownKindOf(trace) : unknownEventOf(name, record);
     if (kind !== null) countUnknown(unknown, kind, seq);

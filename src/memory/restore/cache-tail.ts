@@ -3,6 +3,7 @@ import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, Journal, JournalDamage, JournalEntry, JournalHead } from '../../storage/ports.js';
 import type { SnapshotFooter } from '../store/snapshot-file.js';
+import { withDistinctCallIds } from './foreign-call-ids.js';
 import type { TraceReplay } from './trace-replay.js';
 
 export function isCurrent(footer: SnapshotFooter, head: JournalHead): boolean {
@@ -20,14 +21,18 @@ export async function replayTail(
   journal: Journal<JsonObject>,
 ): Promise<CacheEnd> {
   let end: CacheEnd = footer.coversSeq === 0 ? 'there' : 'not-there';
+  const tail: JournalEntry<JsonObject>[] = [];
   for await (const entry of await entriesFrom(journal, footer)) {
     if (end === 'not-there') {
       end = await endAt(entry, footer, journal);
       if (end === 'not-there') return end;
       if (end === 'there') continue;
     }
-    replay.apply(entry);
+    tail.push(entry);
   }
+  const { entries, renamed } = withDistinctCallIds(tail);
+  for (const entry of entries) replay.apply(entry);
+  replay.noteRenamed(renamed);
   return end;
 }
 

@@ -5,11 +5,16 @@
  * the result that only the traces have.
  */
 import type { JsonObject } from '../../core/json.js';
+import { distinctCallIds } from '../../messages/legality/h7-distinct-call-ids.js';
+import type { Repair } from '../../messages/legality/repairs.js';
+import type { JournalEntry } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary, Trace } from '../models/trace.js';
 import { emptyMemoryState } from '../working-context-reducer.js';
+import type { WorkingContextSnapshot } from '../working-context-snapshot.js';
 import { WorkingContextSnapshotSerializer } from '../working-context-snapshot-serializer.js';
 import { lastCovered } from './align-snapshot.js';
+import { withDistinctCallIds } from './foreign-call-ids.js';
 import { baseOf } from './rebuild.js';
 import { TraceReplay } from './trace-replay.js';
 
@@ -21,10 +26,15 @@ export interface ImportedSnapshot {
 
 export async function importSnapshot(memory: MemoryManager, payload: JsonObject): Promise<ImportedSnapshot> {
   const { snapshot } = WorkingContextSnapshotSerializer.deserialize(payload);
+  const renames = giveDistinctCallIds(snapshot);
   const journal = await memory.store.journal('raw_traces');
   const replay = new TraceReplay({ ...emptyMemoryState(), snapshot }, await journal.head(), memory.agentId);
+  replay.renames.push(...renames);
   const traces: Trace[] = [];
-  for await (const entry of journal.read()) {
+  const read: JournalEntry<JsonObject>[] = [];
+  for await (const entry of journal.read()) read.push(entry);
+  const { entries, renamed } = withDistinctCallIds(read);
+  for (const entry of entries) {
     const trace = entry.kind === 'record' ? replay.parse(entry) : null;
     if (entry.kind === 'damage') replay.apply(entry);
     if (trace) traces.push(trace);
@@ -35,6 +45,7 @@ export async function importSnapshot(memory: MemoryManager, payload: JsonObject)
     turns.applyTrace(trace);
     if (covered !== null && index > covered) replay.applyTrace(trace);
   }
+  replay.noteRenamed(renamed);
   replay.state.lastTurn = turns.state.lastTurn;
   const unknown =
     traces.length > 0 && covered === null
@@ -43,4 +54,13 @@ export async function importSnapshot(memory: MemoryManager, payload: JsonObject)
         ]
       : [];
   return { replay, pending: [baseOf(replay.state, 'imported snapshot')], unknown };
+}
+
+/** Before anything is compared: rows that say the same get the same ids. */
+function giveDistinctCallIds(snapshot: WorkingContextSnapshot): Repair[] {
+  const renames: Repair[] = [];
+  const given = { messages: snapshot.messages, origins: null };
+  const { messages } = distinctCallIds.repair(given, {}, renames);
+  if (renames.length > 0) snapshot.replaceAll(messages);
+  return renames;
 }

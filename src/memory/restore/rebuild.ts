@@ -6,7 +6,7 @@
  * exist (a folder of the original project), turns that one of them covers come in as memory instead of verbatim.
  */
 import { RekindleError } from '../../core/errors.js';
-import { type JsonObject, textOr } from '../../core/json.js';
+import type { JsonObject } from '../../core/json.js';
 import type { Journal, JournalEntry, JournalRecord } from '../../storage/ports.js';
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
 import type { MemoryManager } from '../memory-manager.js';
@@ -19,6 +19,7 @@ import {
   type MemoryState,
   systemPromptOf,
 } from '../working-context-reducer.js';
+import { type DistinctRows, isOurRow, withDistinctCallIds } from './foreign-call-ids.js';
 import type { DamageReport } from './restore-report.js';
 import { TraceReplay } from './trace-replay.js';
 
@@ -39,17 +40,18 @@ export interface Rebuilt {
 /** @throws CONTEXT_BLANK when there are bytes of traces but none can be read */
 export async function rebuild(memory: MemoryManager, options: RebuildOptions): Promise<Rebuilt> {
   const journal = await memory.store.journal('raw_traces');
-  const entries = await entriesSinceBase(journal);
+  const { entries, renamed } = withDistinctCallIds(await entriesSinceBase(journal));
   const replay = new TraceReplay(emptyMemoryState(), await journal.head(), memory.agentId);
   if (startsLate(entries[0])) replay.damage.push(MISSING_START);
   const bundle = isBaseEntry(entries[0]) ? null : await bundleFor(memory, journal, options);
-  if (bundle) return rebuildFromMemory(memory, entries, bundle, options);
+  if (bundle) return rebuildFromMemory(memory, { entries, renamed }, bundle, options);
   for (const entry of entries) replay.apply(entry);
   if (replay.conversational === 0 && replay.damage.length > 0 && !replay.isOnlyBegun) {
     throw new RekindleError('CONTEXT_BLANK', 'No trace of this agent can be read.', {
       details: { agentId: memory.agentId, damage: replay.damage.length },
     });
   }
+  replay.noteRenamed(renamed);
   return { replay, pending: [] };
 }
 
@@ -98,17 +100,14 @@ async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEn
 
 /**
  * True when no trace is of ours: the folder is the original project's, or has no traces yet. Only there a snapshot that does not
- * say what it covers is believed: where our own journal is, that is the truth. Told by the ids, which have a random part only
- * with us: checksums change when a store is copied.
+ * say what it covers is believed: where our own journal is, that is the truth.
  */
 export async function isOriginals(journal: Journal<JsonObject>): Promise<boolean> {
   for await (const entry of journal.readBackward()) {
-    if (entry.kind === 'record' && OUR_ID.test(textOr(entry.record['id']))) return false;
+    if (entry.kind === 'record' && isOurRow(entry.record)) return false;
   }
   return true;
 }
-
-const OUR_ID = /^rt_\d+_[0-9a-f]{10}$/;
 
 /** Every record is there, once. Only reading forward tells of lines that are missing or stand there twice. */
 function isWhole(entries: readonly JournalEntry<JsonObject>[]): boolean {
@@ -129,7 +128,7 @@ async function readForward(journal: Journal<JsonObject>, first: Entry): Promise<
 /** A folder whose compactions left only items: memory message, and every turn that no item covers. */
 async function rebuildFromMemory(
   memory: MemoryManager,
-  entries: readonly JournalEntry<JsonObject>[],
+  { entries, renamed }: DistinctRows,
   bundle: MemoryBundle,
   options: RebuildOptions,
 ): Promise<Rebuilt> {
@@ -148,6 +147,7 @@ async function rebuildFromMemory(
   const systemPrompt = options.systemPrompt ?? systemPromptOf(snapshot);
   snapshot.replaceAll(builder.build(systemPrompt, bundle, snapshot.messages));
   countTurns(replay.state, traces);
+  replay.noteRenamed(renamed);
   return { replay, pending: [baseOf(replay.state, 'rebuilt from memory items')] };
 }
 

@@ -1,5 +1,6 @@
 /** Applies journal entries to a state and keeps account of what they were. */
 import type { JsonObject } from '../../core/json.js';
+import type { Repair } from '../../messages/legality/repairs.js';
 import type { JournalDamage, JournalEntry, JournalHead, JournalRecord } from '../../storage/ports.js';
 import {
   assertReadable,
@@ -11,11 +12,14 @@ import {
 import type { CompactionTrace, Trace } from '../models/trace.js';
 import { traceFromJson } from '../models/trace-serializer.js';
 import { applyTrace, type MemoryState } from '../working-context-reducer.js';
+import { type RenamedCall, renameRepairs } from './foreign-call-ids.js';
 import type { DamageReport } from './restore-report.js';
 
 export class TraceReplay {
   readonly state: MemoryState;
   readonly damage: DamageReport[] = [];
+  /** Calls that did not have an id of their own. */
+  readonly renames: Repair[] = [];
   applied = 0;
   ignored = 0;
   /** Traces that a context must show something of: without them a blank context is no surprise. */
@@ -79,6 +83,11 @@ export class TraceReplay {
     const kind = trace?.type === 'foreign' ? unknownKindOf(trace) : null;
     if (kind !== null) countUnknown(this.#unknown, kind, entry.seq);
     return trace;
+  }
+
+  /** Reports calls whose rows had no id of their own; after the rows were applied. */
+  noteRenamed(renamed: readonly RenamedCall[]): void {
+    this.renames.push(...renameRepairs(renamed, this.state.snapshot.messages));
   }
 
   /** What was read and not understood before. */

@@ -85,7 +85,7 @@ export class WorkingContextSnapshotBootstrapper {
       tracesReplayed: loaded.replay.applied,
       tracesIgnored: loaded.replay.ignored,
       tracesUnknown: unknown,
-      repairs: [...closed.flatMap(toRepair), ...repairs],
+      repairs: [...loaded.replay.renames, ...closed.flatMap(toRepair), ...repairs],
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
       interruptedCalls: closed,
       frontier,

@@ -23,7 +23,7 @@ export const distinctCallIds: ListRule = {
   },
 };
 
-function faultsOf(calls: readonly ToolCallSpec[]): { id: string; reason: string }[] {
+export function faultsOf(calls: readonly ToolCallSpec[]): { id: string; reason: string }[] {
   if (calls.length === 0 || (calls.length === 1 && calls[0]!.id !== '')) return NONE;
   const seen = new Set<string>();
   const faults: { id: string; reason: string }[] = [];

@@ -1,0 +1,143 @@
+/**
+ * Ids of calls in trace rows of other programs: some rows have none, and some responses give one id to two calls.
+ *
+ * Each call gets an id of its own, and each result the id of its call, by the rule that whole lists follow (H7): results come in
+ * the order of the calls. So a rebuild from the rows gives the list that `repairHistory` gives. Rows of ours need none of this.
+ */
+import { type JsonObject, textOr } from '../../core/json.js';
+import { CallIdRenaming, faultsOf } from '../../messages/legality/h7-distinct-call-ids.js';
+import type { Repair } from '../../messages/legality/repairs.js';
+import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import type { JournalEntry } from '../../storage/ports.js';
+
+type Entry = JournalEntry<JsonObject>;
+
+/** A fault of a call's id, and where the call can be found. */
+export interface RenamedCall {
+  readonly turnId: string;
+  readonly newId: string;
+  readonly oldId: string;
+  readonly reason: string;
+}
+
+export interface DistinctRows {
+  readonly entries: readonly Entry[];
+  readonly renamed: readonly RenamedCall[];
+}
+
+const OUR_ID = /^rt_\d+_[0-9a-f]{10}$/;
+
+/** Told by the id, which has a random part only with us: checksums change when a store is copied. */
+export function isOurRow(row: JsonObject): boolean {
+  return OUR_ID.test(textOr(row['id']));
+}
+
+/** The row with a text where its id is null, absent or a number; every other row as it is. */
+export function withTextId(row: JsonObject): JsonObject {
+  if (!isCall(row) && row['trace_type'] !== 'tool_result') return row;
+  const id = row['tool_call_id'];
+  if (isOurRow(row) || typeof id === 'string') return row;
+  if (id === undefined || id === null) return { ...row, tool_call_id: '' };
+  return typeof id === 'number' ? { ...row, tool_call_id: String(id) } : row;
+}
+
+export function withDistinctCallIds(entries: readonly Entry[]): DistinctRows {
+  const rows = new DistinctCallRows();
+  for (const entry of entries) rows.add(entry);
+  return rows.done();
+}
+
+class DistinctCallRows {
+  readonly #entries: Entry[] = [];
+  readonly #renamed: RenamedCall[] = [];
+  readonly #renaming = new CallIdRenaming();
+  /** Places of the calls of one response, and whether its text came already. */
+  #calls: number[] = [];
+  #turn = '';
+  #hasText = false;
+
+  add(entry: Entry): void {
+    if (entry.kind !== 'record') {
+      this.#entries.push(entry);
+      return;
+    }
+    const row = withTextId(entry.record);
+    if (this.#endsResponse(row)) this.#endResponse();
+    const own = row === entry.record ? entry : { ...entry, record: row };
+    this.#entries.push(own);
+    if (isOurRow(row) || typeof row['tool_call_id'] !== 'string') return;
+    if (isCall(row)) {
+      this.#turn = textOr(row['turn_id']);
+      this.#calls.push(this.#entries.length - 1);
+    } else if (row['trace_type'] === 'tool_result') this.#addResult(row['tool_call_id']);
+  }
+
+  done(): DistinctRows {
+    this.#endResponse();
+    return { entries: this.#entries, renamed: this.#renamed };
+  }
+
+  /** Calls in a row of one turn are one response; its text may come between or behind them, once. */
+  #endsResponse(row: JsonObject): boolean {
+    if (this.#calls.length === 0) return false;
+    if (isOurRow(row)) return true;
+    if (isCall(row)) return textOr(row['turn_id']) !== this.#turn;
+    if (row['trace_type'] !== 'assistant') return ['user', 'tool_result'].includes(textOr(row['trace_type']));
+    const hadText = this.#hasText;
+    this.#hasText = true;
+    return hadText || textOr(row['turn_id']) !== this.#turn;
+  }
+
+  #endResponse(): void {
+    const places = this.#calls;
+    this.#calls = [];
+    this.#hasText = false;
+    if (places.length === 0) return;
+    const calls = places.map((place) => ({ id: this.#idAt(place), name: '', arguments: {} }));
+    const given: Message = { role: 'assistant', content: null, toolPayload: { toolCalls: calls } };
+    const named = toolCallsOf(this.#renaming.next(given));
+    for (const [index, { id }] of named.entries()) this.#setId(places[index]!, id);
+    const changed = named.filter(({ id }, index) => id !== calls[index]!.id);
+    for (const [index, fault] of faultsOf(calls).entries())
+      this.#renamed.push({
+        turnId: this.#turn,
+        newId: changed[index]!.id,
+        oldId: fault.id,
+        reason: fault.reason,
+      });
+  }
+
+  #addResult(toolCallId: string): void {
+    const payload = { toolCallId, toolName: '', toolResult: null, toolError: null };
+    const named = this.#renaming.next({ role: 'tool', content: null, toolPayload: payload });
+    this.#setId(this.#entries.length - 1, toolResultOf(named)!.toolCallId);
+  }
+
+  #idAt(place: number): string {
+    const entry = this.#entries[place]!;
+    return entry.kind === 'record' ? textOr(entry.record['tool_call_id']) : '';
+  }
+
+  #setId(place: number, id: string): void {
+    const entry = this.#entries[place]!;
+    if (entry.kind !== 'record' || entry.record['tool_call_id'] === id) return;
+    this.#entries[place] = { ...entry, record: { ...entry.record, tool_call_id: id } };
+  }
+}
+
+/** For the report: the repairs, by the message that holds the call now; what has left the context is not in the list. */
+export function renameRepairs(renamed: readonly RenamedCall[], messages: readonly Message[]): Repair[] {
+  if (renamed.length === 0) return [];
+  const places = new Map<string, number>();
+  for (const [index, message] of messages.entries())
+    for (const { id } of toolCallsOf(message)) places.set(JSON.stringify([message.turnId ?? '', id]), index);
+  return renamed.flatMap(({ turnId, newId, oldId, reason }): Repair[] => {
+    const messageIndex = places.get(JSON.stringify([turnId, newId]));
+    if (messageIndex === undefined) return [];
+    return [{ code: 'rename-call-id', messageIndex, callId: oldId, reason }];
+  });
+}
+
+function isCall(row: JsonObject): boolean {
+  return row['trace_type'] === 'tool_call';
+}
