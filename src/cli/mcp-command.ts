@@ -1,12 +1,13 @@
 /** `rekindle mcp`: the tools for other agents, over standard input and output. */
 import type { Command } from 'commander';
-import { messageOf, RekindleError } from '../core/errors.js';
+import { isRekindleError, messageOf, RekindleError } from '../core/errors.js';
 import type { McpReach } from '../server/mcp/mcp-mounts.js';
 import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
 import { checkpointsFor } from './checkpoint-place.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
+import { commandLine } from './shell-word.js';
 import { untilStopped } from './until-stopped.js';
 
 interface McpOptions extends CommonOptions {
@@ -32,23 +33,40 @@ export function addMcpCommand(program: Command): void {
     // Standard output is the protocol's: also an error goes to standard error.
     runCommand({ ...options, json: false }, async (context) => {
       const checkpoints = checkpointsFor(context);
-      await serveMcpStdio(
-        {
-          backend: context.storage,
-          checkpoints,
-          version: packageVersion(),
-          environment: process.env,
-          session: options.session ?? null,
-          agent: options.agent ?? null,
-          reach: reachOf(options),
-          onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
-        },
-        untilClosed(),
-      );
-      await checkpoints.close();
+      try {
+        await serveMcpStdio(
+          {
+            backend: context.storage,
+            checkpoints,
+            version: packageVersion(),
+            environment: process.env,
+            session: options.session ?? null,
+            agent: options.agent ?? null,
+            reach: reachOf(options),
+            onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
+          },
+          untilClosed(),
+        );
+      } catch (thrown) {
+        throw howToBegin(thrown, options);
+      } finally {
+        await checkpoints.close();
+      }
       return undefined;
     }),
   );
+}
+
+/** A client shows no more than what stands on standard error: that has to say how a session is made. */
+function howToBegin(thrown: unknown, { dir }: McpOptions): unknown {
+  if (!isRekindleError(thrown, 'SESSION_NOT_FOUND')) return thrown;
+  const { id } = thrown.details;
+  if (typeof id !== 'string') return thrown;
+  const command = commandLine('session create', dir, id);
+  return new RekindleError('SESSION_NOT_FOUND', `${thrown.message} Make it with: ${command}`, {
+    details: { ...thrown.details, command },
+    cause: thrown,
+  });
 }
 
 function reachOf({ reach = 'own' }: McpOptions): McpReach {

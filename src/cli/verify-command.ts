@@ -10,6 +10,7 @@ import { startProgress } from './progress.js';
 import { count } from './report-text.js';
 import { excerpt } from './safe-text.js';
 import { checkSharedJournals, type SharedJournalReport } from './shared-journals.js';
+import { commandLine } from './shell-word.js';
 
 export function addVerifyCommand(program: Command): void {
   withCommonOptions(
@@ -62,8 +63,7 @@ function describeDamage({ place, reason, bytes, cursor }: JournalDamage): string
 }
 
 function repairAdvice(name: string, dir: string | undefined): string {
-  const where = dir === undefined ? '' : `--dir ${shellWord(dir)} `;
-  return `        Run: rekindle repair ${where}${name.startsWith('-') ? '-- ' : ''}${shellWord(name)}`;
+  return `        Run: ${commandLine('repair', dir, name)}`;
 }
 
 /** A missing artifact, or a newer release's cache, is nothing that `repair` could mend. */
@@ -71,9 +71,4 @@ function isMendable({ journals, cacheEqualsRebuild, restore }: VerifyReport): bo
   const refused = restore?.cacheRefused?.reason ?? 'missing';
   const badCache = refused !== 'missing' && refused !== 'unsupported';
   return badCache || cacheEqualsRebuild === false || journals.some((journal) => journal.damage.length > 0);
-}
-
-/** As one word of a shell: the line is meant to be copied. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
