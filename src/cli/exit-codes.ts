@@ -38,6 +38,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   COMPACTION_REFUSED: EXIT.refused,
   UNSUPPORTED_VERSION: EXIT.refused,
   CONTEXT_BLANK: EXIT.refused,
+  CONTEXT_TOO_LARGE: EXIT.refused,
   TRANSCRIPT_UNKNOWN: EXIT.refused,
   TRANSCRIPT_INVALID: EXIT.refused,
   STATE_INVALID: EXIT.refused,

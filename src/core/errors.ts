@@ -37,6 +37,8 @@ export const ERROR_ADVICE = {
   TRANSCRIPT_INVALID:
     'The transcript is damaged or is not what it seems; see `details`. Nothing was written.',
   COMPACTION_REFUSED: 'The context was left as it was. `details.reason` says why.',
+  CONTEXT_TOO_LARGE:
+    'Shorten what `details.parts` shows as largest (system prompt, tools, the last request), or use a model with a larger input. The conversation is safe.',
   CONTEXT_BLANK: 'A restored context would be blank although traces exist. Run `rekindle verify`.',
   MODEL_FAILED:
     'The model call failed after its retries; the conversation is safe. Call `resume()` to try again.',

@@ -10,6 +10,8 @@ export type {
   SummarizerOptions,
 } from './compaction/summarizer.js';
 export { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+export type { FitReport, FitRequest, Rung } from './fit/context-fitter.js';
+export type { RequestParts } from './fit/request-parts.js';
 export { type ImportOptions, type ImportReport, importTranscript } from './importing/import-transcript.js';
 export { type AgentSummary, listAgents, summarizeAgent } from './maintenance/agent-summary.js';
 export { type AgentCopy, copyAgent } from './maintenance/copy-agent.js';
@@ -50,6 +52,7 @@ export {
 } from './store/tool-call-ledger.js';
 export { WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
 export { type MemoryToolOptions, memoryTools } from './tools/memory-tools.js';
+export { type ReadResultOptions, readResultTool } from './tools/read-result.js';
 export type { Frontier, FrontierKind } from './working-context-reducer.js';
 export { WorkingContextSnapshot } from './working-context-snapshot.js';
 export { WorkingContextSnapshotSerializer } from './working-context-snapshot-serializer.js';

@@ -20,6 +20,15 @@ export type MemoryEvents = {
     readonly tokensAfter: number;
     readonly turnIds: readonly string[];
   };
+  /** The context was made smaller before a request: results cleared, or messages trimmed. `compacted` reports a compaction. */
+  context_fitted: {
+    readonly rung: 'clear' | 'trim';
+    /** How many messages changed, and the first of them: what comes after it has left the provider's prompt cache. */
+    readonly messages: number;
+    readonly firstIndex: number;
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+  };
   compaction_refused: { readonly reason: string; readonly message: string; readonly failures: number };
   /** Automatic compaction has stopped after this many failures in a row. */
   compaction_stopped: { readonly failures: number };

@@ -6,32 +6,39 @@
  */
 import PQueue from 'p-queue';
 import { type Clock, systemClock } from '../core/clock.js';
-import { isRekindleError, messageOf, RekindleError } from '../core/errors.js';
 import { TypedEvents } from '../core/events.js';
 import { formatTurnId, newId } from '../core/ids.js';
 import { repairHistory } from '../messages/legality/history.js';
-import { isBlankMessage, type Message, type ToolCallSpec } from '../messages/message.js';
+import type { Message, ToolCallSpec, ToolResultPayload } from '../messages/message.js';
 import type { Blobs } from '../storage/ports.js';
+import { CacheWriter } from './cache-writer.js';
 import { CompactionRunner } from './compaction/compaction-runner.js';
 import type { CompactionPlan, Compactor } from './compaction/compactor.js';
+import { ContextFitter, type FitReport, type FitRequest } from './fit/context-fitter.js';
 import type { MemoryEvents } from './memory-events.js';
 import {
   type AnsweredResponse,
   type AssistantResponse,
-  answerMessageFrom,
   assertCalls,
   type ToolResultInput,
   type UserInput,
   userMessageFrom,
 } from './memory-input.js';
 import type { Boundary, Trace } from './models/trace.js';
-import { tryTraceFromJson } from './models/trace-serializer.js';
+import { rawTail } from './raw-tail.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 import type { MemoryStore } from './store/memory-store.js';
-import type { SnapshotFooter } from './store/snapshot-file.js';
 import { ToolCallLedger } from './store/tool-call-ledger.js';
 import { type SavedSnapshot, WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
-import { boundaryBody, byTurn, callBodies, resultBody, type TraceBody } from './trace-bodies.js';
+import {
+  boundaryBody,
+  byTurn,
+  callBodies,
+  type ResultBody,
+  responseBodies,
+  resultBody,
+  type TraceBody,
+} from './trace-bodies.js';
 import { type RestoredMemory, TraceLog } from './trace-log.js';
 import { type Frontier, frontierOf, type MemoryState } from './working-context-reducer.js';
 
@@ -46,8 +53,6 @@ export interface MemoryManagerOptions {
 
 /** The seed's, for an agent without a compactor. */
 const RAW_TAIL_TURNS = 4;
-/** How old a look at the lease may be for a cache write: a turn has just made one. */
-const CACHE_LEASE_AGE_MS = 100;
 
 export class MemoryManager {
   readonly store: MemoryStore;
@@ -60,6 +65,9 @@ export class MemoryManager {
   readonly #clock: Clock;
   readonly #log: TraceLog;
   readonly #compaction: CompactionRunner;
+  readonly #cache: CacheWriter;
+  /** Null where nothing is ever made smaller. */
+  readonly #fitter: ContextFitter | null;
   /** Saves and compactions, one after the other. */
   readonly #maintenance = new PQueue({ concurrency: 1 });
 
@@ -89,8 +97,26 @@ export class MemoryManager {
       events: this.events,
       clock: this.#clock,
       compactor: options.compactor ?? null,
-      saveCache: () => this.#save(),
+      saveCache: () => this.#cache.save(),
     });
+    this.#cache = new CacheWriter({
+      log: this.#log,
+      store,
+      snapshotStore: this.snapshotStore,
+      events: this.events,
+      flushItems: () => this.#compaction.flushItems(),
+    });
+    const { compactor } = options;
+    this.#fitter = compactor
+      ? new ContextFitter({
+          log: this.#log,
+          policy: compactor.policy,
+          counter: compactor.counter,
+          compaction: this.#compaction,
+          events: this.events,
+          artifacts: () => this.blobs,
+        })
+      : null;
   }
 
   get agentId(): string {
@@ -150,17 +176,34 @@ export class MemoryManager {
     await this.#log.append(turnId, callBodies(calls, messageId));
   }
 
-  /** Results, durable before the model sees them. */
+  /**
+   * Results, durable before the model sees them. One that is larger than its share of the input budget becomes an artifact, and
+   * the context holds its head, its tail, and how to read the rest. Gives the results as they were recorded, by turns.
+   */
   async ingestToolResults(
     results: readonly ToolResultInput[],
     turnId: string,
     sourceEvent = 'ToolResult',
-  ): Promise<void> {
-    const groups = [...byTurn(results, turnId)].map(
-      ([turn, group]) => [turn, group.map((result) => resultBody(result, sourceEvent))] as const,
-    );
+  ): Promise<readonly ToolResultPayload[]> {
+    const groups: [turn: string, bodies: ResultBody[]][] = [];
+    for (const [turn, group] of byTurn(results, turnId)) {
+      groups.push([turn, await this.#resultBodies(group, turn, sourceEvent)]);
+    }
     if (groups.length > 1) for (const [turn, bodies] of groups) this.#log.check(turn, bodies);
     for (const [turn, bodies] of groups) await this.#log.append(turn, bodies);
+    return groups.flatMap(([, bodies]) => bodies.map(({ result }) => result));
+  }
+
+  /** @param calls of the response that the results belong to, where it is not recorded yet */
+  async #resultBodies(
+    results: readonly ToolResultInput[],
+    turnId: string,
+    sourceEvent: string,
+    calls = 0,
+  ): Promise<ResultBody[]> {
+    const bodies = results.map((result) => resultBody(result, sourceEvent));
+    const fitter = this.#fitter;
+    return fitter ? Promise.all(bodies.map((body) => fitter.withinShare(body, turnId, calls))) : bodies;
   }
 
   /**
@@ -181,28 +224,37 @@ export class MemoryManager {
    * @throws MESSAGE_INVALID, and what `Journal.append` throws
    */
   async ingestResponses(responses: readonly AnsweredResponse[], turnId: string): Promise<void> {
-    const bodies = responses.flatMap(({ response, results }) => [
-      ...(response ? this.#responseBodies(response, 'ModelResponse') : []),
-      ...results.map((result) => resultBody(result, 'ToolResult')),
-    ]);
+    const bodies: TraceBody[] = [];
+    for (const { response, results } of responses) {
+      if (response) bodies.push(...this.#responseBodies(response, 'ModelResponse'));
+      const calls = response?.toolCalls?.length ?? 0;
+      bodies.push(...(await this.#resultBodies(results, turnId, 'ToolResult', calls)));
+    }
     await this.#log.append(turnId, bodies);
   }
 
   #responseBodies(response: AssistantResponse, sourceEvent: string): TraceBody[] {
-    const calls = response.toolCalls ?? [];
-    assertCalls(calls);
-    const messageId = response.messageId ?? newId('msg', this.#clock.nowMs());
-    const message = answerMessageFrom(response, messageId);
-    const said: TraceBody[] = message ? [{ type: 'assistant', message, sourceEvent }] : [];
-    const called = callBodies(calls, messageId);
-    // Reasoning alone is no message: it joins its calls, which therefore come first.
-    return message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
+    return responseBodies(response, response.messageId ?? newId('msg', this.#clock.nowMs()), sourceEvent);
   }
 
-  /** Compacts if it is time, and brings the cache up to date. Never rejects: both are no part of the turn's success. */
+  /**
+   * Makes the context smaller if it is time, and brings the cache up to date. Never rejects: the turn succeeded, and events report
+   * what failed.
+   */
   async endTurn(): Promise<void> {
-    await this.compactIfNeeded();
+    await this.fit().catch(() => null);
     await this.persistWorkingContextSnapshot();
+  }
+
+  /**
+   * Makes the context small enough for the next request; see `ContextFitter`. Call it before each request. It costs a look at
+   * what is new. Nothing happens with a store that only reads, or without compaction.
+   * @throws CONTEXT_TOO_LARGE when what must stay is larger than the budget
+   */
+  async fit(request: FitRequest = {}): Promise<FitReport | null> {
+    const fitter = this.#fitter;
+    if (!fitter || this.store.readOnly) return null;
+    return this.#maintenance.add(() => fitter.fit(request));
   }
 
   /** The first trace of a new agent: its system prompt, durable, so that the agent exists from now on. */
@@ -260,17 +312,7 @@ export class MemoryManager {
 
   /** The traces of the last turns, oldest first. */
   async getRawTail(tailTurns: number, excludeTurnId?: string): Promise<Trace[]> {
-    const tail: Trace[] = [];
-    const turns = new Set<string>();
-    for await (const entry of (await this.store.journal('raw_traces')).readBackward()) {
-      if (entry.kind !== 'record') continue;
-      const trace = tryTraceFromJson(entry.record);
-      if (!trace || trace.turnId === '' || trace.turnId === excludeTurnId) continue;
-      if (!turns.has(trace.turnId) && turns.size === tailTurns) break;
-      turns.add(trace.turnId);
-      tail.push(trace);
-    }
-    return tail.reverse();
+    return rawTail(await this.store.journal('raw_traces'), tailTurns, excludeTurnId);
   }
 
   /** The bytes behind a `sha256:` reference; null when they are not here. @throws BLOB_DAMAGED */
@@ -282,50 +324,7 @@ export class MemoryManager {
 
   /** Brings the cache up to date. A failure is an event; null then, and with a store that only reads. */
   persistWorkingContextSnapshot(): Promise<SavedSnapshot | null> {
-    return this.#maintenance.add(() => this.#save());
-  }
-
-  async #save(): Promise<SavedSnapshot | null> {
-    if (this.store.readOnly) return null;
-    try {
-      await this.#log.flushPending();
-      await this.#compaction.flushItems(); // a cache that covers the compaction would hide from a restore that they are missing
-      await this.store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS }); // a fenced writer must not touch the successor's cache
-      const saved = await this.snapshotStore.save(this.#log.state.snapshot, this.#footer());
-      this.events.emit('snapshot_saved', saved);
-      return saved;
-    } catch (thrown) {
-      this.events.emit('snapshot_failed', { error: asRekindleError(thrown) });
-      return null;
-    }
-  }
-
-  #footer(): SnapshotFooter {
-    const { snapshot, lastTurn, turnId, turnSeq, compactionFailures } = this.#log.state;
-    const { epochId, lastCompactionTs } = snapshot;
-    const { seq, crc, cursor } = this.#log.head;
-    return {
-      epochId,
-      lastCompactionTs,
-      coversSeq: seq,
-      coversCrc: crc,
-      cursor,
-      lastTurn,
-      turnId,
-      turnSeq,
-      compactionFailures,
-      reader: this.store.declaredReader,
-      unknown: this.#log.unknown,
-    };
-  }
-
-  /** Compacts when the policy says so. Refusals are counted and told as events; after several in a row it stops. */
-  async compactIfNeeded(): Promise<void> {
-    try {
-      if (await this.#compaction.isDue()) await this.compact();
-    } catch {
-      // Told as an event; the turn itself succeeded.
-    }
+    return this.#maintenance.add(() => this.#cache.save());
   }
 
   /**
@@ -341,9 +340,4 @@ export class MemoryManager {
     await this.#maintenance.onIdle();
     await this.store.close();
   }
-}
-
-function asRekindleError(thrown: unknown): RekindleError {
-  if (isRekindleError(thrown)) return thrown;
-  return new RekindleError('STORAGE_FAILED', messageOf(thrown), { cause: thrown });
 }

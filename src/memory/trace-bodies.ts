@@ -1,7 +1,12 @@
 /** Traces before they have their id, time and place. */
 import { toJsonValue } from '../core/to-json-value.js';
-import type { ToolCallSpec } from '../messages/message.js';
-import type { ToolResultInput } from './memory-input.js';
+import { isBlankMessage, type ToolCallSpec } from '../messages/message.js';
+import {
+  type AssistantResponse,
+  answerMessageFrom,
+  assertCalls,
+  type ToolResultInput,
+} from './memory-input.js';
 import type { Boundary, Trace } from './models/trace.js';
 
 export type TraceBody = Trace extends infer T
@@ -9,6 +14,8 @@ export type TraceBody = Trace extends infer T
     ? Omit<T, 'id' | 'ts' | 'turnId' | 'seq'>
     : never
   : never;
+
+export type ResultBody = Extract<TraceBody, { readonly type: 'tool_result' }>;
 
 export function callBodies(calls: readonly ToolCallSpec[], messageId: string | undefined): TraceBody[] {
   return calls.map((call) => ({
@@ -19,7 +26,22 @@ export function callBodies(calls: readonly ToolCallSpec[], messageId: string | u
   }));
 }
 
-export function resultBody(input: ToolResultInput, sourceEvent: string): TraceBody {
+/** A response: what it said, and its calls. @throws MESSAGE_INVALID */
+export function responseBodies(
+  response: AssistantResponse,
+  messageId: string,
+  sourceEvent: string,
+): TraceBody[] {
+  const calls = response.toolCalls ?? [];
+  assertCalls(calls);
+  const message = answerMessageFrom(response, messageId);
+  const said: TraceBody[] = message ? [{ type: 'assistant', message, sourceEvent }] : [];
+  const called = callBodies(calls, messageId);
+  // Reasoning alone is no message: it joins its calls, which therefore come first.
+  return message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
+}
+
+export function resultBody(input: ToolResultInput, sourceEvent: string): ResultBody {
   const error = input.error ?? null;
   const toolResult = error === null ? toJsonValue(input.result).value : null;
   return {

@@ -256,6 +256,9 @@ function applyBoundary(state: MemoryState, boundary: Boundary): void {
       snapshot.replaceAll([...messages.slice(0, at), ...insert, ...messages.slice(at + deleteCount)]);
       return;
     }
+    case 'edit':
+      for (const { at, message } of boundary.edits) snapshot.amendMessage(at, message);
+      return;
     case 'compaction_failed':
       state.compactionFailures += 1;
   }

@@ -5,7 +5,7 @@ import { WorkingContextSnapshot } from '../../src/memory/working-context-snapsho
 import { WorkingContextSnapshotSerializer } from '../../src/memory/working-context-snapshot-serializer.js';
 import { answer, ask, contextText, filePlace, openAgent } from './memory-kit.js';
 
-type Ingest = (memory: MemoryManager) => Promise<void>;
+type Ingest = (memory: MemoryManager) => Promise<unknown>;
 const wrong = (value: unknown) => value as never;
 
 const ODD: readonly [string, Ingest][] = [

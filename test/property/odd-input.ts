@@ -189,7 +189,8 @@ async function give(memory: MemoryManager, odd: OddStep): Promise<void> {
     case 'intents':
       return memory.ingestToolIntents(odd.calls, turnId, odd.messageId);
     case 'results':
-      return memory.ingestToolResults(odd.results, turnId);
+      await memory.ingestToolResults(odd.results, turnId);
+      return;
     case 'reset':
       // Drawn here: its endless streams cannot be copied as a part of a step.
       return memory.resetWorkingContextSnapshot(fc.sample(faultyHistory, { seed: odd.seed, numRuns: 1 })[0]!);

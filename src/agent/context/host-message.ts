@@ -25,3 +25,9 @@ export type HostMessage = Message | ContentMessage | PartsMessage | TypedItem;
 export interface HostStep {
   readonly response: { readonly messages: readonly HostMessage[] };
 }
+
+/** What the AI SDK gives to `prepareStep`. */
+export interface HostStepToPrepare {
+  readonly steps: readonly HostStep[];
+  readonly model?: string | { readonly modelId?: string };
+}

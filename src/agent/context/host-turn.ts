@@ -1,6 +1,8 @@
 /** One turn of a host's own loop: takes in what the host tells of, each response once, whoever recorded its calls first. */
+import { randomBytes } from 'node:crypto';
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
+import type { FitReport, FitRequest } from '../../memory/fit/context-fitter.js';
 import type { AnsweredResponse, ToolResultInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
@@ -11,7 +13,13 @@ import type { GuardedTurn } from '../tools/guard-tools.js';
 import { NOT_APPROVED_TEXT } from '../tools/tool-runner.js';
 import type { HostApproval } from './approvals.js';
 import { CallIds, freeId } from './call-ids.js';
-import { isSilent, type RecordedResponse, ResponseMatcher, recordedResponses } from './recorded-responses.js';
+import {
+  isSilent,
+  type RecordedResponse,
+  ResponseMatcher,
+  recordedResponses,
+  withLeftOut,
+} from './recorded-responses.js';
 import { type ToldCall, type ToldResponse, type ToldResult, toldResponses } from './told-responses.js';
 
 /** What is to be recorded, with the ids under which it will be. */
@@ -31,10 +39,29 @@ export class HostTurn implements GuardedTurn {
   readonly #answers = new WeakMap<object, Promise<unknown>>();
   /** Responses that guarded tools recorded and no list has told of. */
   readonly #untold = new Set<string>();
+  /** The turn's messages as they were before the context was last made smaller: a list may tell of them again. */
+  #beforeFit: readonly Message[] = [];
+  /** Of the steps that follow: a shorter context has as many messages as an earlier step had. */
+  #era = '';
 
   constructor(memory: MemoryManager, turnId: string) {
     this.#memory = memory;
     this.turnId = turnId;
+  }
+
+  /** Makes the context small enough for the next request. @throws CONTEXT_TOO_LARGE */
+  async fit(request: FitRequest): Promise<FitReport | null> {
+    const before = this.#ownMessages();
+    const report = await this.#memory.fit(request);
+    if (!report || report.rungs.length === 0) return report;
+    this.#beforeFit = before;
+    this.#era = `_${randomBytes(4).toString('hex')}`;
+    return report;
+  }
+
+  /** What the calls of one step are recorded under: they were made in answer to the same messages. */
+  stepIdOf(messages: readonly unknown[] | undefined): string {
+    return `${this.turnId}_step_${messages?.length ?? 0}${this.#era}`;
   }
 
   callIdOf(step: string, toolName: string, given: string, args: JsonValue): string {
@@ -208,7 +235,7 @@ export class HostTurn implements GuardedTurn {
     const messages = this.#memory.getWorkingContextMessages();
     let start = messages.length;
     while (start > 0 && messages[start - 1]!.turnId === this.turnId) start -= 1;
-    return messages.slice(start);
+    return withLeftOut(this.#beforeFit, messages.slice(start));
   }
 }
 

@@ -3,6 +3,8 @@
  * not by their number: some SDKs hand over the whole turn, others its last step.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
+import { tokenBound } from '../../memory/compaction/token-counter.js';
+import { standsFor } from '../../memory/fit/store-apart.js';
 import {
   isBlankMessage,
   isBlankText,
@@ -14,6 +16,7 @@ import {
   toolCallsOf,
   toolResultOf,
 } from '../../messages/message.js';
+import { messageToJson } from '../../messages/message-serializer.js';
 import type { ToldCall, ToldResponse } from './told-responses.js';
 
 export interface RecordedResponse {
@@ -24,15 +27,45 @@ export interface RecordedResponse {
   readonly results: ReadonlyMap<string, Message>;
 }
 
+/**
+ * The messages of a turn, with those that have left the context or got smaller since.
+ * @param before as they were before the context was made smaller; empty when it never was
+ */
+export function withLeftOut(before: readonly Message[], now: readonly Message[]): Message[] {
+  if (before.length === 0) return [...now];
+  const current = new Map(now.map((message) => [keyOf(message), message]));
+  const known = new Set(before.map(keyOf));
+  const grown = before.map((message) => {
+    const newer = current.get(keyOf(message));
+    return newer && tokenBound(newer) > tokenBound(message) ? newer : message; // calls have joined it
+  });
+  return [...grown, ...now.filter((message) => !known.has(keyOf(message)))];
+}
+
+/** A synthetic result and the real one that follows it are two. */
+function keyOf(message: Message): string {
+  const result = toolResultOf(message);
+  if (result) return `result ${message.synthetic === true} ${result.toolCallId}`;
+  return `${message.role} ${message.messageId ?? canonicalJson(messageToJson(message))}`;
+}
+
 /** @param messages of the turn, as they stand in the context */
 export function recordedResponses(messages: readonly Message[]): RecordedResponse[] {
   const found: { message: Message; results: Map<string, Message> }[] = [];
   for (const message of messages) {
     const result = toolResultOf(message);
-    if (result) found.at(-1)?.results.set(result.toolCallId, message);
+    if (result) responseOf(found, result.toolCallId)?.results.set(result.toolCallId, message);
     else if (message.role === 'assistant') found.push({ message, results: new Map() });
   }
   return found.map((one) => ({ ...one, messageId: one.message.messageId }));
+}
+
+function responseOf<R extends { readonly message: Message }>(
+  found: readonly R[],
+  callId: string,
+): R | undefined {
+  const hasCall = ({ message }: R) => toolCallsOf(message).some(({ id }) => id === callId);
+  return found.findLast(hasCall) ?? found.at(-1);
 }
 
 export class ResponseMatcher {
@@ -148,7 +181,8 @@ function sameArguments(a: ToolCallSpec, b: ToolCallSpec): boolean {
 function sameResult(recorded: Message | undefined, { result }: ToldCall): boolean {
   const known = recorded && !recorded.synthetic ? toolResultOf(recorded) : null;
   if (!known || !result || known.toolError !== null || result.payload.toolError !== null) return true;
-  return canonicalJson(known.toolResult) === canonicalJson(result.payload.toolResult);
+  const isEqual = canonicalJson(known.toolResult) === canonicalJson(result.payload.toolResult);
+  return isEqual || standsFor(known, result.payload);
 }
 
 /** What was said, whoever tells of it. */

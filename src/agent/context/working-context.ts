@@ -1,7 +1,8 @@
 /** The working context in the hands of a host with its own loop: turns, requests, answers, tools. */
-import { RekindleError } from '../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
-import type { ToolContext } from '../../core/tool-definition.js';
+import type { ToolContext, ToolDescription } from '../../core/tool-definition.js';
+import type { FitRequest } from '../../memory/fit/context-fitter.js';
 import { storeInlineMedia } from '../../memory/inline-media.js';
 import type { UserInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
@@ -14,18 +15,22 @@ import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
 import { project, type RequestOf, type RequestTarget } from '../../messages/projections/project.js';
 import type { Projection, WaitingCall } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
+import { type GivenTools, toolDescriptionsOf } from '../../messages/projections/tool-descriptions.js';
 import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-host-call.js';
 import type { RecordedAnswer, RecordOptions } from './answer.js';
-import type { HostMessage, HostStep } from './host-message.js';
+import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js';
 import { type HostReading, readHostInput, readHostList } from './host-reading.js';
 import { HostTurn } from './host-turn.js';
 import { recordAnswer } from './record-answer.js';
 
 /** Of a host that does not say who answers. */
 export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };
+
+/** How large a request may be. Left out: what is known of the model, else the policy's budget. */
+export type RequestBudget = Pick<FitRequest, 'inputBudgetTokens' | 'reserveTokens' | 'signal'>;
 
 export class WorkingContext {
   /** What opening found and did. */
@@ -38,6 +43,8 @@ export class WorkingContext {
   #turn: HostTurn | null = null;
   /** Tools that the host declared without `execute`: their results come from the client. */
   readonly #clientTools = new Set<string>();
+  /** What the guarded tools add to a request. */
+  #sdkTools: readonly ToolDescription[] = [];
   /** Names of tools in the last request for a target → their own. */
   readonly #toolNames = new Map<TargetName, ReadonlyMap<string, string>>();
 
@@ -96,10 +103,49 @@ export class WorkingContext {
   }
 
   /**
-   * The whole request as a provider's own API takes it, with notes on what could not go as it is. Nothing is written.
-   * @throws TOOL_INVALID for a tool whose shape or schema cannot be read
+   * The whole request as a provider's own API takes it, with notes on what could not go as it is. Nothing is written, unless a
+   * `budget` is given: then the context is first made small enough for it, durably.
+   * @throws TOOL_INVALID for a tool whose shape or schema cannot be read; CONTEXT_TOO_LARGE when what must stay is larger than the budget
    */
-  requestFor<Name extends TargetName>(name: Name, target: RequestTarget = {}): Projection<RequestOf<Name>> {
+  requestFor<Name extends TargetName>(
+    name: Name,
+    target: RequestTarget & { readonly budget: RequestBudget },
+  ): Promise<Projection<RequestOf<Name>>>;
+  requestFor<Name extends TargetName>(name: Name, target?: RequestTarget): Projection<RequestOf<Name>>;
+  requestFor<Name extends TargetName>(
+    name: Name,
+    target: RequestTarget & { readonly budget?: RequestBudget } = {},
+  ): Projection<RequestOf<Name>> | Promise<Projection<RequestOf<Name>>> {
+    const { budget, ...rest } = target;
+    if (!budget) return this.#project(name, rest);
+    const tools = rest.tools === undefined ? [] : toolDescriptionsOf(rest.tools);
+    const model = rest.model ?? this.#origin.model;
+    return this.#fit({ ...budget, tools, ...(model === undefined ? {} : { model }) }).then(() =>
+      this.#project(name, rest),
+    );
+  }
+
+  /**
+   * Keeps each request of the AI SDK within the budget: `prepareStep: ctx.prepareStep`. Records what the steps before it gave, each
+   * once, and gives the list to send. @throws CONTEXT_TOO_LARGE when what must stay is larger than the budget
+   */
+  readonly prepareStep = async ({
+    steps,
+    model,
+  }: HostStepToPrepare): Promise<{ messages: AiSdkMessage[] }> => {
+    const last = steps.at(-1);
+    if (last) await this.step(last);
+    const name = typeof model === 'string' ? model : model?.modelId;
+    await this.#fit({ tools: this.#sdkTools, ...(name === undefined ? {} : { model: name }) });
+    return { messages: this.messagesFor('ai-sdk') };
+  };
+
+  async #fit(request: FitRequest): Promise<void> {
+    await (this.#turn ?? this.memory).fit(request);
+    await this.loadArtifacts();
+  }
+
+  #project<Name extends TargetName>(name: Name, target: RequestTarget): Projection<RequestOf<Name>> {
     const own = name === 'ai-sdk' ? this.#origin : {};
     const given = { ...own, artifacts: this.#artifacts, waiting: this.#waitingCalls(), ...target };
     const projection = project(name, this.messages, given);
@@ -112,6 +158,7 @@ export class WorkingContext {
     for (const [name, tool] of Object.entries(tools)) {
       if (typeof (tool as { execute?: unknown }).execute !== 'function') this.#clientTools.add(name);
     }
+    this.#sdkTools = descriptionsIn(tools);
     return guardTools(tools, this.memory, () => this.#openTurn());
   }
 
@@ -242,4 +289,16 @@ export class WorkingContext {
 
 function isStep(given: HostStep | readonly HostMessage[]): given is HostStep {
   return typeof given === 'object' && given !== null && 'response' in given;
+}
+
+/** Tools that the provider runs have no schema to count. */
+function descriptionsIn(tools: GuardableTools): ToolDescription[] {
+  return Object.entries(tools).flatMap(([name, tool]) => {
+    try {
+      return toolDescriptionsOf({ [name]: tool } as GivenTools);
+    } catch (thrown) {
+      if (isRekindleError(thrown, 'TOOL_INVALID')) return [];
+      throw thrown;
+    }
+  });
 }

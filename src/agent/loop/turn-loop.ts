@@ -112,9 +112,11 @@ export class TurnLoop {
   async #ask(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
     const { model } = this.#config;
     let collector = new ResponseCollector(model.origin);
+    const tools = this.#registry.descriptions();
+    await this.#memory.fit({ tools, signal });
     const request: ModelRequest = {
       messages: this.#memory.getWorkingContextMessages(),
-      tools: this.#registry.descriptions(),
+      tools,
       signal,
       loadArtifact: (ref) => this.#memory.getArtifact(ref),
     };

@@ -21,6 +21,8 @@ type Execute = (input: unknown, options: ExecuteOptions) => unknown;
 /** The open turn of the host. */
 export interface GuardedTurn {
   readonly turnId: string;
+  /** What the calls of one response are recorded under. */
+  stepIdOf(messages: readonly unknown[] | undefined): string;
   /** The id under which the call is recorded. */
   callIdOf(step: string, toolName: string, given: string, args: JsonValue): string;
   isRecorded(callId: string): boolean;
@@ -57,8 +59,7 @@ function guard(
   return async (input, options) => {
     const turn = openTurn();
     const args = toJsonValue(input).value;
-    // All calls of one step were made in answer to the same messages: they are one response.
-    const step = `${turn.turnId}_step_${options.messages?.length ?? 0}`;
+    const step = turn.stepIdOf(options.messages);
     const callId = turn.callIdOf(step, name, options.toolCallId, args);
     return turn.once(callId, async () => {
       if (!turn.isRecorded(callId))

@@ -40,8 +40,9 @@ async function record(
 ): Promise<LedgerOutcome> {
   const result = { callId: call.callId, toolName: call.toolName, ...outcome };
   try {
-    await memory.ingestToolResults([{ ...result, ...(parts ? { parts } : {}) }], call.turnId);
-    return outcome;
+    const given = { ...result, ...(parts ? { parts } : {}) };
+    const [recorded] = await memory.ingestToolResults([given], call.turnId);
+    return { result: recorded!.toolResult, error: recorded!.toolError };
   } catch (thrown) {
     if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
     const refused = { result: null, error: `The tool ran, but its result cannot be kept: ${thrown.message}` };

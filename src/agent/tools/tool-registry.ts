@@ -15,6 +15,7 @@ interface Registered {
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Registered>();
+  #descriptions: readonly ToolDescription[] | null = null;
 
   /** @throws TOOL_INVALID for a bad name, a name given twice, a bad time-out, or a schema that is none of an object */
   constructor(tools: readonly ToolDefinition[] = []) {
@@ -44,12 +45,14 @@ export class ToolRegistry {
     return this.#tools.get(name)?.tool;
   }
 
-  descriptions(): ToolDescription[] {
-    return [...this.#tools.values()].map(({ tool: { name, description, inputSchema } }) => ({
+  /** The same list each time. */
+  descriptions(): readonly ToolDescription[] {
+    this.#descriptions ??= [...this.#tools.values()].map(({ tool: { name, description, inputSchema } }) => ({
       name,
       description,
       inputSchema,
     }));
+    return this.#descriptions;
   }
 
   /** What is wrong with a call, for the model to read; null when it may run. */

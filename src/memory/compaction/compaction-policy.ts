@@ -1,8 +1,12 @@
-/** When to compact, and how much to keep. A pure decision. */
+/** When to make the context smaller, and how much of it to keep. A pure decision. */
 export interface CompactionPolicyOptions {
-  /** Compact when the prompt reaches this share of the input budget. Default 0.8. */
+  /** Act when the request reaches this share of the input budget. Default 0.8. */
   readonly triggerRatio?: number;
-  /** Turns that stay verbatim. Default 4. */
+  /** Share of the input budget that the context takes after a compaction. Default 0.5. */
+  readonly targetRatio?: number;
+  /** Largest share of the input budget that one tool result may take in the context. Default 0.1. */
+  readonly resultRatio?: number;
+  /** Turns that `compact()` keeps verbatim, where they fit. Default 4. */
   readonly rawTailTurns?: number;
   /** Longest summary or fact, in characters. Default 2,000. */
   readonly maxItemChars?: number;
@@ -16,6 +20,8 @@ export interface CompactionPolicyOptions {
 
 export class CompactionPolicy {
   readonly triggerRatio: number;
+  readonly targetRatio: number;
+  readonly resultRatio: number;
   readonly rawTailTurns: number;
   readonly maxItemChars: number;
   readonly safetyMarginTokens: number;
@@ -24,6 +30,8 @@ export class CompactionPolicy {
 
   constructor(options: CompactionPolicyOptions = {}) {
     this.triggerRatio = options.triggerRatio ?? 0.8;
+    this.targetRatio = options.targetRatio ?? 0.5;
+    this.resultRatio = options.resultRatio ?? 0.1;
     this.rawTailTurns = options.rawTailTurns ?? 4;
     this.maxItemChars = options.maxItemChars ?? 2_000;
     this.safetyMarginTokens = options.safetyMarginTokens ?? 256;
@@ -32,10 +40,25 @@ export class CompactionPolicy {
   }
 
   get triggerTokens(): number {
-    return Math.max(1, Math.floor(this.inputBudgetTokens * this.triggerRatio) - this.safetyMarginTokens);
+    return this.triggerTokensOf(this.inputBudgetTokens);
+  }
+
+  /** The size of a request from which on it is made smaller. */
+  triggerTokensOf(inputBudget: number): number {
+    return Math.max(1, Math.floor(inputBudget * this.triggerRatio) - this.safetyMarginTokens);
+  }
+
+  /** The size that a request is brought down to. */
+  targetTokensOf(inputBudget: number): number {
+    return Math.max(1, Math.floor(inputBudget * this.targetRatio));
+  }
+
+  /** The size that no request may pass. */
+  limitTokensOf(inputBudget: number): number {
+    return Math.max(1, inputBudget - this.safetyMarginTokens);
   }
 
   shouldCompact(promptTokens: number, inputBudget: number = this.inputBudgetTokens): boolean {
-    return promptTokens >= Math.max(1, Math.floor(inputBudget * this.triggerRatio) - this.safetyMarginTokens);
+    return promptTokens >= this.triggerTokensOf(inputBudget);
   }
 }

@@ -16,7 +16,6 @@ import type { ToolCallLedger } from '../store/tool-call-ledger.js';
 import { boundaryBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
 import type { CompactionPlan, Compactor } from './compactor.js';
-import { ContextSize } from './context-size.js';
 
 export interface CompactionRunnerOptions {
   readonly log: TraceLog;
@@ -31,7 +30,6 @@ export interface CompactionRunnerOptions {
 
 export class CompactionRunner {
   readonly #options: CompactionRunnerOptions;
-  readonly #size: ContextSize | null;
   /** Items of the last compaction that are not in their journals yet. */
   #episodic: readonly EpisodicItem[] = [];
   #semantic: readonly SemanticItem[] = [];
@@ -39,25 +37,23 @@ export class CompactionRunner {
 
   constructor(options: CompactionRunnerOptions) {
     this.#options = options;
-    this.#size = options.compactor ? new ContextSize(options.compactor.counter) : null;
   }
 
-  /** Whether the policy asks for one. After too many refusals in a row it does not, and says so once. */
-  async isDue(): Promise<boolean> {
+  /** Automatic compaction stops after too many refusals in a row, and reports it once. */
+  hasStopped(): boolean {
     const { compactor, log, events } = this.#options;
-    if (!compactor || !this.#size) return false;
-    const { policy } = compactor;
-    const tokens = await this.#size.tokensNear(log.state.snapshot.messages, policy.triggerTokens);
-    if (tokens === null || !policy.shouldCompact(tokens)) return false;
     const failures = log.state.compactionFailures;
-    if (failures < policy.failuresMax) return true;
+    if (!compactor || failures < compactor.policy.failuresMax) return false;
     if (!this.#toldOfStop) events.emit('compaction_stopped', { failures });
     this.#toldOfStop = true;
-    return false;
+    return true;
   }
 
-  /** @throws COMPACTION_REFUSED, with the context unchanged */
-  async run(signal: AbortSignal | undefined): Promise<CompactionPlan | null> {
+  /**
+   * @param roomTokens what the context may take afterwards; left out: the policy's last turns stay
+   * @throws COMPACTION_REFUSED, with the context unchanged
+   */
+  async run(signal: AbortSignal | undefined, roomTokens?: number): Promise<CompactionPlan | null> {
     const { compactor, log, clock } = this.#options;
     if (!compactor) {
       throw new RekindleError('COMPACTION_REFUSED', 'This agent has no compactor.', {
@@ -73,6 +69,7 @@ export class CompactionRunner {
         messages,
         ts: clock.nowMs() / 1000,
         newId: (prefix) => newId(prefix, clock.nowMs()),
+        ...(roomTokens === undefined ? {} : { roomTokens }),
         ...(signal ? { signal } : {}),
       });
       if (plan) await this.#apply(plan, messages, seq);

@@ -1,18 +1,18 @@
 /**
- * Plans a compaction: which turns go, what stays, and whether the result is worth having. Writes nothing.
+ * Plans a compaction: which messages go, what stays, and whether the result is worth having. Writes nothing.
  *
- * What stays: the system message, pinned messages, the last turns, and the last user request in any case. The cut lies where
- * a turn begins and no call before it is open. A plan is refused when the summary is blank, or the new list is not legal
- * or not smaller than the old one.
+ * The system message, pinned messages, the last request and the current step always stay. A plan is refused when the summary
+ * is blank, or when the new list is not legal or not smaller than the old one.
  */
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { checkHistory } from '../../messages/legality/history.js';
 import type { Violation } from '../../messages/legality/repairs.js';
-import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
-import type { EpisodicItem, SemanticItem } from '../models/memory-items.js';
+import { isBlankMessage, type Message } from '../../messages/message.js';
+import type { EpisodicItem, MemoryBundle, SemanticItem } from '../models/memory-items.js';
 import type { MemoryRetriever } from '../retrieval/retriever.js';
 import type { CompactionPolicy } from './compaction-policy.js';
 import { CompactionSnapshotBuilder } from './compaction-snapshot-builder.js';
+import { fillCut, keptInFront, turnsCut } from './select-cut.js';
 import type { CompactionResult, Summarizer } from './summarizer.js';
 import type { TokenCounter } from './token-counter.js';
 
@@ -41,8 +41,18 @@ export interface PlanContext {
   readonly newId: (prefix: string) => string;
   /** Seconds. */
   readonly ts: number;
+  /**
+   * What the new list may take, in tokens, with the system message: as much as fits stays, newest first. Left out: the
+   * policy's last turns stay.
+   */
+  readonly roomTokens?: number;
   readonly signal?: AbortSignal;
 }
+
+/** Share of the room that the memory message may take. */
+const MEMORY_SHARE = 0.25;
+/** Fewer than most texts have, so that a memory message stays within its share. */
+const CHARS_A_TOKEN = 3;
 
 export class Compactor {
   readonly policy: CompactionPolicy;
@@ -58,31 +68,44 @@ export class Compactor {
 
   /** Null when there is nothing that may be taken away. @throws COMPACTION_REFUSED */
   async plan(context: PlanContext): Promise<CompactionPlan | null> {
-    const cut = this.selectCut(context.messages);
-    const head = context.messages.slice(0, cut).filter((message) => message.role !== 'system');
-    const turns = head.filter((message) => message.kind !== 'memory');
-    const kept = keptWhole(turns);
-    if (kept.length === turns.length) return null;
-    const result = await this.#summarize(turns, context.signal);
-    return this.#planFrom(context, result, turns, [...kept, ...context.messages.slice(cut)]);
+    const { messages, roomTokens } = context;
+    const cut =
+      roomTokens === undefined ? this.selectCut(messages) : await this.#fillCut(messages, roomTokens);
+    const stays = keptInFront(messages);
+    const going: Message[] = [];
+    const kept: Message[] = [];
+    for (const [index, message] of messages.slice(0, cut).entries()) {
+      if (message.role === 'system' || message.kind === 'memory') continue;
+      (stays[index] ? kept : going).push(message);
+    }
+    if (going.length === 0) return null;
+    const maxItemChars = Math.min(this.policy.maxItemChars, memoryChars(roomTokens));
+    const result = await this.#summarize(going, maxItemChars, context.signal);
+    return this.#planFrom(context, result, going, [...kept, ...messages.slice(cut)]);
   }
 
-  /** Index of the first message that stays; 0 when no legal cut leaves anything to take. */
+  /** Index of the first message that stays when the policy's last turns stay; 0 when no legal cut leaves anything to take. */
   selectCut(messages: readonly Message[]): number {
-    const starts = turnStarts(messages);
-    const lastRequest = messages.findLastIndex(
-      (message) => message.role === 'user' && message.kind !== 'memory',
-    );
-    const wanted = starts[Math.max(0, starts.length - this.policy.rawTailTurns)] ?? messages.length;
-    const latest = Math.min(wanted, Math.max(lastRequest, 0));
-    return starts.findLast((start) => start <= latest && allClosedBefore(messages, start)) ?? 0;
+    return turnsCut(messages, this.policy.rawTailTurns);
   }
 
-  async #summarize(turns: readonly Message[], signal: AbortSignal | undefined): Promise<CompactionResult> {
+  async #fillCut(messages: readonly Message[], roomTokens: number): Promise<number> {
+    const sizes: number[] = [];
+    for (const message of messages) {
+      sizes.push(message.kind === 'memory' ? 0 : await this.counter.countMessages([message]));
+    }
+    return fillCut(messages, sizes, Math.floor(roomTokens * (1 - MEMORY_SHARE)));
+  }
+
+  async #summarize(
+    turns: readonly Message[],
+    maxItemChars: number,
+    signal: AbortSignal | undefined,
+  ): Promise<CompactionResult> {
     let result: CompactionResult;
     try {
       result = await this.#options.summarizer.summarize(turns, {
-        maxItemChars: this.policy.maxItemChars,
+        maxItemChars,
         ...(signal ? { signal } : {}),
       });
     } catch (thrown) {
@@ -119,7 +142,7 @@ export class Compactor {
         ...(fact.category === undefined ? {} : { category: fact.category }),
         salience: 0,
       }));
-    const messages = await this.#build(episodic, semantic, tail);
+    const messages = await this.#build(episodic, semantic, tail, memoryChars(context.roomTokens));
     const tokensBefore = await this.counter.countMessages(
       context.messages.filter(({ role }) => role !== 'system'),
     );
@@ -133,6 +156,7 @@ export class Compactor {
     episodic: EpisodicItem,
     semantic: readonly SemanticItem[],
     tail: readonly Message[],
+    maxChars: number,
   ): Promise<Message[]> {
     const { maxEpisodic = 3, maxSemantic = 20 } = this.#options;
     const known = await this.#options.retriever.retrieve(Math.max(0, maxEpisodic - 1), maxSemantic);
@@ -141,8 +165,32 @@ export class Compactor {
       episodic: [...known.episodic, episodic],
       semantic: [...facts.values()].slice(-maxSemantic),
     };
-    return this.#builder.build('', bundle, tail);
+    return this.#builder.build('', withinChars(bundle, maxChars), tail);
   }
+}
+
+function memoryChars(roomTokens: number | undefined): number {
+  return roomTokens === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(1, Math.floor(roomTokens * MEMORY_SHARE * CHARS_A_TOKEN));
+}
+
+/** The newest items that fit; the newest summary in any case. Facts are short and last: up to half of the room is theirs. */
+function withinChars({ episodic, semantic }: MemoryBundle, maxChars: number): MemoryBundle {
+  if (maxChars === Number.POSITIVE_INFINITY) return { episodic, semantic };
+  const facts = newestWithin(semantic, ({ fact }) => fact.length, maxChars / 2);
+  const left = maxChars - facts.reduce((sum, { fact }) => sum + fact.length, 0);
+  const summaries = newestWithin(episodic, ({ summary }) => summary.length, left);
+  return { episodic: summaries.length > 0 ? summaries : episodic.slice(-1), semantic: facts };
+}
+
+function newestWithin<T>(items: readonly T[], lengthOf: (item: T) => number, max: number): T[] {
+  let room = max;
+  const first = items.findLastIndex((item) => {
+    room -= lengthOf(item);
+    return room < 0;
+  });
+  return items.slice(first + 1);
 }
 
 /** Calls that are open stay open; beyond that the new list breaks nothing. */
@@ -162,47 +210,6 @@ function assertBetter(messages: readonly Message[], tokensBefore: number, tokens
       `The compacted list has ${tokensAfter} tokens, the old one ${tokensBefore}.`,
     );
   }
-}
-
-/** Where turns begin: at a user message that is no memory and does not follow another user message of its turn. */
-function turnStarts(messages: readonly Message[]): number[] {
-  const starts: number[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'user' || message.kind === 'memory') continue;
-    const before = messages[index - 1];
-    const goesOn = before?.role === 'user' && before.kind !== 'memory' && before.turnId === message.turnId;
-    if (!goesOn) starts.push(index);
-  }
-  return starts;
-}
-
-function allClosedBefore(messages: readonly Message[], cut: number): boolean {
-  const open = new Map<string, number>();
-  for (const message of messages.slice(0, cut)) {
-    for (const call of toolCallsOf(message)) open.set(call.id, (open.get(call.id) ?? 0) + 1);
-    const result = toolResultOf(message);
-    if (result) {
-      const left = (open.get(result.toolCallId) ?? 0) - 1;
-      if (left > 0) open.set(result.toolCallId, left);
-      else open.delete(result.toolCallId);
-    }
-  }
-  return open.size === 0;
-}
-
-/** Pinned messages, and with a pinned call its results (and the other way round): a block stays whole or goes whole. */
-function keptWhole(turns: readonly Message[]): Message[] {
-  const keep = new Set<Message>();
-  let block: Message[] = [];
-  for (const message of [...turns, null]) {
-    if (message?.role === 'tool') {
-      block.push(message);
-      continue;
-    }
-    if (block.some((member) => member.pinned)) for (const member of block) keep.add(member);
-    block = message ? [message] : [];
-  }
-  return turns.filter((message) => keep.has(message));
 }
 
 function refused(reason: string, message: string, cause?: unknown): RekindleError {

@@ -26,12 +26,21 @@ export class ContextSize {
     this.#bytes = fresh(this.#bytes, messages);
     for (const message of messages.slice(this.#bytes.count)) this.#bytes.sum += tokenBound(message);
     mark(this.#bytes, messages);
-    if (this.#bytes.sum < limitTokens) return null;
+    return this.#bytes.sum < limitTokens ? null : this.tokens(messages);
+  }
+
+  async tokens(messages: readonly Message[]): Promise<number> {
     const total = fresh(this.#tokens, messages);
     const copy = messages.slice(total.count);
     const sum = total.sum + (await this.#counter.countMessages(copy));
     this.#tokens = { count: total.count + copy.length, last: copy.at(-1) ?? total.last, sum };
     return sum;
+  }
+
+  /** After messages changed at their places: everything is looked at once more. */
+  reset(): void {
+    this.#bytes = { count: 0, last: undefined, sum: 0 };
+    this.#tokens = { count: 0, last: undefined, sum: 0 };
   }
 }
 

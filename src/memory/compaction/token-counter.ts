@@ -1,7 +1,7 @@
 /** Counts the tokens of messages with a real tokenizer (o200k), loaded at first use, each message once. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
-import { type Message, textOf } from '../../messages/message.js';
+import { type Message, type ReasoningItem, textOf } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 
 /** Contract: deterministic, and never below zero. */
@@ -14,14 +14,36 @@ export interface TokenCounter {
 const MESSAGE_OVERHEAD_TOKENS = 4;
 /** An image or other medium counts as this much: about what a large image costs. */
 const MEDIA_TOKENS = 1_500;
+const SEALED_CHARS_A_TOKEN = 4;
 const SLICE_MS = 8;
 
 /** Bytes of text in a message: never fewer than its tokens would be, and much cheaper to know. */
 export function tokenBound(message: Message): number {
   const media = (message.parts?.length ?? 0) + (message.imageUrls?.length ?? 0);
   const payload = message.toolPayload ? Buffer.byteLength(JSON.stringify(message.toolPayload)) : 0;
-  const text = Buffer.byteLength(textOf(message)) + Buffer.byteLength(message.reasoningContent ?? '');
+  const text =
+    Buffer.byteLength(textOf(message)) + Buffer.byteLength(besideText(message)) + sealedChars(message);
   return text + payload + media * MEDIA_TOKENS + MESSAGE_OVERHEAD_TOKENS;
+}
+
+/** What goes to the provider beside the text: reasoning, and items that only the provider reads. */
+function besideText(message: Message): string {
+  const { reasoningContent = '', providerItems = [] } = message;
+  const thoughts = reasoningOf(message).map(({ text }) => text ?? '');
+  const items = providerItems.map(({ item }) => JSON.stringify(item));
+  return [reasoningContent, ...thoughts, ...items].join('');
+}
+
+/** Characters that are no text: providers count what they encrypted, about a token for four characters. */
+function sealedChars(message: Message): number {
+  return reasoningOf(message).reduce(
+    (sum, { signature = '', encrypted = '' }) => sum + signature.length + encrypted.length,
+    0,
+  );
+}
+
+function reasoningOf({ reasoning = [], parts = [] }: Message): ReasoningItem[] {
+  return [...reasoning, ...parts.flatMap((part) => (part.type === 'reasoning' ? part.reasoning : []))];
 }
 
 export class O200kTokenCounter implements TokenCounter {
@@ -46,8 +68,9 @@ export class O200kTokenCounter implements TokenCounter {
     const media =
       (message.parts ?? []).filter((part) => part.type === 'media').length + (message.imageUrls?.length ?? 0);
     const payload = message.toolPayload ? canonicalJson(messageToJson(message)['tool_payload']!) : '';
-    const text = `${textOf(message)}${message.reasoningContent ?? ''}${payload}`;
-    const tokens = this.#count(text) + MESSAGE_OVERHEAD_TOKENS + media * MEDIA_TOKENS;
+    const text = `${textOf(message)}${besideText(message)}${payload}`;
+    const sealed = Math.ceil(sealedChars(message) / SEALED_CHARS_A_TOKEN);
+    const tokens = this.#count(text) + sealed + MESSAGE_OVERHEAD_TOKENS + media * MEDIA_TOKENS;
     this.#known.set(message, tokens);
     return tokens;
   }

@@ -42,6 +42,7 @@ const BOUNDARY_READERS: Readonly<Record<Boundary['kind'], number>> = {
   system: 1,
   base: 1,
   repair: 1,
+  edit: 2,
   compaction_failed: 1,
 };
 

@@ -1,7 +1,7 @@
 /** Traces to and from journal rows. The only place that knows both spellings. */
 import { Type } from 'typebox';
 import { RekindleError } from '../../core/errors.js';
-import type { JsonArray, JsonObject, JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { Message } from '../../messages/message.js';
 import {
@@ -51,7 +51,7 @@ function bodyToJson(trace: Trace): JsonObject {
       };
     case 'tool_result':
       return {
-        ...resultToJson(trace.result),
+        ...resultBody(trace.result),
         ...(trace.parts ? { parts: trace.parts as unknown as JsonArray } : {}),
         ...(trace.synthetic ? { synthetic: true } : {}),
       };
@@ -90,6 +90,11 @@ function callBody(call: Parameters<typeof callToJson>[0]): JsonObject {
   };
 }
 
+function resultBody(result: Parameters<typeof resultToJson>[0]): JsonObject {
+  const { extra, ...known } = result;
+  return { ...resultToJson(known), ...(extra ? { tool_extra: extra } : {}) };
+}
+
 function boundaryToJson(boundary: Boundary): JsonObject {
   switch (boundary.kind) {
     case 'system':
@@ -110,6 +115,12 @@ function boundaryToJson(boundary: Boundary): JsonObject {
         delete_count: boundary.deleteCount,
         insert: boundary.insert.map(messageToJson),
         codes: [...boundary.codes],
+      };
+    case 'edit':
+      return {
+        boundary: 'edit',
+        rung: boundary.rung,
+        edits: boundary.edits.map(({ at, message }) => ({ at, message: messageToJson(message) })),
       };
     case 'compaction_failed':
       return { boundary: 'compaction_failed', reason: boundary.reason };
@@ -225,6 +236,7 @@ function resultOf(row: JsonObject): ReturnType<typeof resultFromJson> {
     tool_name: row['tool_name'] ?? null,
     tool_result: row['tool_result'] ?? null,
     tool_error: row['tool_error'] ?? null,
+    ...(isJsonObject(row['tool_extra']) ? row['tool_extra'] : {}),
   });
 }
 
@@ -254,11 +266,22 @@ function boundaryFromJson(row: JsonObject): Boundary | null {
         insert: listOf(row, 'insert').map(messageFromJson),
         codes: listOf(row, 'codes').map(String),
       };
+    case 'edit':
+      return {
+        kind: 'edit',
+        rung: row['rung'] === 'clear' ? 'clear' : 'trim',
+        edits: listOf(row, 'edits').map(editFromJson),
+      };
     case 'compaction_failed':
       return { kind: 'compaction_failed', reason: optionalTextOf(row, 'reason') };
     default:
       return null;
   }
+}
+
+function editFromJson(edit: JsonValue): { at: number; message: Message } {
+  if (!isJsonObject(edit)) throw invalid('edits', 'a list of objects');
+  return { at: integerOf(edit, 'at'), message: messageFromJson(edit['message'] ?? null) };
 }
 
 function foreign(row: JsonObject): Body {

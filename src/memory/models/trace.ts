@@ -71,6 +71,12 @@ export type Boundary =
       readonly insert: readonly Message[];
       readonly codes: readonly string[];
     }
+  /** Messages made smaller, each at its place; the whole texts are artifacts. */
+  | {
+      readonly kind: 'edit';
+      readonly rung: 'clear' | 'trim';
+      readonly edits: readonly { readonly at: number; readonly message: Message }[];
+    }
   /** A compaction was refused; counted until one succeeds. */
   | { readonly kind: 'compaction_failed'; readonly reason: string };
 

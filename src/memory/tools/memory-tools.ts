@@ -5,6 +5,7 @@ import { inputObject, type ToolDefinition } from '../../core/tool-definition.js'
 import type { StorageBackend } from '../../storage/ports.js';
 import { tracesBackward } from '../maintenance/recent-traces.js';
 import { restoreDry } from '../maintenance/restore-dry.js';
+import { readResultTool } from './read-result.js';
 
 export interface MemoryToolOptions {
   readonly backend: StorageBackend;
@@ -21,7 +22,7 @@ const EXCERPT = 400;
 
 /** Tool definitions as the agent loop and MCP mount them. */
 export function memoryTools(options: MemoryToolOptions): ToolDefinition[] {
-  return [searchTool(options), recentTurnsTool(options), reportTool(options)];
+  return [searchTool(options), recentTurnsTool(options), readResultTool(options), reportTool(options)];
 }
 
 function searchTool(options: MemoryToolOptions): ToolDefinition {

@@ -52,6 +52,41 @@ describe.each(SDK_VERSIONS)('the AI SDK $version', (version) => {
     'assistant: Four.',
   ];
 
+  it('stays within the budget over a long turn with prepareStep, and each step is recorded once', async () => {
+    const fixture = await hostFixture();
+    const compaction = { inputBudgetTokens: 3_000 };
+    const ctx = await fixture.open({ memory: { compaction } });
+    await ctx.beginTurn('go');
+    const sizes: number[] = [];
+    const tools = {
+      work: sdk.tool({
+        inputSchema: sdk.jsonSchema<{ n: number }>({ type: 'object' }),
+        execute: ({ n }: { n: number }) => `result ${n}: ${'word '.repeat(150)}`,
+      }),
+    };
+    const answers = Array.from({ length: 30 }, (_, n) => call(`c${n}`, n, `Step ${n}.`));
+    const { response } = await sdk.generateText({
+      ...requestOf(ctx, [...answers, { text: 'Done.' }], tools as never),
+      stopWhen: sdk.stepCountIs(40),
+      prepareStep: async (step: never) => {
+        const prepared = await ctx.prepareStep(step);
+        sizes.push(JSON.stringify(prepared.messages).length);
+        return prepared as never;
+      },
+    } as never);
+    await ctx.endTurn(response.messages);
+    expect(sizes).toHaveLength(31);
+    expect(Math.max(...sizes)).toBeLessThan(3_000 * 5); // characters of plain words, about five a token
+    const rows = await fixture.rows();
+    const said = rows.filter(({ trace_type: type }) => type === 'assistant').map(({ content }) => content);
+    expect(said).toEqual([...answers.map((_, n) => `Step ${n}.`), 'Done.']);
+    expect(rows.filter(({ trace_type: type }) => type === 'tool_result')).toHaveLength(30);
+    expect(checkHistory(ctx.messages)).toEqual([]);
+    const shown = outline(ctx.messages);
+    await ctx.close();
+    expect(outline((await fixture.open({ memory: { compaction } })).messages)).toEqual(shown);
+  });
+
   it('generates over a tool, and endTurn with the response keeps the final answer', async () => {
     const { fixture, ctx } = await opened();
     const { response } = await sdk.generateText({ ...requestOf(ctx, TWO_STEPS), onStepFinish: ctx.step });

@@ -44,7 +44,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('tells the model its tools without what is ours', async () => {
+  it('tells the model its tools, and the one that reads stored results, without their settings', async () => {
     const fixture = await agentFixture();
     let tools: ModelRequest['tools'] = [];
     const inputSchema: JsonObject = { type: 'object', properties: { n: { type: 'number' } } };
@@ -58,7 +58,10 @@ describe('a turn', () => {
       { tools: [tool({ inputSchema, timeoutMs: 50, idempotent: true, execute: () => 1 })] },
     );
     await agent.send('hi');
-    expect(tools).toEqual([{ name: 'work', description: 'Does some work.', inputSchema }]);
+    expect(tools).toEqual([
+      { name: 'work', description: 'Does some work.', inputSchema },
+      expect.objectContaining({ name: 'read_result' }),
+    ]);
   });
 
   it('streams its events in order', async () => {

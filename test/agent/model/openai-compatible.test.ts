@@ -114,7 +114,9 @@ describe('an agent over HTTP', () => {
     const fixture = await agentFixture();
     const agent = await fixture.started([], { model: modelOf(server), tools: [double] });
     expect((await agent.send('fly')).text).toBe('I cannot fly.');
-    expect(outline(agent.messages)).toContain('error: There is no tool "fly". Known tools: work.');
+    expect(outline(agent.messages)).toContain(
+      'error: There is no tool "fly". Known tools: work, read_result.',
+    );
   });
 
   it('tries again after 503, after a broken connection and after an error in the stream', async () => {

@@ -8,7 +8,7 @@ import { toolResultOf } from '../../../src/messages/message.js';
 let folder = '';
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('a result that is too large to keep becomes an error, and the turn goes on', async () => {
+it('a result that is too large for a journal record is stored apart, and the turn continues', async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'rekindle-large-'));
   const agent = createAgent({
     agentId: 'large',
@@ -26,6 +26,6 @@ it('a result that is too large to keep becomes an error, and the turn goes on', 
   await agent.start();
   expect(await agent.send('go')).toMatchObject({ status: 'completed', text: 'done' });
   const result = agent.messages.map(toolResultOf).find((item) => item !== null);
-  expect(result?.toolError).toMatch(/cannot be kept/);
+  expect(result?.toolResult).toMatch(/read_result\(\{"ref":"[0-9a-f]+"\}\)/);
   await agent.stop();
 });

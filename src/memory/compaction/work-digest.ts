@@ -1,0 +1,214 @@
+/**
+ * What was done in a part of a conversation, from the messages themselves: files read and changed, commands with their outcome,
+ * errors that no later call resolved, the plan, and names that may be needed again. Deterministic, offline, one walk.
+ *
+ * Paths, commands, identifiers and numbers stand whole or not at all. What finds no room is counted.
+ */
+import { isJsonObject, type JsonValue } from '../../core/json.js';
+import {
+  type Message,
+  resultText,
+  type ToolCallSpec,
+  textOf,
+  toolCallsOf,
+  toolResultOf,
+} from '../../messages/message.js';
+
+const PATH_KEYS =
+  /^(path|file|file_?path|file_?name|target_?file|notebook_?path|uri|url|dir|directory|cwd)$/i;
+const COMMAND_KEYS = /^(command|cmd|script)$/i;
+const CHANGES = /write|edit|create|patch|replace|insert|append|delete|remove|rename|move|mkdir|save/i;
+const PLANS = /todo|plan/i;
+/** Lines of a patch that name the file it changes. */
+const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S+)/gm;
+const EXIT_CODE = /exit[ _-]?code["']?\s*[:=]?\s*(\d+)/i;
+/** Words that may be names; `isName` decides. */
+const WORD = /#\d+|[\w@./-]+/g;
+const SHAPES_OF_NAMES = [
+  /^[\w@.-]*\/[\w@./-]*\w$/, // a path
+  /^[\w-]+\.[a-z]\w{0,4}$/, // a file name
+  /^[A-Za-z]\w*[a-z][A-Z]\w*$/, // camel case
+  /^[A-Za-z]\w*_\w+$/, // snake case
+  /^[A-Za-z][\w-]*\d[\w-]*$/, // with digits
+  /^[0-9a-f]{7,40}$/, // a hash
+  /^#\d+$/, // the number of an issue
+];
+const NAME_CHARS_MIN = 4;
+const NAME_CHARS_MAX = 160;
+const COMMAND_CHARS_MAX = 200;
+const OUTCOME_CHARS = 100;
+const PLAN_CHARS = 600;
+/** Text of one message that is searched for names, in characters. */
+const SEARCHED_CHARS = 20_000;
+
+/** Shares of the room, most needed first; what a section leaves goes to the next. */
+const SECTIONS: readonly { readonly key: keyof WorkDone; readonly label: string; readonly share: number }[] =
+  [
+    { key: 'failed', label: 'Failed and not resolved', share: 0.15 },
+    { key: 'plan', label: 'Plan', share: 0.2 },
+    { key: 'changed', label: 'Files changed', share: 0.25 },
+    { key: 'ran', label: 'Commands', share: 0.4 },
+    { key: 'read', label: 'Files read', share: 0.4 },
+    { key: 'names', label: 'Names', share: 1 },
+  ];
+
+interface WorkDone {
+  readonly failed: readonly string[];
+  readonly plan: readonly string[];
+  readonly changed: readonly string[];
+  readonly ran: readonly string[];
+  readonly read: readonly string[];
+  readonly names: readonly string[];
+}
+
+/** Lines of at most `maxChars` characters together; empty when nothing was done that a section takes. */
+export function workDigest(messages: readonly Message[], maxChars: number): string[] {
+  const work = workDone(messages);
+  const lines: string[] = [];
+  let room = maxChars;
+  for (const { key, label, share } of SECTIONS) {
+    const line = sectionLine(label, work[key], Math.floor(room * share));
+    if (line === null) continue;
+    lines.push(line);
+    room -= line.length + 1;
+  }
+  return lines;
+}
+
+/** The newest items that fit, oldest first. Null when none does. */
+function sectionLine(label: string, items: readonly string[], maxChars: number): string | null {
+  const taken: string[] = [];
+  let room = maxChars - label.length - 24; // for the count of what is left out
+  for (const item of [...items].reverse()) {
+    if (item.length + 2 > room) continue;
+    room -= item.length + 2;
+    taken.push(item);
+  }
+  if (taken.length === 0) return null;
+  const left = items.length - taken.length;
+  return `${label}: ${taken.reverse().join('; ')}${left > 0 ? ` (${left} more left out)` : ''}`;
+}
+
+function workDone(messages: readonly Message[]): WorkDone {
+  const calls = new Map<string, ToolCallSpec>();
+  const files = { changed: new Set<string>(), read: new Set<string>() };
+  const ran = new Map<string, string>();
+  const failed = new Map<string, string>();
+  const names = new NameCount();
+  let plan: string[] = [];
+  for (const message of messages) {
+    names.add(textOf(message), 1);
+    for (const call of toolCallsOf(message)) {
+      calls.set(call.id, call);
+      names.add(JSON.stringify(call.arguments), 3);
+      if (PLANS.test(call.name)) plan = [excerpt(textOfValue(call.arguments), PLAN_CHARS)];
+    }
+    const result = toolResultOf(message);
+    const call = result ? calls.get(result.toolCallId) : undefined;
+    if (!result || !call) continue;
+    const text = resultText(result);
+    names.add(text.slice(0, SEARCHED_CHARS), 1);
+    const isFailed = result.toolError !== null || (EXIT_CODE.exec(text)?.[1] ?? '0') !== '0';
+    const paths = pathsOf(call);
+    const command = commandOf(call);
+    const target = `${call.name} ${command ?? paths[0] ?? ''}`.trim();
+    if (isFailed) renew(failed, target, `${target}: ${firstLine(text)}`);
+    else failed.delete(target);
+    if (command !== null) renew(ran, command, `${command} -> ${isFailed ? 'failed: ' : ''}${outcome(text)}`);
+    if (isFailed) continue;
+    for (const path of paths) {
+      const list = CHANGES.test(call.name) ? files.changed : files.read;
+      list.delete(path); // its newest place counts
+      list.add(path);
+    }
+  }
+  const changed = [...files.changed];
+  return {
+    failed: [...failed.values()],
+    plan,
+    changed,
+    ran: [...ran.values()],
+    read: [...files.read].filter((path) => !files.changed.has(path)),
+    names: names.ranked(new Set([...changed, ...files.read])),
+  };
+}
+
+/** Set as the newest. */
+function renew(map: Map<string, string>, key: string, value: string): void {
+  map.delete(key);
+  map.set(key, value);
+}
+
+function pathsOf({ arguments: args }: ToolCallSpec): string[] {
+  if (!isJsonObject(args)) return [];
+  const paths: string[] = [];
+  for (const [key, value] of Object.entries(args)) {
+    if (typeof value !== 'string') continue;
+    if (PATH_KEYS.test(key) && value.length <= NAME_CHARS_MAX && value !== '') paths.push(value);
+    else for (const [, path] of value.matchAll(PATCHED)) paths.push(path!);
+  }
+  return paths;
+}
+
+/** Null for a call that is no command, or one that is too long to stand whole. */
+function commandOf({ arguments: args }: ToolCallSpec): string | null {
+  if (!isJsonObject(args)) return null;
+  const found = Object.entries(args).find(([key]) => COMMAND_KEYS.test(key))?.[1];
+  const words = Array.isArray(found) ? found.filter((word) => typeof word === 'string').join(' ') : found;
+  if (typeof words !== 'string') return null;
+  const line = words.replace(/\s+/g, ' ').trim();
+  return line === '' || line.length > COMMAND_CHARS_MAX ? null : line;
+}
+
+function outcome(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.length === 0 ? 'no output' : excerpt(lines.at(-1)!, OUTCOME_CHARS);
+}
+
+function firstLine(text: string): string {
+  return excerpt(text.split('\n').find((line) => line.trim() !== '') ?? '', OUTCOME_CHARS);
+}
+
+/** One line that ends between words. */
+function excerpt(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= max) return line;
+  const space = line.lastIndexOf(' ', max);
+  return space > 0 ? `${line.slice(0, space)} ...` : `(${line.length} characters)`;
+}
+
+function textOfValue(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isName(word: string): boolean {
+  if (word.length < NAME_CHARS_MIN || word.length > NAME_CHARS_MAX) return word.startsWith('#');
+  return SHAPES_OF_NAMES.some((shape) => shape.test(word));
+}
+
+/** Names by how often they occur, in calls three times as much, and by how late. */
+class NameCount {
+  readonly #weights = new Map<string, { weight: number; last: number }>();
+  #place = 0;
+
+  add(text: string, weight: number): void {
+    this.#place += 1;
+    for (const [word] of text.slice(0, SEARCHED_CHARS).matchAll(WORD)) {
+      const name = word.replace(/^-+|[./-]+$/g, '');
+      if (!isName(name)) continue;
+      const known = this.#weights.get(name);
+      if (known) {
+        known.weight += weight;
+        known.last = this.#place;
+      } else this.#weights.set(name, { weight, last: this.#place });
+    }
+  }
+
+  /** The heaviest last, as the newest of a section are taken first. */
+  ranked(without: ReadonlySet<string>): string[] {
+    const scored = [...this.#weights].filter(([name]) => !without.has(name));
+    const scoreOf = ({ weight, last }: { weight: number; last: number }) =>
+      Math.log2(1 + weight) + (2 * last) / Math.max(1, this.#place);
+    return scored.sort(([, a], [, b]) => scoreOf(a) - scoreOf(b)).map(([name]) => name);
+  }
+}

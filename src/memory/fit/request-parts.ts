@@ -1,0 +1,48 @@
+/** What a request is made of, in tokens: for errors, events and people. */
+import type { JsonObject } from '../../core/json.js';
+import { hasMedia, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import type { TokenCounter } from '../compaction/token-counter.js';
+
+/** Tokens by kind. A message counts once, under the first kind that fits: memory, results, media, calls, requests, answers. */
+export interface RequestParts {
+  readonly system: number;
+  readonly tools: number;
+  readonly memory: number;
+  readonly requests: number;
+  readonly answers: number;
+  readonly calls: number;
+  readonly results: number;
+  readonly media: number;
+}
+
+export async function requestParts(
+  messages: readonly Message[],
+  toolTokens: number,
+  counter: TokenCounter,
+): Promise<RequestParts> {
+  const parts = {
+    system: 0,
+    tools: toolTokens,
+    memory: 0,
+    requests: 0,
+    answers: 0,
+    calls: 0,
+    results: 0,
+    media: 0,
+  };
+  for (const message of messages) parts[kindOf(message)] += await counter.countMessages([message]);
+  return parts;
+}
+
+function kindOf(message: Message): keyof RequestParts {
+  if (message.role === 'system') return 'system';
+  if (message.kind === 'memory') return 'memory';
+  if (toolResultOf(message)) return 'results';
+  if (hasMedia(message)) return 'media';
+  if (toolCallsOf(message).length > 0) return 'calls';
+  return message.role === 'user' ? 'requests' : 'answers';
+}
+
+export function partsJson(parts: RequestParts): JsonObject {
+  return { ...parts };
+}
