@@ -4,6 +4,8 @@
 export const NAME_BYTES_MAX = 200;
 /** One journal record as JSON text, in bytes. Larger payloads belong into an artifact. */
 export const RECORD_BYTES_MAX = 64 * 1024 * 1024;
+/** One JSON document that is read as a whole, in bytes; far below what one JavaScript string holds. */
+export const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
 /** The live journal file is sealed and numbered beyond this size. */
 export const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 /** One group commit writes at most about this much at once. */

@@ -2,11 +2,37 @@
 import { createHash } from 'node:crypto';
 import { RekindleError } from '../core/errors.js';
 import { type JsonValue, tryParseJson } from '../core/json.js';
+import { DOCUMENT_BYTES_MAX } from '../core/limits.js';
 import type { Name } from './ports.js';
 
-/** Pretty, with a newline at the end. */
+/** Pretty, with a newline at the end. @throws INVALID_ARGUMENT for more than a document may have */
 export function encodeDocument(value: JsonValue): Buffer {
-  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+  let bytes: Buffer | null = null;
+  try {
+    bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+  } catch (thrown) {
+    if (!isTooLongText(thrown)) throw thrown;
+  }
+  if (bytes && bytes.length <= DOCUMENT_BYTES_MAX) return bytes;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `A document must not have more than ${DOCUMENT_BYTES_MAX} bytes.`,
+    { details: { argument: 'value', bytesMax: DOCUMENT_BYTES_MAX } },
+  );
+}
+
+function isTooLongText(thrown: unknown): boolean {
+  return thrown instanceof RangeError && thrown.message.includes('string length');
+}
+
+/** Before anything is read: no text could be made of it. @throws DOCUMENT_DAMAGED */
+export function assertDocumentSize(name: Name, bytes: number): void {
+  if (bytes <= DOCUMENT_BYTES_MAX) return;
+  throw new RekindleError(
+    'DOCUMENT_DAMAGED',
+    `${name.join('/')} has ${bytes} bytes, and a document has at most ${DOCUMENT_BYTES_MAX}.`,
+    { details: { name: [...name], bytes, bytesMax: DOCUMENT_BYTES_MAX } },
+  );
 }
 
 /** @throws DOCUMENT_DAMAGED */
@@ -14,6 +40,7 @@ export function decodeDocument(
   name: Name,
   bytes: Uint8Array,
 ): { readonly value: JsonValue; readonly version: string } {
+  assertDocumentSize(name, bytes.length);
   const text = Buffer.from(bytes)
     .toString('utf8')
     .replace(/^\ufeff/, '');

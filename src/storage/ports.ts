@@ -42,6 +42,8 @@ export interface JournalDamage {
     | 'checksum'
     | 'not-json'
     | 'torn'
+    /** A line of more than 128 MB. */
+    | 'too-long'
     | 'sequence-repeated'
     | 'sequence-gap'
     | 'after-seal'

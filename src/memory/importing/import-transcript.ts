@@ -17,6 +17,7 @@ import { assertAgentIsNew, endBeginning, noteImport, unfinishedImport } from '..
 import { MemoryStore } from '../store/memory-store.js';
 import { ToolCallLedger } from '../store/tool-call-ledger.js';
 import { EarlierRows } from './earlier-rows.js';
+import { assertRecordable } from './record-size.js';
 import { isTime, TranscriptTraces } from './transcript-traces.js';
 
 export interface ImportOptions {
@@ -84,7 +85,11 @@ interface Beginning {
 /** A document may turn out to be broken at its end; nothing may be written by then. Gives the first time in it, in seconds. */
 async function readThrough(transcript: OpenTranscript): Promise<number | null> {
   let firstTs: number | null = null;
-  for await (const { ts } of transcript.items()) if (firstTs === null && isTime(ts)) firstTs = ts;
+  let number = 0;
+  for await (const item of transcript.items()) {
+    assertRecordable(item, ++number);
+    if (firstTs === null && isTime(item.ts)) firstTs = item.ts;
+  }
   return firstTs;
 }
 
@@ -98,8 +103,11 @@ async function write(
   const traces = new TranscriptTraces(() => clock.nowMs(), firstTs, token);
   const artifacts = new ArtifactMaker(store.backend.blobs(['agents', store.agentId, 'artifacts']));
   const batch = new RowBatch(store, token);
-  for await (const item of transcript.items()) {
-    const isWritten = await batch.add(traces.rowsOf(await artifacts.storeMediaOf(item)));
+  let number = 0;
+  for await (const given of transcript.items()) {
+    const item = await artifacts.storeMediaOf(given);
+    if (!transcript.isDocument) assertRecordable(item, ++number);
+    const isWritten = await batch.add(traces.rowsOf(item));
     if (isWritten) options.onProgress?.({ messages: traces.messages });
   }
   if (await batch.flush()) options.onProgress?.({ messages: traces.messages });

@@ -71,7 +71,7 @@ async function tookTheRecord(
   { cursor }: SnapshotFooter,
   journal: Journal<JsonObject>,
 ): Promise<boolean> {
-  if (!['checksum', 'not-json', 'torn'].includes(damage.reason)) return false;
+  if (!['checksum', 'not-json', 'torn', 'too-long'].includes(damage.reason)) return false;
   for await (const entry of journal.read()) {
     if (isSamePlace(entry.cursor, cursor)) return entry.kind === 'damage';
   }

@@ -11,6 +11,7 @@
  */
 import { crc32, crcHex } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { DOCUMENT_BYTES_MAX } from '../../core/limits.js';
 import type { Message } from '../../messages/message.js';
 import { messageFromJson, messageToJson } from '../../messages/message-serializer.js';
 import type { Cursor } from '../../storage/ports.js';
@@ -186,6 +187,10 @@ async function decodeMessages(bytes: Buffer, from: number, to: number): Promise<
 }
 
 function decodePlain(bytes: Buffer, agentId: string | null): SnapshotFile {
+  if (bytes.length > DOCUMENT_BYTES_MAX)
+    return damaged(
+      `it has ${bytes.length} bytes, and one without a footer has at most ${DOCUMENT_BYTES_MAX}`,
+    );
   const payload = tryParseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
   if (!isJsonObject(payload)) return damaged('it is not valid JSON');
   const refusal = refuseHead(payload, agentId);

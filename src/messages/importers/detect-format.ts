@@ -12,6 +12,7 @@ import { type JsonPath, type SliceChoice, sliceJson } from './reading/json-slice
 import { sourceOf } from './source.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptSource } from './transcript.js';
 
+const NEWLINE = 0x0a;
 const LINES_MAX = 50;
 const MEMBERS_MAX = 10;
 const OUTLINE_DEPTH = 3;
@@ -84,7 +85,8 @@ async function detectEntries(source: TranscriptSource, head: TranscriptHead) {
       seen.add(entry, place);
       if (seen.isDecided) break;
     }
-  } catch {
+  } catch (thrown) {
+    if (isTooLarge(thrown)) throw thrown;
     // Cut off in the middle: its importer says where.
   }
   return { detection: seen.result({ ofAll: true }), isDecided: seen.isDecided };
@@ -96,10 +98,24 @@ export async function headOf(source: TranscriptSource): Promise<TranscriptHead |
   const lines = await headLines(source);
   if (lines) return { shape: 'lines', items: lines, fields: {}, keys: new Set() };
   try {
-    return await documentHead(source);
+    const head = await documentHead(source);
+    const isLines = head?.shape === 'object' && (await isLongLines(source));
+    return isLines ? { shape: 'lines', items: [head.fields], fields: {}, keys: new Set() } : head;
   } catch {
     return null;
   }
+}
+
+/** Whether the first line is too long for the head, and another record follows it. */
+async function isLongLines(source: TranscriptSource): Promise<boolean> {
+  if (source.size <= HEAD_BYTES || (await source.slice(0, HEAD_BYTES)).includes(NEWLINE)) return false;
+  let values = 0;
+  const count = (path: JsonPath): SliceChoice => {
+    if (path.length === 0) values += 1;
+    return values > 1 ? 'enter' : 'skip';
+  };
+  for await (const _ of sliceJson(source.chunks(), count)) break; // the first scalar of the second record
+  return values > 1;
 }
 
 /** The first lines, when each of the first two is a JSON object of its own; one line alone counts when it is the whole source. */
@@ -116,6 +132,7 @@ async function headLines(source: TranscriptSource): Promise<JsonObject[] | null>
   if (lines.length === 0) return null;
   const broken = losses.report().dropped.reduce((sum, item) => sum + item.count, 0);
   const torn = whole ? 0 : 1; // the last line of the head may be cut
+  if (lines.length === 1 && !whole && broken === torn) return lines; // a short record, and a very long one
   if (lines.length === 1) return broken === 0 && isOneRecord(lines[0]!) ? lines : null;
   return broken - torn <= lines.length ? lines : null;
 }

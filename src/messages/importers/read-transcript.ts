@@ -1,7 +1,8 @@
 /** A transcript of any known format: recognised, read item by item, with its losses accounted for. */
+import { RekindleError } from '../../core/errors.js';
 import { isNestedTooDeep, VALUE_DEPTH_MAX } from '../../core/json-depth.js';
 import { toJsonValue } from '../../core/to-json-value.js';
-import type { Message } from '../message.js';
+import { type Message, toolCallsOf } from '../message.js';
 import { detectTranscript } from './detect-format.js';
 import { IMPORTERS } from './importers.js';
 import { LossAccount, type LossReport } from './loss-account.js';
@@ -40,12 +41,28 @@ export async function openTranscript(
   };
 }
 
+/** Of one response. A hundred are many. */
+const CALLS_MAX = 100_000;
+
+function assertCallCount(item: TranscriptItem, number: number): void {
+  const calls = item.kind === 'message' ? toolCallsOf(item.message).length : 0;
+  if (calls <= CALLS_MAX) return;
+  throw new RekindleError(
+    'TRANSCRIPT_INVALID',
+    `Message ${number} has ${calls} tool calls, and one message has at most ${CALLS_MAX}.`,
+    { details: { problem: 'too large', message: number, calls, callsMax: CALLS_MAX } },
+  );
+}
+
 /** A value that is nested too deep to be stored is cut, and counted, before anybody walks it. */
 async function* boundedItems(
   items: AsyncIterable<TranscriptItem>,
   losses: LossAccount,
 ): AsyncGenerator<TranscriptItem> {
+  let number = 0;
   for await (const item of items) {
+    number += 1;
+    assertCallCount(item, number);
     if (!isNestedTooDeep(item)) yield item;
     else {
       losses.approximate(`a value nested deeper than ${VALUE_DEPTH_MAX} levels, cut there`, 'messages');

@@ -6,7 +6,13 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonValue } from '../../core/json.js';
-import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
+import {
+  assertDocumentSize,
+  decodeDocument,
+  documentConflict,
+  encodeDocument,
+  versionOf,
+} from '../document-encoding.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { encodeNameSegment } from '../name-encoding.js';
 import type { DocumentDurability, Documents, DocumentWriteOptions, Name } from '../ports.js';
@@ -38,7 +44,7 @@ export class FileDocuments implements Documents {
   }
 
   async read(name: Name): Promise<{ value: JsonValue; version: string } | null> {
-    const bytes = await this.#readBytes(name);
+    const bytes = await this.#readBytes(name, (size) => assertDocumentSize(name, size));
     if (!bytes) return null;
     return decodeDocument(name, bytes);
   }
@@ -158,9 +164,9 @@ export class FileDocuments implements Documents {
     return labelled(`list ${prefix.join('/')}`, () => this.#paths.list(prefix));
   }
 
-  #readBytes(name: Name): Promise<Buffer | null> {
+  #readBytes(name: Name, onSize?: (bytes: number) => void): Promise<Buffer | null> {
     return labelled(`read ${name.join('/')}`, async () =>
-      readWhole(this.#fs, await this.#paths.resolve(name, { make: false })),
+      readWhole(this.#fs, await this.#paths.resolve(name, { make: false }), onSize),
     );
   }
 

@@ -36,11 +36,19 @@ export async function withFile<T>(file: OpenFile, run: (file: OpenFile) => Promi
   return result;
 }
 
-/** The whole content, or null when there is no such file. */
-export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | null> {
+/** The whole content, or null when there is no such file. @param onSize may refuse it before it is read */
+export async function readWhole(
+  fs: FileSystem,
+  path: string,
+  onSize: (bytes: number) => void = () => {},
+): Promise<Buffer | null> {
   const file = await openExisting(fs, path, 'read');
   if (!file) return null;
-  return withFile(file, async () => readRange(file, 0, await file.sizeBytes()));
+  return withFile(file, async () => {
+    const size = await file.sizeBytes();
+    onSize(size);
+    return readRange(file, 0, size);
+  });
 }
 
 export async function openExisting(
@@ -85,9 +93,38 @@ export async function renameIfSame(
 }
 
 /** A new file with this content, durable with its name when it resolves. @throws EEXIST */
-export async function createDurably(fs: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
+export function createDurably(fs: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
+  return makeDurably(fs, target, (file) => writeFully(file, bytes, 0));
+}
+
+const COPY_BYTES = 1024 * 1024;
+
+/** A new file with a part of another one, never held as a whole. @param edit may change each piece, which begins at `position` */
+export function copyDurably(
+  fs: FileSystem,
+  source: OpenFile,
+  target: string,
+  part: { readonly from: number; readonly to: number },
+  edit: (piece: Buffer, position: number) => void = () => {},
+): Promise<void> {
+  return makeDurably(fs, target, async (file) => {
+    for (let at = part.from; at < part.to; ) {
+      const piece = await readRange(source, at, Math.min(COPY_BYTES, part.to - at));
+      if (piece.length === 0) return;
+      edit(piece, at);
+      await writeFully(file, piece, at - part.from);
+      at += piece.length;
+    }
+  });
+}
+
+async function makeDurably(
+  fs: FileSystem,
+  target: string,
+  write: (file: OpenFile) => Promise<void>,
+): Promise<void> {
   await withFile(await fs.open(target, 'create'), async (file) => {
-    await writeFully(file, bytes, 0);
+    await write(file);
     await file.datasync();
   });
   await fs.syncFolder(path.dirname(target));

@@ -6,11 +6,15 @@ import type { JournalDamage, JournalEntry } from '../ports.js';
 import { readRange, withFile } from './file-io.js';
 import { decodeLineParts, isBlank } from './journal-salvage.js';
 import { openSegment, type Segment } from './journal-segments.js';
+import {
+  blockBefore,
+  FIRST_CHUNK_BYTES,
+  LINE_BYTES_MAX,
+  type LineBlock,
+  lineBlocks,
+  startOfLine,
+} from './line-blocks.js';
 import { SequenceCheck } from './sequence-check.js';
-
-/** What is read at once, at most; it begins smaller, because often the first or last few records are all that is wanted. */
-const CHUNK_BYTES = 256 * 1024;
-const FIRST_CHUNK_BYTES = 16 * 1024;
 
 export interface SegmentRange {
   readonly segment: Segment;
@@ -46,24 +50,26 @@ export async function* readForward(
 ): AsyncGenerator<JournalEntry<JsonObject>> {
   const file = await openSegment(fs, range.segment);
   try {
-    let position = range.from;
-    let rest: Buffer = Buffer.alloc(0);
-    let size = FIRST_CHUNK_BYTES;
-    while (position < range.to) {
-      const chunk = await readRange(file, position, Math.min(size, range.to - position));
-      if (chunk.length === 0) break;
-      size = Math.min(CHUNK_BYTES, size * 4);
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const base = position - rest.length;
-      position += chunk.length;
-      const end = bytes.lastIndexOf(0x0a) + 1;
-      yield* decodeBlock(bytes.subarray(0, end), base, range.segment, check);
-      rest = bytes.subarray(end);
-    }
-    if (rest.length > 0) yield* decodeBlock(rest, position - rest.length, range.segment, check);
+    for await (const block of lineBlocks(file, range.from, range.to))
+      yield* entriesOf(block, range.segment, check);
   } finally {
     await file.close();
   }
+}
+
+function* entriesOf(
+  block: LineBlock,
+  segment: Segment,
+  check: SequenceCheck,
+): Generator<JournalEntry<JsonObject>> {
+  if (block.bytes) yield* decodeBlock(block.bytes, block.start, segment, check);
+  else yield tooLong(block.start, block.length, segment, check);
+}
+
+/** No record is so long, and no text can be made of it. */
+function tooLong(start: number, bytes: number, segment: Segment, check: SequenceCheck): JournalDamage {
+  check.skipDamaged();
+  return damage('too-long', segment, start, bytes);
 }
 
 /** Entries of whole lines (the last may lack its newline). */
@@ -78,7 +84,8 @@ export function* decodeBlock(
     const newline = bytes.indexOf(0x0a, start);
     const next = newline < 0 ? bytes.length : newline + 1;
     const line = withoutReturn(bytes.subarray(start, newline < 0 ? bytes.length : newline));
-    if (!isBlank(line)) yield* decodeOne(line, base + start, segment, check);
+    if (line.length > LINE_BYTES_MAX) yield tooLong(base + start, line.length, segment, check);
+    else if (!isBlank(line)) yield* decodeOne(line, base + start, segment, check);
     start = next;
   }
 }
@@ -133,9 +140,9 @@ export async function* readRangeBackward(
   const file = await openSegment(fs, range.segment);
   try {
     let to = range.to;
-    for (let size = FIRST_CHUNK_BYTES; to > range.from; size = Math.min(CHUNK_BYTES, size * 4)) {
+    for (let size = FIRST_CHUNK_BYTES; to > range.from; size = Math.min(FIRST_CHUNK_BYTES * 16, size * 4)) {
       const block = await blockBefore(file, range.from, to, size);
-      const entries = [...decodeBlock(block.bytes, block.start, range.segment, SequenceCheck.trusting())];
+      const entries = [...entriesOf(block, range.segment, SequenceCheck.trusting())];
       if (entries.some((entry) => entry.kind === 'record' && entry.crc === null)) {
         yield* (await collect(fs, { ...range, to }, new SequenceCheck(await prevSeq()))).reverse();
         return;
@@ -145,22 +152,6 @@ export async function* readRangeBackward(
     }
   } finally {
     await file.close();
-  }
-}
-
-/** The last whole lines before `to`: at least one, as many as fit into a chunk. */
-async function blockBefore(
-  file: OpenFile,
-  from: number,
-  to: number,
-  bytesAtFirst: number,
-): Promise<{ start: number; bytes: Buffer }> {
-  for (let size = bytesAtFirst; ; size *= 4) {
-    const start = Math.max(from, to - size);
-    const bytes = await readRange(file, start, to - start);
-    if (start === from) return { start, bytes };
-    const newline = bytes.subarray(0, -1).indexOf(0x0a);
-    if (newline >= 0) return { start: start + newline + 1, bytes: bytes.subarray(newline + 1) };
   }
 }
 
@@ -229,18 +220,22 @@ async function endOf(
   end: number,
   prevSeq: (() => Promise<number>) | null,
 ): Promise<Pick<SegmentEnd, 'last' | 'seq'> | null> {
-  let bytes = await readRange(file, start, end - start);
-  let base = start;
-  if (!prevSeq) {
-    const newline = bytes.indexOf(0x0a);
-    if (newline < 0) return null;
-    bytes = bytes.subarray(newline + 1);
-    base += newline + 1;
-  }
   const check = prevSeq ? new SequenceCheck(await prevSeq()) : SequenceCheck.untilNumbered();
   let last: SegmentEnd['last'] = null;
-  for (const entry of decodeBlock(bytes, base, segment, check)) if (entry.kind === 'record') last = entry;
+  let isInLine = prevSeq === null;
+  for await (const found of lineBlocks(file, start, end)) {
+    const block = isInLine ? afterFirstLine(found) : found;
+    if (!block) return null;
+    isInLine = false;
+    for (const entry of entriesOf(block, segment, check)) if (entry.kind === 'record') last = entry;
+  }
   return prevSeq || check.isNumbered ? { last, seq: check.lastSeq } : null;
+}
+
+/** Null when there is nothing else. */
+function afterFirstLine({ start, bytes }: LineBlock): LineBlock | null {
+  const newline = bytes?.indexOf(0x0a) ?? -1;
+  return bytes && newline >= 0 ? { start: start + newline + 1, bytes: bytes.subarray(newline + 1) } : null;
 }
 
 /** Where the last whole line ends, and what lies behind it. */
@@ -251,10 +246,14 @@ async function lastLine(
   const size = segment.sizeBytes;
   const from = segment.start;
   if (size <= from) return { end: Math.min(size, from), newlineMissing: false, tornBytes: 0 };
-  for (let length = FIRST_CHUNK_BYTES; ; length *= 16) {
+  for (let length = FIRST_CHUNK_BYTES; ; length = Math.min(length * 16, LINE_BYTES_MAX + 1)) {
     const start = Math.max(from, size - length);
     const bytes = await readRange(file, start, size - start);
     const newline = bytes.lastIndexOf(0x0a);
+    if (newline < 0 && bytes.length > LINE_BYTES_MAX) {
+      const end = await startOfLine(file, from, start);
+      return { end, newlineMissing: false, tornBytes: size - end };
+    }
     if (newline < 0 && start > from) continue;
     const tail = bytes.subarray(newline + 1);
     const whole = wholeBytes(tail);

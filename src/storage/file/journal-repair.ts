@@ -8,12 +8,22 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { FileSystem } from '../file-system.js';
 import type { JournalDamage, SegmentRepair } from '../ports.js';
-import { createDurably, readRange, withFile } from './file-io.js';
+import { copyDurably, withFile } from './file-io.js';
 import { LOST_MARK } from './journal-line.js';
 import { readForward, type SegmentRange } from './journal-reader.js';
 import { SequenceCheck } from './sequence-check.js';
 
-const REPAIRABLE = new Set<JournalDamage['reason']>(['checksum', 'not-json', 'torn', 'sequence-repeated']);
+const REPAIRABLE = new Set<JournalDamage['reason']>([
+  'checksum',
+  'not-json',
+  'torn',
+  'too-long',
+  'sequence-repeated',
+]);
+
+const NEWLINE = Buffer.from('\n');
+const MARKED = Buffer.from(`\n${LOST_MARK}`);
+const BLANK_LINE_BYTES = 64 * 1024;
 
 /** Null when the segment needs none. Two renames: a crash between them leaves both files, and the next repair goes on. */
 export async function repairSegment(fs: FileSystem, range: SegmentRange): Promise<SegmentRepair | null> {
@@ -24,32 +34,52 @@ export async function repairSegment(fs: FileSystem, range: SegmentRange): Promis
   }
   const beyond = segment.live ? 0 : segment.sizeBytes - range.to;
   if (damage.length === 0 && beyond === 0) return null;
-  const bytes = await withFile(await fs.open(segment.path, 'read'), (file) => readRange(file, 0, range.to));
-  for (const item of damage) blank(bytes, item.cursor.offset, item.bytes);
-  return replaceBy(fs, segment.path, bytes, damage.length, beyond);
+  const clean = { to: range.to, damage };
+  return replaceByClean(fs, segment.path, clean, beyond);
 }
 
-function blank(bytes: Buffer, start: number, length: number): void {
-  bytes.fill(0x20, start, start + length);
-  bytes[start] = 0x0a;
-  if (length >= LOST_MARK.length + 2) bytes.write(LOST_MARK, start + 1, 'latin1');
-  bytes[start + length - 1] = 0x0a;
+/** What is left of a damaged range: white space, and at its start the mark. */
+function blank(piece: Buffer, base: number, { cursor, bytes: length }: JournalDamage): void {
+  const start = cursor.offset - base;
+  const from = Math.max(0, start);
+  const to = Math.min(piece.length, start + length);
+  if (from >= to) return;
+  piece.fill(0x20, from, to);
+  // Lines of spaces, none of them too long.
+  const first = Math.ceil((from - start) / BLANK_LINE_BYTES) * BLANK_LINE_BYTES;
+  for (let at = start + first; at < to; at += BLANK_LINE_BYTES) piece[at] = 0x0a;
+  const head = length >= LOST_MARK.length + 2 ? MARKED : NEWLINE;
+  for (const [index, byte] of head.entries()) put(piece, start + index, byte);
+  put(piece, start + length - 1, 0x0a);
 }
 
-async function replaceBy(
+function put(piece: Buffer, at: number, byte: number): void {
+  if (at >= 0 && at < piece.length) piece[at] = byte;
+}
+
+interface CleanCopy {
+  readonly to: number;
+  readonly damage: readonly JournalDamage[];
+}
+
+async function replaceByClean(
   fs: FileSystem,
   target: string,
-  bytes: Buffer,
-  ranges: number,
+  { to, damage }: CleanCopy,
   bytesBeyondSeal: number,
 ): Promise<SegmentRepair> {
   const tag = randomBytes(4).toString('hex');
   const clean = `${target}.clean-${tag}`;
   const kept = `${target}.damaged-${tag}`;
-  await createDurably(fs, clean, bytes);
+  const edit = (piece: Buffer, base: number) => {
+    for (const item of damage) blank(piece, base, item);
+  };
+  await withFile(await fs.open(target, 'read'), (file) =>
+    copyDurably(fs, file, clean, { from: 0, to }, edit),
+  );
   await fs.link(target, kept);
   await fs.syncFolder(path.dirname(target));
   await fs.rename(clean, target);
   await fs.syncFolder(path.dirname(target));
-  return { place: path.basename(target), kept: path.basename(kept), ranges, bytesBeyondSeal };
+  return { place: path.basename(target), kept: path.basename(kept), ranges: damage.length, bytesBeyondSeal };
 }

@@ -15,6 +15,8 @@ export interface LinePart {
 }
 
 const CANDIDATES_MAX = 200;
+/** Looked through for the ends of candidates, altogether: a torn line of many megabytes has one in every nested object. */
+const SCAN_BYTES_MAX = 256 * 1024 * 1024;
 const OBJECT_START = Buffer.from('{"');
 
 export function decodeLineParts(line: Buffer): LinePart[] {
@@ -30,8 +32,10 @@ function salvage(line: Buffer, whole: DecodedLine & { kind: 'damage' }): LinePar
   const parts: LinePart[] = [];
   let taken = 0;
   let from = line.indexOf(OBJECT_START, 0);
-  for (let tries = 0; from >= 0 && tries < CANDIDATES_MAX; tries += 1) {
+  let scanned = 0;
+  for (let tries = 0; from >= 0 && tries < CANDIDATES_MAX && scanned < SCAN_BYTES_MAX; tries += 1) {
     const end = endOfObject(line, from);
+    scanned += (end > 0 ? end : line.length) - from;
     const decoded = end > 0 && (from > 0 || end < line.length) ? decodeLine(line.subarray(from, end)) : whole;
     if (
       decoded.kind !== 'damage' &&

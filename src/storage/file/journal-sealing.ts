@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
-import { createDurably, readRange, withFile, writeFully } from './file-io.js';
+import { copyDurably, readRange, withFile, writeFully } from './file-io.js';
 import { encodeHeader, type SegmentHeader } from './journal-line.js';
 import { continuedByAnother } from './journal-recovery.js';
 import type { SegmentFiles } from './journal-segments.js';
@@ -106,7 +106,7 @@ export async function cutTornTail(
   end: { readonly end: number; readonly tornBytes: number },
 ): Promise<string> {
   const aside = files.tornPath(end.end, randomBytes(4).toString('hex'));
-  await createDurably(fs, aside, await readRange(file, end.end, end.tornBytes));
+  await copyDurably(fs, file, aside, { from: end.end, to: end.end + end.tornBytes });
   await file.truncate(end.end);
   await file.datasync();
   return path.basename(aside);

@@ -3,10 +3,12 @@
  * byte order mark and carriage returns are passed over, and what is no JSON is told with its place.
  */
 import { joinBytes, utf8Text } from '../../../core/bytes.js';
+import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 import { endOfObject } from '../../../core/json-scan.js';
 import type { LossAccount } from '../loss-account.js';
+import { SLICE_BYTES_MAX } from './json-slices.js';
 
 export interface JsonLine {
   readonly value: JsonObject;
@@ -43,14 +45,18 @@ interface RawLine {
   readonly start: number;
 }
 
+/** @throws TRANSCRIPT_INVALID for a line that is too long to be held */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine> {
   let held: Uint8Array[] = [];
   let start = 0;
   let offset = 0;
+  let line = 1;
   for await (const bytes of chunks) {
     let from = 0;
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
       const rest = bytes.subarray(from, at);
+      if (offset + at - start > SLICE_BYTES_MAX) throw tooLong(line, start);
+      line += 1;
       yield { bytes: held.length === 0 ? rest : joinBytes([...held, rest]), start };
       held = [];
       from = at + 1;
@@ -58,8 +64,17 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ra
     }
     if (from < bytes.length) held.push(Uint8Array.from(bytes.subarray(from))); // a copy: the chunk is used again
     offset += bytes.length;
+    if (offset - start > SLICE_BYTES_MAX) throw tooLong(line, start);
   }
   if (held.length > 0) yield { bytes: joinBytes(held), start };
+}
+
+function tooLong(line: number, offset: number): RekindleError {
+  return new RekindleError(
+    'TRANSCRIPT_INVALID',
+    `Line ${line}, which begins at byte ${offset}, is longer than ${SLICE_BYTES_MAX} bytes.`,
+    { details: { problem: 'too large', line, offset, bytesMax: SLICE_BYTES_MAX } },
+  );
 }
 
 /** The records of a line, and in words what is none. */

@@ -22,6 +22,9 @@ export interface JsonSlice {
 /** One value larger than this is refused: it could not be held in memory beside others. */
 export const SLICE_BYTES_MAX = 128 * 1024 * 1024;
 
+/** So is one with more members than any model takes in: taking it apart would cost minutes. */
+const SLICE_MEMBERS_MAX = 1_000_000;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -156,6 +159,7 @@ class Window {
     const start = this.offset;
     let at = this.#position;
     let depth = 0;
+    let members = 0;
     for (;;) {
       if (at >= this.#bytes.length) {
         const from = keep ? this.#position : at;
@@ -182,6 +186,7 @@ class Window {
           break;
         }
       } else if (depth === 0 && (byte <= 0x20 || byte === COMMA || byte === COLON)) break;
+      else if (byte === COMMA && ++members > SLICE_MEMBERS_MAX && keep) throw tooMany(start);
       at += 1;
     }
     if (this.#base + at <= start) throw invalid('a value was expected', start);
@@ -221,7 +226,8 @@ class Window {
     const kept = this.#bytes.length - from;
     const length = kept + next.value.length;
     const store = length <= this.#store.length ? this.#store : new Uint8Array(length * 2);
-    store.set(this.#bytes.subarray(from));
+    // Where nothing moves nothing is copied: a large value would be copied again for each chunk.
+    if (from > 0 || store !== this.#store) store.set(this.#bytes.subarray(from));
     store.set(next.value, kept);
     this.#store = store;
     this.#bytes = store.subarray(0, length);
@@ -236,6 +242,14 @@ function invalid(problem: string, offset: number, cause?: unknown): RekindleErro
     details: { problem, offset },
     cause,
   });
+}
+
+function tooMany(offset: number): RekindleError {
+  return new RekindleError(
+    'TRANSCRIPT_INVALID',
+    `One value at byte ${offset} has more than ${SLICE_MEMBERS_MAX} members.`,
+    { details: { problem: 'too large', offset, membersMax: SLICE_MEMBERS_MAX } },
+  );
 }
 
 function tooLarge(offset: number, bytesMax: number): RekindleError {
