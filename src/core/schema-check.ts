@@ -16,7 +16,7 @@ const OPTIONS = {
 } as const;
 const ajv = new Ajv2020({ ...OPTIONS, allErrors: true });
 /** For what strangers send: a large value that is wrong throughout gives one violation, not a million. */
-const ajvFirst = new Ajv2020({ ...OPTIONS, allErrors: false });
+const ajvFirst = new Ajv2020({ ...OPTIONS, allErrors: false, discriminator: true });
 
 export interface SchemaViolation {
   /** JSON Pointer; empty for the value itself. */
@@ -52,13 +52,25 @@ export function compileSchema(
 }
 
 /** ajv names the rule; what a person needs beside it is the key, or the values that would be right. */
-function describe({ message, keyword, params }: ErrorObject): string {
+function describe(error: ErrorObject): string {
+  const { message, keyword, params } = error;
+  if (keyword === 'discriminator') return describeTag(error);
   if (keyword === 'additionalProperties')
     return `must not have the key ${JSON.stringify(params['additionalProperty'])}`;
   if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
   if (keyword === 'enum')
     return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
   return message ?? keyword;
+}
+
+/** None of the alternatives is meant: the names of all of them are the news. */
+function describeTag({ params, parentSchema }: ErrorObject): string {
+  const tag = String(params['tag']);
+  const alternatives = (parentSchema?.['oneOf'] ?? []) as {
+    properties?: Record<string, { const?: unknown }>;
+  }[];
+  const names = alternatives.map(({ properties }) => JSON.stringify(properties?.[tag]?.const));
+  return `must have as ${JSON.stringify(tag)} one of ${names.join(', ')}`;
 }
 
 /** Compiles at first use: start-up pays only for the schemas it needs. */

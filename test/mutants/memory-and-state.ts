@@ -185,11 +185,11 @@ const durable = [
 
 const shared = [
   ...inFile('src/state/shared/key-decision.ts', SHARED, [
-    ['condition-older-version-passes', 'ifVersion !== currentVersion)', 'ifVersion > currentVersion)'],
+    ['condition-older-version-passes', '? condition === version :', '? condition <= version :'],
     [
       'condition-any-value-ignored',
-      "(ifVersion === '*' ? currentVersion === 0 :",
-      "(ifVersion === '*' ? currentVersion < 0 :",
+      "if (condition === '*') return version !== 0;",
+      "if (condition === '*') return true;",
     ],
     [
       'one-key-too-many',

@@ -120,7 +120,23 @@ describe('a condition', () => {
     expect((await kit.put('k', 3, { 'If-None-Match': '*' })).json).toMatchObject({ version: 3 });
   });
 
-  it.each(['3', 'W/"3"', '"x"', '"1", "2"', '""', '"-1"', '"1.0"', '"99999999999999999"', ''])(
+  it('If-Match with a weak tag, or with several, changes at one of these versions only', async () => {
+    const kit = await serverKit();
+    await kit.put('k', 1);
+    expect((await kit.put('k', 2, { 'If-Match': 'W/"1"' })).json).toMatchObject({ version: 2 });
+    expect((await kit.put('k', 3, { 'If-Match': '"1", W/"2"' })).json).toMatchObject({ version: 3 });
+    const conflict = await kit.put('k', 4, { 'If-Match': '"1","2"' });
+    expect(conflict.json).toMatchObject({ status: 409, current_version: 3, your_version: [1, 2] });
+    const patch = (tag: string) =>
+      kit.call('PATCH', STATE, {
+        raw: '{"k":5}',
+        headers: { 'Content-Type': MERGE_TYPE, 'If-Match': tag },
+      });
+    expect((await patch('"1", "2"')).json).toMatchObject({ status: 409, your_version: [1, 2] });
+    expect((await patch('"2", W/"3"')).status).toBe(200);
+  });
+
+  it.each(['3', '"x"', '"1", 2', '"1",', 'W/3', '""', '"-1"', '"1.0"', '"99999999999999999"', ''])(
     'If-Match: %s is refused, and nothing changes',
     async (tag) => {
       const kit = await serverKit();
@@ -179,6 +195,21 @@ describe('an operation', () => {
     await op(kit, { operation: 'merge', patch: { a: 1, b: { c: 2 } } }, 'o');
     const merged = await op(kit, { operation: 'merge', patch: { a: null, b: { d: 3 } } }, 'o');
     expect(merged.json['value']).toEqual({ b: { c: 2, d: 3 } });
+  });
+
+  it.each([
+    [{ operation: 'append', items: [] }, '/items', 'must NOT have fewer than 1 items'],
+    [{ operation: 'append', item: [1] }, '', "must have required property 'items'"],
+    [{ operation: 'increment', delta: 'x' }, '/delta', 'must be integer'],
+    [{ operation: 'merge', patch: 1 }, '/patch', 'must be object'],
+    [{ operation: 'push' }, '', 'must have as "operation" one of "increment", "append", "merge"'],
+    [{}, '', "must have required property 'operation'"],
+  ])('%j is refused for what is wrong with that operation alone', async (body, path, message) => {
+    const kit = await serverKit();
+    const refused = await op(kit, body);
+    expect(refused.status).toBe(400);
+    expect(refused.json).toMatchObject({ details: { violations: [{ path, message }] } });
+    expect((refused.json['details'] as { violations: unknown[] }).violations).toHaveLength(1);
   });
 
   it('on a value of another type is 422, and changes nothing', async () => {

@@ -43,6 +43,29 @@ describe('the whole state', () => {
       });
   });
 
+  it('is shown with ?at_sequence as with ?at, and not with both', async () => {
+    const kit = await serverKit();
+    await kit.put('a', 1);
+    await kit.put('a', 2);
+    expect((await kit.get(`${STATE}?at_sequence=1`)).json).toMatchObject({ keys: { a: { value: 1 } } });
+    expect((await kit.get(`${STATE}?at=1&at_sequence=1`)).status).toBe(400);
+  });
+
+  it.each([
+    [`${STATE}?at_version=1`, 'at_version', ['at', 'at_sequence']],
+    [`${STATE}?at=1&at=0`, 'at', ['at', 'at_sequence']],
+    [`${keyPath('a')}?at=1`, 'at', []],
+    [`${EVENTS}?after=1`, 'after', ['since', 'history', 'limit']],
+  ])('%s is refused: nothing in a query is passed over', async (target, field, known) => {
+    const kit = await serverKit();
+    await kit.put('a', 1);
+    expect((await kit.get(target)).json).toMatchObject({
+      status: 400,
+      code: 'INVALID_ARGUMENT',
+      details: { field, known },
+    });
+  });
+
   it('is the same for a child of the root, and unknown for a session that is not there', async () => {
     const kit = await serverKit();
     await kit.session({ id: 'child', parent: 'root' });

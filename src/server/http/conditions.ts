@@ -3,16 +3,19 @@ import { RekindleError } from '../../core/errors.js';
 import type { VersionCondition } from '../../state/shared/key-decision.js';
 import type { RouteRequest } from './route.js';
 
-/** Versions are whole numbers; a tag holds one. */
-const TAG = /^"(\d{1,15})"$/;
+/**
+ * Versions are whole numbers; a tag holds one. Something in between that packs answers makes our tags weak: the version in it is as exact
+ * as before.
+ */
+const TAG = /^(?:W\/)?"(\d{1,15})"$/;
 
 export function tagOf(version: number): string {
   return `"${version}"`;
 }
 
 /**
- * What a change asks of the version: `If-Match: "3"`, `If-Match: *` (the key has a value), `If-None-Match: *` (it has none). Null
- * without such a header: the last writer wins. @throws INVALID_ARGUMENT for anything else
+ * What a change asks of the version: `If-Match: "3"`, `If-Match: "3", "4"` (one of them), `If-Match: *` (the key has a value),
+ * `If-None-Match: *` (it has none). Null without such a header: the last writer wins. @throws INVALID_ARGUMENT for anything else
  */
 export function conditionOf(request: RouteRequest): VersionCondition | null {
   const match = request.header('If-Match');
@@ -24,9 +27,10 @@ export function conditionOf(request: RouteRequest): VersionCondition | null {
   }
   if (match === null) return null;
   if (match.trim() === '*') return '*';
-  const version = TAG.exec(match.trim())?.[1];
-  if (version === undefined) throw badTag('If-Match', 'it is one version in quotes, such as "3", or *');
-  return Number(version);
+  const versions = match.split(',').map((given) => Number(TAG.exec(given.trim())?.[1] ?? Number.NaN));
+  if (versions.some(Number.isNaN))
+    throw badTag('If-Match', 'it is a version in quotes, such as "3", several with commas, or *');
+  return versions.length === 1 ? versions[0]! : versions;
 }
 
 /** Whether the client has this version already: then it gets 304. */

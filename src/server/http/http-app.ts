@@ -6,6 +6,7 @@ import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
 import { isDashboardPath } from '../dashboard/dashboard-assets.js';
 import { assertExactNumbers } from './exact-numbers.js';
 import { problemOf, refusalReply, refused } from './problem.js';
+import { assertKnownQuery } from './query.js';
 import { textOfBody } from './request-body.js';
 import type { Reply, Route, Services } from './route.js';
 
@@ -38,6 +39,7 @@ async function answer(
 ): Promise<Reply> {
   try {
     const url = new URL(context.req.url);
+    assertKnownQuery(route, url.searchParams);
     const request = {
       params: paramsOf(route.path, url),
       query: url.searchParams,

@@ -1,6 +1,23 @@
 /** Values from the query of a request. */
 import { RekindleError } from '../../core/errors.js';
-import type { RouteRequest } from './route.js';
+import type { Route, RouteRequest } from './route.js';
+
+/** What nobody would look at is refused: a misspelt `at` would be answered with the present. @throws INVALID_ARGUMENT */
+export function assertKnownQuery({ parameters = [] }: Route, query: URLSearchParams): void {
+  const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  for (const field of new Set(query.keys())) {
+    if (known.includes(field) && query.getAll(field).length === 1) continue;
+    const takes =
+      known.length === 0 ? 'This address takes none.' : `It takes ${known.join(', ')}, each once.`;
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      `The query is refused at ${JSON.stringify(field)}. ${takes}`,
+      {
+        details: { field, known },
+      },
+    );
+  }
+}
 
 /** Null where it is not given. @throws INVALID_ARGUMENT */
 export function wholeNumber(

@@ -74,14 +74,20 @@ export const batchReply = Type.Object({
 const strict = { additionalProperties: false } as const;
 export const putKeyBody = Type.Object({ value: anyJson }, { ...strict, required: ['value'] });
 
-export const operationBody = Type.Union([
-  Type.Object({ operation: Type.Literal('increment'), delta: Type.Optional(Type.Integer()) }, strict),
-  Type.Object({ operation: Type.Literal('append'), items: Type.Array(anyJson, { minItems: 1 }) }, strict),
-  Type.Object(
-    { operation: Type.Literal('merge'), patch: Type.Object({}, { description: 'RFC 7396.' }) },
-    strict,
-  ),
-]);
+/** Told apart by the name: what is wrong is said of the operation that was meant. */
+export const operationBody = {
+  type: 'object',
+  discriminator: { propertyName: 'operation' },
+  required: ['operation'],
+  oneOf: [
+    Type.Object({ operation: Type.Literal('increment'), delta: Type.Optional(Type.Integer()) }, strict),
+    Type.Object({ operation: Type.Literal('append'), items: Type.Array(anyJson, { minItems: 1 }) }, strict),
+    Type.Object(
+      { operation: Type.Literal('merge'), patch: Type.Object({}, { description: 'RFC 7396.' }) },
+      strict,
+    ),
+  ],
+};
 
 const ifMatch = Type.Optional(
   Type.Union([version, Type.Literal('*')], {

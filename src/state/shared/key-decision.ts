@@ -5,8 +5,8 @@ import type { KeyChange, KeyEffect } from './key-change.js';
 import { type Authorship, KeyLayer, type KeyState } from './key-layer.js';
 import { assertKey, checkedJson, limitExceeded, type SharedLimits } from './shared-limits.js';
 
-/** A number: only when this is the version; 0: only when the key has no value; `*`: only when it has one. */
-export type VersionCondition = number | '*';
+/** A number: only when this is the version; 0: only when the key has no value; a list: only when one of them holds; `*`: only when it has a value. */
+export type VersionCondition = number | readonly number[] | '*';
 
 interface OnKey {
   readonly key: string;
@@ -34,9 +34,21 @@ export function checkOperation(operation: StateOperation, limits: SharedLimits):
   if (typeof operation !== 'object' || operation === null) throw refused('operation', 'it is an object');
   assertKey(operation.key);
   const { key, ifVersion = null } = operation;
-  if (ifVersion !== null && ifVersion !== '*' && !(Number.isSafeInteger(ifVersion) && ifVersion >= 0))
-    throw refused('ifVersion', 'it is a version, 0 or "*"');
+  if (ifVersion !== null && !isCondition(ifVersion))
+    throw refused('ifVersion', 'it is a version, 0, a list of these, or "*"');
   return { key, effect: effectOf(operation, limits), ifVersion };
+}
+
+function isCondition(given: VersionCondition): boolean {
+  const versions = typeof given === 'number' ? [given] : given;
+  if (!Array.isArray(versions)) return given === '*';
+  return versions.length > 0 && versions.every((version) => Number.isSafeInteger(version) && version >= 0);
+}
+
+/** @param version 0 for what has no value */
+export function holds(condition: VersionCondition, version: number): boolean {
+  if (condition === '*') return version !== 0;
+  return typeof condition === 'number' ? condition === version : condition.includes(version);
 }
 
 function effectOf(operation: StateOperation, limits: SharedLimits): KeyEffect {
@@ -100,7 +112,7 @@ export function decide(
 ): Outcome {
   const before = layer.get(key);
   const currentVersion = before?.value === undefined ? 0 : before.version;
-  if (ifVersion !== null && (ifVersion === '*' ? currentVersion === 0 : ifVersion !== currentVersion)) {
+  if (ifVersion !== null && !holds(ifVersion, currentVersion)) {
     return {
       kind: 'conflict',
       conflict: { key, currentVersion, currentValue: before?.value, ifVersion },
@@ -199,7 +211,7 @@ export function conflictError({
   return new RekindleError('DOCUMENT_CONFLICT', `${JSON.stringify(key)} ${now} by now.`, {
     details: {
       key,
-      ifVersion,
+      ifVersion: typeof ifVersion === 'object' ? [...ifVersion] : ifVersion,
       currentVersion,
       ...(currentValue === undefined ? {} : { currentValue: structuredClone(currentValue) }),
     },

@@ -181,17 +181,21 @@ export class SharedState {
 
   /**
    * A merge patch (RFC 7396) over the keys, all or nothing: `null` deletes a key, an object is merged into its value.
-   * @param options.ifGlobalVersion refuse with DOCUMENT_CONFLICT when anything changed since
+   * @param options.ifGlobalVersion refuse with DOCUMENT_CONFLICT when anything changed since; of a list, since each of them
    */
-  async patch(patch: object, options: By & { readonly ifGlobalVersion?: number } = {}): Promise<BatchResult> {
+  async patch(
+    patch: object,
+    options: By & { readonly ifGlobalVersion?: number | readonly number[] } = {},
+  ): Promise<BatchResult> {
     const checked = checkedPatch(patch, { ...this.limits, depth: this.limits.depth + 1 });
     for (const key of Object.keys(checked)) assertKey(key);
     const { ifGlobalVersion } = options;
-    if (ifGlobalVersion !== undefined) assertVersionNumber('ifGlobalVersion', ifGlobalVersion);
+    const wanted = ifGlobalVersion === undefined ? [] : [ifGlobalVersion].flat();
+    for (const version of wanted) assertVersionNumber('ifGlobalVersion', version);
     const assertVersion = (globalVersion: number) => {
-      if (ifGlobalVersion === undefined || ifGlobalVersion === globalVersion) return;
+      if (ifGlobalVersion === undefined || wanted.includes(globalVersion)) return;
       throw new RekindleError('DOCUMENT_CONFLICT', `The state is at version ${globalVersion} by now.`, {
-        details: { currentVersion: globalVersion, ifVersion: ifGlobalVersion },
+        details: { currentVersion: globalVersion, ifVersion: wanted.length === 1 ? wanted[0]! : wanted },
       });
     };
     return copyOf(await this.#commits.perform(options.by, decidePatch(checked, this.limits, assertVersion)));

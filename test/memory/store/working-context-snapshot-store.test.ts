@@ -157,4 +157,19 @@ describe('a save that fails', () => {
       messages: [user('1'), user('2'), user('3')],
     });
   });
+
+  it('is made up for also after another look at the file, which is still the old one', async () => {
+    const place = await filePlace();
+    const disk = new FaultyFileSystem(new NodeFileSystem());
+    const store = new WorkingContextSnapshotStore(place.storage({ fileSystem: disk }), AGENT);
+    const snapshot = new WorkingContextSnapshot([user('1'), user('2')]);
+    await store.save(snapshot, footer(1));
+    snapshot.replaceAll([user('changed'), user('2')]);
+    disk.setFault({ at: 1, kind: 'ENOSPC', effect: 'half', only: (call) => call === 'file.write' });
+    await expect(store.save(snapshot, footer(2))).rejects.toMatchObject({ code: 'STORAGE_FULL' });
+    disk.setFault(null);
+    expect(await store.load()).toMatchObject({ messages: [user('1'), user('2')] });
+    await store.save(snapshot, footer(2));
+    expect(await store.load()).toMatchObject({ messages: [user('changed'), user('2')] });
+  });
 });

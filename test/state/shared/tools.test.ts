@@ -85,6 +85,16 @@ describe('the tools of a shared state', () => {
     expect(await valuesOf(state)).toEqual({ list: ['x', 'y', null], n: -2 });
   });
 
+  it('append a list that came as a text in JSON, and say so', async () => {
+    const { state, call } = bench();
+    const appended = await call('state_append', { key: 'list', items: '["x", [1]]' });
+    expect(appended).toMatchObject({ version: 1, length: 2, notes: ['decoded'] });
+    expect(await valuesOf(state)).toEqual({ list: ['x', [1]] });
+    for (const items of ['x', '[]', '{"a":1}', '"[1]"'])
+      await expect(call('state_append', { key: 'list', items })).rejects.toThrow('a list of at least one');
+    expect(await valuesOf(state)).toEqual({ list: ['x', [1]] });
+  });
+
   it('set and delete only at the version that is given', async () => {
     const { state, call } = bench();
     await call('state_set', { key: 'a', value: 'one', version: 0 });
@@ -108,7 +118,7 @@ describe('the tools of a shared state', () => {
     ['state_increment', { key: 'a', delta: 0.5 }],
     ['state_increment', { delta: 1 }],
     ['state_append', { key: 'a', items: [] }],
-    ['state_append', { key: 'a', items: 'x' }],
+    ['state_append', { key: 'a', items: 5 }],
     ['state_delete', {}],
   ] as const)('refuse %s with %j before it runs', (name, args) => {
     expect(bench().registry.problemWith(name, args as unknown as JsonObject)).toEqual(expect.any(String));

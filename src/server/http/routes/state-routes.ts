@@ -27,7 +27,8 @@ const EVENTS_BYTES = 4 * 1024 * 1024;
 const ifMatch: RouteParameter = {
   name: 'If-Match',
   in: 'header',
-  description: 'Only at this version: "3"; *: only when there is a value. Without it the last writer wins.',
+  description:
+    'Only at this version: "3"; at one of several: "3", "4"; *: only when there is a value. Without it the last writer wins.',
   schema: Type.String(),
 };
 const ifNoneMatch: RouteParameter = {
@@ -84,7 +85,11 @@ const readAll: Route = {
   method: 'GET',
   path: '/sessions/{id}/state',
   summary: 'All keys that have a value, now or as they were',
-  parameters: [number('at', 'A global version. Default: now.'), ifNoneMatch],
+  parameters: [
+    number('at', 'A global version. Default: now.'),
+    number('at_sequence', 'The same as `at`.'),
+    ifNoneMatch,
+  ],
   responses: {
     200: { description: 'The state; its version is the ETag.', schema: schemas.stateView },
     304: { description: 'It is still at that version.' },
@@ -93,7 +98,11 @@ const readAll: Route = {
   },
   async handle(request, services) {
     const { state } = await open(request, services);
-    const at = wholeNumber(request, 'at');
+    const at = wholeNumber(request, 'at') ?? wholeNumber(request, 'at_sequence');
+    if (request.query.has('at') && request.query.has('at_sequence'))
+      throw new RekindleError('INVALID_ARGUMENT', 'at and at_sequence are the same: give one of them.', {
+        details: { field: 'at_sequence' },
+      });
     const { globalVersion, history, keys } = at === null ? await state.getAll() : await state.at(at);
     const headers = { ETag: tagOf(globalVersion) };
     if (hasCurrent(request, headers.ETag)) return { status: 304, headers };

@@ -1,5 +1,6 @@
 /** The tools with which agents use a shared state. Whose state it is, and who acts, is bound here: the model cannot choose it. */
-import type { JsonObject, JsonValue } from '../../../core/json.js';
+import { RekindleError } from '../../../core/errors.js';
+import { type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../../core/tool-definition.js';
 import type { SharedState, StateKey } from '../shared-state.js';
 
@@ -15,6 +16,14 @@ const version = {
   minimum: 0,
   description:
     'The version that state_get gave: the key is set only while it is still at it (0: only while it has no value). Else nothing is changed, and the error tells the current version and value. Without it, what others wrote meanwhile is overwritten.',
+};
+
+const itemsSchema = {
+  anyOf: [
+    { type: 'array', items: {}, minItems: 1 },
+    { type: 'string', description: 'The same list as a text in JSON.' },
+  ],
+  description: 'Any JSON values.',
 };
 
 /** Tool definitions as the agent loop and MCP mount them. */
@@ -90,17 +99,24 @@ function appendTool({ state, session }: SharedStateToolOptions): ToolDefinition 
     name: 'state_append',
     description:
       'Adds items to the end of a list of the shared state, at once: no change of another is lost. A key without a value begins as an empty list.',
-    inputSchema: inputObject(
-      { key, items: { type: 'array', items: {}, minItems: 1, description: 'Any JSON values.' } },
-      ['key', 'items'],
-    ),
+    inputSchema: inputObject({ key, items: itemsSchema }, ['key', 'items']),
     execute: async (args) => {
-      const { value, ...rest } = shown(
-        await state.append(String(args['key']), args['items'] as JsonValue[], { by: session }),
-      );
-      return { ...rest, length: (value as JsonValue[]).length };
+      const { items, notes } = itemsOf(args['items']);
+      const { value, ...rest } = shown(await state.append(String(args['key']), items, { by: session }));
+      return { ...rest, length: (value as JsonValue[]).length, ...notes };
     },
   };
+}
+
+/** Models send a list as a text at times: it is decoded once, and the answer says so, as for `write_to_workspace`. */
+function itemsOf(given: JsonValue | undefined): { items: JsonValue[]; notes: { notes?: string[] } } {
+  if (Array.isArray(given)) return { items: given, notes: {} };
+  const decoded = typeof given === 'string' ? tryParseJson(given) : undefined;
+  if (Array.isArray(decoded) && decoded.length > 0) return { items: decoded, notes: { notes: ['decoded'] } };
+  const rule = 'it is a list of at least one JSON value';
+  throw new RekindleError('INVALID_ARGUMENT', `items is refused: ${rule}.`, {
+    details: { field: 'items', rule },
+  });
 }
 
 function shown({ key: name, value, version: at, updatedAt, updatedBy }: StateKey) {
