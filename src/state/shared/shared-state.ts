@@ -18,8 +18,9 @@ import {
   type VersionCondition,
 } from './key-decision.js';
 import type { KeyState } from './key-layer.js';
+import { globalVersionCheck, type PatchOptions } from './patch-condition.js';
 import { type BatchResult, decideBatch, decideOne, decidePatch } from './shared-commit.js';
-import { assertKey, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
+import { assertKey, assertVersionNumber, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
 import { SharedLog, type SharedLogOptions } from './shared-log.js';
 import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
 import type { SharedTable, StateChange } from './shared-table.js';
@@ -179,25 +180,11 @@ export class SharedState {
     return copyOf(await this.#commits.perform(options.by, decideBatch(checked, this.limits)));
   }
 
-  /**
-   * A merge patch (RFC 7396) over the keys, all or nothing: `null` deletes a key, an object is merged into its value.
-   * @param options.ifGlobalVersion refuse with DOCUMENT_CONFLICT when anything changed since; of a list, since each of them
-   */
-  async patch(
-    patch: object,
-    options: By & { readonly ifGlobalVersion?: number | readonly number[] } = {},
-  ): Promise<BatchResult> {
+  /** A merge patch (RFC 7396) over the keys, all or nothing: `null` deletes a key, an object is merged into its value. */
+  async patch(patch: object, options: PatchOptions = {}): Promise<BatchResult> {
     const checked = checkedPatch(patch, { ...this.limits, depth: this.limits.depth + 1 });
     for (const key of Object.keys(checked)) assertKey(key);
-    const { ifGlobalVersion } = options;
-    const wanted = ifGlobalVersion === undefined ? [] : [ifGlobalVersion].flat();
-    for (const version of wanted) assertVersionNumber('ifGlobalVersion', version);
-    const assertVersion = (globalVersion: number) => {
-      if (ifGlobalVersion === undefined || wanted.includes(globalVersion)) return;
-      throw new RekindleError('DOCUMENT_CONFLICT', `The state is at version ${globalVersion} by now.`, {
-        details: { currentVersion: globalVersion, ifVersion: wanted.length === 1 ? wanted[0]! : wanted },
-      });
-    };
+    const assertVersion = globalVersionCheck(options);
     return copyOf(await this.#commits.perform(options.by, decidePatch(checked, this.limits, assertVersion)));
   }
 
@@ -310,10 +297,6 @@ export function recoverSharedState(backend: StorageBackend, options: SharedState
 
 function invalid(field: string, rule: string): RekindleError {
   return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
-}
-
-function assertVersionNumber(field: string, version: number): void {
-  if (!Number.isSafeInteger(version) || version < 0) throw invalid(field, 'it is a version, 0 or more');
 }
 
 function folderOf({ folder = ['shared'], root }: SharedStateOptions): Name {

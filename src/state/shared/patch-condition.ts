@@ -1,0 +1,23 @@
+/** What a patch over the whole state asks of the global version. */
+import { RekindleError } from '../../core/errors.js';
+import { assertVersionNumber } from './shared-limits.js';
+
+export interface PatchOptions {
+  /** Which session acts. Default `unknown`. */
+  readonly by?: string;
+  /** Refuse with DOCUMENT_CONFLICT when anything changed since; of a list, since each of them. */
+  readonly ifGlobalVersion?: number | readonly number[];
+}
+
+/** Throws for a state at another version. @throws INVALID_ARGUMENT at once, for what is no version */
+export function globalVersionCheck({ ifGlobalVersion }: PatchOptions): (globalVersion: number) => void {
+  if (ifGlobalVersion === undefined) return () => {};
+  const wanted = [ifGlobalVersion].flat();
+  for (const version of wanted) assertVersionNumber('ifGlobalVersion', version);
+  return (globalVersion) => {
+    if (wanted.includes(globalVersion)) return;
+    throw new RekindleError('DOCUMENT_CONFLICT', `The state is at version ${globalVersion} by now.`, {
+      details: { currentVersion: globalVersion, ifVersion: wanted.length === 1 ? wanted[0]! : wanted },
+    });
+  };
+}
