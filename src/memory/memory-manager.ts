@@ -90,32 +90,15 @@ export class MemoryManager {
       (code, reason, callId) =>
         this.events.emit('history_mended', { code, reason, ...(callId === undefined ? {} : { callId }) }),
     );
-    this.#compaction = new CompactionRunner({
-      log: this.#log,
-      store,
-      ledger: this.ledger,
-      events: this.events,
-      clock: this.#clock,
-      compactor: options.compactor ?? null,
-      saveCache: () => this.#cache.save(),
-    });
-    this.#cache = new CacheWriter({
-      log: this.#log,
-      store,
-      snapshotStore: this.snapshotStore,
-      events: this.events,
-      flushItems: () => this.#compaction.flushItems(),
-    });
-    const { compactor } = options;
+    const shared = { log: this.#log, store, events: this.events };
+    const { compactor = null } = options;
+    const saveCache = () => this.#cache.save();
+    const { ledger } = this;
+    this.#compaction = new CompactionRunner({ ...shared, ledger, clock: this.#clock, compactor, saveCache });
+    const flushItems = () => this.#compaction.flushItems();
+    this.#cache = new CacheWriter({ ...shared, snapshotStore: this.snapshotStore, flushItems });
     this.#fitter = compactor
-      ? new ContextFitter({
-          log: this.#log,
-          policy: compactor.policy,
-          counter: compactor.counter,
-          compaction: this.#compaction,
-          events: this.events,
-          artifacts: () => this.blobs,
-        })
+      ? new ContextFitter({ ...shared, compactor, compaction: this.#compaction })
       : null;
   }
 
@@ -137,7 +120,7 @@ export class MemoryManager {
 
   /** Where its artifacts are. */
   get blobs(): Blobs {
-    return this.store.backend.blobs(['agents', this.agentId, 'artifacts']);
+    return this.store.artifacts;
   }
 
   /** The number of the last turn that was started. */
@@ -243,6 +226,7 @@ export class MemoryManager {
    */
   async endTurn(): Promise<void> {
     await this.fit().catch(() => null);
+    await this.#fitter?.saveSizes().catch(() => {}); // the next usage tells it again
     await this.persistWorkingContextSnapshot();
   }
 
@@ -255,6 +239,21 @@ export class MemoryManager {
     const fitter = this.#fitter;
     if (!fitter || this.store.readOnly) return null;
     return this.#maintenance.add(() => fitter.fit(request));
+  }
+
+  /** What the provider counted as input of the last request: later budgets are corrected by it. */
+  async learnUsage(inputTokens: number): Promise<void> {
+    await this.#fitter?.learnUsage(inputTokens);
+  }
+
+  /**
+   * After a model call that failed: where the provider refused it for its length, the size is learned and the context made smaller.
+   * True when it is worth asking again. @throws CONTEXT_TOO_LARGE when what must stay is larger than the size
+   */
+  async fitAfter(thrown: unknown, request: FitRequest = {}): Promise<boolean> {
+    const fitter = this.#fitter;
+    if (!fitter || this.store.readOnly || !(await fitter.learnRefusal(thrown))) return false;
+    return ((await this.fit(request))?.rungs.length ?? 0) > 0;
   }
 
   /** The first trace of a new agent: its system prompt, durable, so that the agent exists from now on. */

@@ -24,6 +24,7 @@ export type HostMessage = Message | ContentMessage | PartsMessage | TypedItem;
 /** The step of an AI SDK loop, as `onStepFinish` has it. */
 export interface HostStep {
   readonly response: { readonly messages: readonly HostMessage[] };
+  readonly usage?: { readonly inputTokens?: number | undefined };
 }
 
 /** What the AI SDK gives to `prepareStep`. */

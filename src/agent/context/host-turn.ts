@@ -53,10 +53,21 @@ export class HostTurn implements GuardedTurn {
   async fit(request: FitRequest): Promise<FitReport | null> {
     const before = this.#ownMessages();
     const report = await this.#memory.fit(request);
-    if (!report || report.rungs.length === 0) return report;
+    if (report && report.rungs.length > 0) this.#hasShrunk(before);
+    return report;
+  }
+
+  /** As `MemoryManager.fitAfter`. */
+  async fitAfter(thrown: unknown): Promise<boolean> {
+    const before = this.#ownMessages();
+    const isSmaller = await this.#memory.fitAfter(thrown);
+    if (isSmaller) this.#hasShrunk(before);
+    return isSmaller;
+  }
+
+  #hasShrunk(before: readonly Message[]): void {
     this.#beforeFit = before;
     this.#era = `_${randomBytes(4).toString('hex')}`;
-    return report;
   }
 
   /** What the calls of one step are recorded under: they were made in answer to the same messages. */

@@ -10,6 +10,7 @@ import type { OpenMemory } from '../../memory/open-memory.js';
 import { ledgerCall, waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
+import { readResultTool } from '../../memory/tools/read-result.js';
 import { type Message, type Origin, toolResultOf } from '../../messages/message.js';
 import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
 import { project, type RequestOf, type RequestTarget } from '../../messages/projections/project.js';
@@ -19,6 +20,7 @@ import { type GivenTools, toolDescriptionsOf } from '../../messages/projections/
 import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
+import { type HostTool, hostTool } from '../tools/host-tool.js';
 import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-host-call.js';
 import type { RecordedAnswer, RecordOptions } from './answer.js';
 import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js';
@@ -134,11 +136,25 @@ export class WorkingContext {
     model,
   }: HostStepToPrepare): Promise<{ messages: AiSdkMessage[] }> => {
     const last = steps.at(-1);
-    if (last) await this.step(last);
+    if (last) {
+      await this.memory.learnUsage(last.usage?.inputTokens ?? 0);
+      await this.step(last);
+    }
     const name = typeof model === 'string' ? model : model?.modelId;
     await this.#fit({ tools: this.#sdkTools, ...(name === undefined ? {} : { model: name }) });
     return { messages: this.messagesFor('ai-sdk') };
   };
+
+  /**
+   * After a model call that failed: where the provider refused the request for its length, its size is learned and the context made
+   * smaller, durably. True when it is worth asking again, once, with a new request. @throws CONTEXT_TOO_LARGE
+   */
+  async fitAfter(thrown: unknown): Promise<boolean> {
+    const turn = this.#turn;
+    const isSmaller = turn ? await turn.fitAfter(thrown) : await this.memory.fitAfter(thrown);
+    await this.loadArtifacts();
+    return isSmaller;
+  }
 
   async #fit(request: FitRequest): Promise<void> {
     await (this.#turn ?? this.memory).fit(request);
@@ -160,6 +176,14 @@ export class WorkingContext {
     }
     this.#sdkTools = descriptionsIn(tools);
     return guardTools(tools, this.memory, () => this.#openTurn());
+  }
+
+  /**
+   * The tool that reads what was left out of the context, in the AI SDK's shape: `guardTools({ ...tools, read_result: ctx.readResult })`.
+   * `requestFor` and `runTool` take it as it is.
+   */
+  get readResult(): HostTool {
+    return hostTool(readResultTool({ backend: this.memory.store.backend, agentId: this.memory.agentId }));
   }
 
   /**

@@ -11,7 +11,7 @@ import { type ToolCallSpec, toolCallsOf } from '../../messages/message.js';
 import type { AgentEvents, TurnResult } from '../agent-events.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { ResponseCollector } from '../model/collect-response.js';
-import type { ModelRequest, TokenUsage } from '../model/language-model.js';
+import type { LanguageModel, ModelRequest, TokenUsage } from '../model/language-model.js';
 import { retryingStream } from '../model/retrying-stream.js';
 import { CallRecorder } from '../tools/call-recorder.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
@@ -108,15 +108,29 @@ export class TurnLoop {
     }
   }
 
-  /** One response; what came of it until then when the caller cancelled. */
+  /**
+   * One response; what came of it until then when the caller cancelled. Where the provider refuses the request for its length, the
+   * context is made smaller and the request is repeated, once.
+   */
   async #ask(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
+    const fit = { tools: this.#registry.descriptions(), signal, ...modelOf(this.#config.model) };
+    await this.#memory.fit(fit);
+    try {
+      return await this.#askOnce(turnId, signal);
+    } catch (thrown) {
+      if (signal.aborted || !(await this.#memory.fitAfter(thrown, fit))) throw thrown;
+      const reason = 'The provider refused the request for its length. The context was made smaller.';
+      this.#events.emit('model_retry', { turnId, attempt: 1, pauseMs: 0, reason });
+      return this.#askOnce(turnId, signal);
+    }
+  }
+
+  async #askOnce(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
     const { model } = this.#config;
     let collector = new ResponseCollector(model.origin);
-    const tools = this.#registry.descriptions();
-    await this.#memory.fit({ tools, signal });
     const request: ModelRequest = {
       messages: this.#memory.getWorkingContextMessages(),
-      tools,
+      tools: this.#registry.descriptions(),
       signal,
       loadArtifact: (ref) => this.#memory.getArtifact(ref),
     };
@@ -124,12 +138,8 @@ export class TurnLoop {
       for await (const event of retryingStream(model, request, this.#config.retry)) {
         if (event.type === 'retry') {
           collector = new ResponseCollector(model.origin);
-          this.#events.emit('model_retry', {
-            turnId,
-            attempt: event.attempt,
-            pauseMs: event.pauseMs,
-            reason: event.reason,
-          });
+          const { attempt, pauseMs, reason } = event;
+          this.#events.emit('model_retry', { turnId, attempt, pauseMs, reason });
           continue;
         }
         collector.add(event);
@@ -140,6 +150,8 @@ export class TurnLoop {
     } catch (thrown) {
       if (!signal.aborted) throw thrown;
     }
+    const { inputTokens } = collector.usage;
+    if (inputTokens !== undefined) await this.#memory.learnUsage(inputTokens);
     return collector;
   }
 
@@ -164,6 +176,10 @@ export class TurnLoop {
     await this.#memory.endTurn();
     return { turnId, text, status: 'aborted', steps, usage };
   }
+}
+
+function modelOf({ origin }: LanguageModel): { model?: string } {
+  return origin.model === undefined ? {} : { model: origin.model };
 }
 
 function describe(call: ToolCallSpec, turnId: string): AgentEvents['tool_call'] {

@@ -1,6 +1,7 @@
 /** Tries a model call again when it fails, with growing pauses. What a failed try said is taken back by a `retry` event. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, RekindleError } from '../../core/errors.js';
+import { lengthRefusalOf } from '../../memory/fit/provider-refusal.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from './language-model.js';
 
 export interface RetryOptions {
@@ -27,7 +28,8 @@ export async function* retryingStream(
       return;
     } catch (thrown) {
       if (request.signal.aborted) throw thrown;
-      if (attempt > retriesMax || model.isRetryable?.(thrown) === false) throw failed(model, attempt, thrown);
+      const isFinal = model.isRetryable?.(thrown) === false || lengthRefusalOf(thrown) !== null;
+      if (attempt > retriesMax || isFinal) throw failed(model, attempt, thrown);
       const pauseMs = Math.round(firstPauseMs * 2 ** (attempt - 1) * (1 + Math.random() / 4));
       yield { type: 'retry', attempt, pauseMs, reason: messageOf(thrown) };
       await sleep(pauseMs, undefined, { signal: request.signal });

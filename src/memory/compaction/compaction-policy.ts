@@ -12,7 +12,7 @@ export interface CompactionPolicyOptions {
   readonly maxItemChars?: number;
   /** Kept free below the budget. Default 256. */
   readonly safetyMarginTokens?: number;
-  /** Tokens that the model takes as input. Default 128,000. */
+  /** Tokens that the model takes as input. Default: what is known of the model by its name, else 128,000. */
   readonly inputBudgetTokens?: number;
   /** Failures in a row after which automatic compaction stops. Default 3. */
   readonly failuresMax?: number;
@@ -26,6 +26,8 @@ export class CompactionPolicy {
   readonly maxItemChars: number;
   readonly safetyMarginTokens: number;
   readonly inputBudgetTokens: number;
+  /** Whether the host said the budget: it goes before what is known of a model. */
+  readonly isBudgetGiven: boolean;
   readonly failuresMax: number;
 
   constructor(options: CompactionPolicyOptions = {}) {
@@ -36,6 +38,7 @@ export class CompactionPolicy {
     this.maxItemChars = options.maxItemChars ?? 2_000;
     this.safetyMarginTokens = options.safetyMarginTokens ?? 256;
     this.inputBudgetTokens = options.inputBudgetTokens ?? 128_000;
+    this.isBudgetGiven = options.inputBudgetTokens !== undefined;
     this.failuresMax = options.failuresMax ?? 3;
   }
 

@@ -11,30 +11,30 @@ import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
 import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
-import type { Blobs } from '../../storage/ports.js';
 import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import type { CompactionRunner } from '../compaction/compaction-runner.js';
+import type { Compactor } from '../compaction/compactor.js';
 import { ContextSize } from '../compaction/context-size.js';
 import { currentStepStart, keptInFront } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import type { MemoryEvents } from '../memory-events.js';
 import type { Boundary } from '../models/trace.js';
+import type { MemoryStore } from '../store/memory-store.js';
 import { boundaryBody, type ResultBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
 import type { OpenCall } from '../working-context-snapshot.js';
+import { type BudgetRequest, InputBudget } from './input-budget.js';
+import { ModelSizes } from './model-sizes.js';
+import { lengthRefusalOf } from './provider-refusal.js';
 import { partsJson, requestParts } from './request-parts.js';
 import { clearResult, isClearable, trimMessage } from './shorten-message.js';
 import { storeLargeResult } from './store-apart.js';
 
 export type Rung = 'clear' | 'compact' | 'trim';
 
-export interface FitRequest {
-  /** Tokens that the model takes as input. Default: those of the last request, and at first the policy's. */
-  readonly inputBudgetTokens?: number;
+export interface FitRequest extends BudgetRequest {
   /** Kept free for the answer, where the model's window is for both. Default 0. */
   readonly reserveTokens?: number;
-  /** Which model is asked: its input size may be known. */
-  readonly model?: string;
   /** The tools that go with the request. */
   readonly tools?: readonly ToolDescription[];
   readonly signal?: AbortSignal;
@@ -50,11 +50,10 @@ export interface FitReport {
 
 export interface ContextFitterOptions {
   readonly log: TraceLog;
-  readonly policy: CompactionPolicy;
-  readonly counter: TokenCounter;
+  readonly store: MemoryStore;
+  readonly compactor: Compactor;
   readonly compaction: CompactionRunner;
   readonly events: TypedEvents<MemoryEvents>;
-  readonly artifacts: () => Blobs;
 }
 
 /** A message that gets smaller, at its place in the list. */
@@ -79,15 +78,29 @@ const CLEARED_TOKENS = 60;
 const CLEAR_SLACK = 1.2;
 
 export class ContextFitter {
-  readonly #options: ContextFitterOptions;
+  readonly #log: TraceLog;
+  readonly #store: MemoryStore;
+  readonly #policy: CompactionPolicy;
+  readonly #counter: TokenCounter;
+  readonly #compaction: CompactionRunner;
+  readonly #events: TypedEvents<MemoryEvents>;
   readonly #size: ContextSize;
   readonly #toolTokens = new WeakMap<readonly ToolDescription[], number>();
-  #inputBudget: number;
+  readonly #budget: InputBudget;
+  /** Tokens of tools and reserve in the last request. */
+  #overhead = 0;
+  /** Of the last request, by our own count; null when nothing was counted. */
+  #lastTokens: number | null = null;
 
-  constructor(options: ContextFitterOptions) {
-    this.#options = options;
-    this.#size = new ContextSize(options.counter);
-    this.#inputBudget = options.policy.inputBudgetTokens;
+  constructor({ log, store, compactor, compaction, events }: ContextFitterOptions) {
+    this.#log = log;
+    this.#store = store;
+    this.#policy = compactor.policy;
+    this.#counter = compactor.counter;
+    this.#compaction = compaction;
+    this.#events = events;
+    this.#size = new ContextSize(compactor.counter);
+    this.#budget = new InputBudget(compactor.policy, new ModelSizes(store.backend.documents, store.agentId));
   }
 
   /**
@@ -96,11 +109,11 @@ export class ContextFitter {
    */
   withinShare(body: ResultBody, turnId: string, calls: number): Promise<ResultBody> {
     const results = Math.max(1, calls, this.#callsBeside(body.result.toolCallId, turnId));
-    return storeLargeResult(body, this.#resultBytesMax(results), this.#options.artifacts());
+    return storeLargeResult(body, this.#resultBytesMax(results), this.#store.artifacts);
   }
 
   #callsBeside(callId: string, turnId: string): number {
-    const { snapshot } = this.#options.log.state;
+    const { snapshot } = this.#log.state;
     const isIt = (open: OpenCall) => open.call.id === callId && open.turnId === turnId;
     const open = snapshot.openCalls().findLast(isIt);
     return open ? toolCallsOf(snapshot.messages[open.messageIndex]!).length : 0;
@@ -108,8 +121,8 @@ export class ContextFitter {
 
   /** The longest text of a result in the context, in bytes, when so many results come in one step. */
   #resultBytesMax(results: number): number {
-    const share = Math.min(this.#options.policy.resultRatio, STEP_RATIO / Math.max(1, results));
-    return Math.max(RESULT_BYTES_MIN, Math.floor(this.#inputBudget * share * BYTES_A_TOKEN));
+    const share = Math.min(this.#policy.resultRatio, STEP_RATIO / Math.max(1, results));
+    return Math.max(RESULT_BYTES_MIN, Math.floor(this.#budget.tokens * share * BYTES_A_TOKEN));
   }
 
   /**
@@ -117,22 +130,48 @@ export class ContextFitter {
    * @throws CONTEXT_TOO_LARGE when what must stay is larger than the budget; what was made smaller stays so
    */
   async fit(request: FitRequest): Promise<FitReport> {
-    const { policy, log } = this.#options;
-    const inputBudgetTokens = request.inputBudgetTokens ?? this.#inputBudget;
-    this.#inputBudget = inputBudgetTokens;
-    const overhead = (await this.#tokensOfTools(request.tools)) + (request.reserveTokens ?? 0);
-    const trigger = policy.triggerTokensOf(inputBudgetTokens) - overhead;
-    const before = await this.#size.tokensNear(log.state.snapshot.messages, trigger);
-    if (before === null || before < trigger) return { rungs: [], tokens: before, inputBudgetTokens };
-    await log.flushPending();
+    const inputBudgetTokens = await this.#budget.of(request);
+    const overhead = await this.#overheadOf(request);
+    const trigger = this.#policy.triggerTokensOf(inputBudgetTokens) - overhead;
+    const before = await this.#size.tokensNear(this.#log.state.snapshot.messages, trigger);
+    this.#lastTokens = before === null ? null : before + overhead;
+    if (before === null || before < trigger)
+      return { rungs: [], tokens: this.#lastTokens, inputBudgetTokens };
+    await this.#log.flushPending();
     const room = {
-      target: policy.targetTokensOf(inputBudgetTokens) - overhead,
-      limit: policy.limitTokensOf(inputBudgetTokens) - overhead,
+      target: this.#policy.targetTokensOf(inputBudgetTokens) - overhead,
+      limit: this.#policy.limitTokensOf(inputBudgetTokens) - overhead,
     };
     const rungs = await this.#climb(room, request.signal);
     const tokens = await this.#tokens();
     if (tokens > room.limit) throw await this.#tooLarge(tokens, overhead, inputBudgetTokens);
-    return { rungs, tokens: tokens + overhead, inputBudgetTokens };
+    this.#lastTokens = tokens + overhead;
+    return { rungs, tokens: this.#lastTokens, inputBudgetTokens };
+  }
+
+  /** Of tools and reserve; where the request names neither, as in the request before it. */
+  async #overheadOf({ tools, reserveTokens }: FitRequest): Promise<number> {
+    if (tools || reserveTokens !== undefined)
+      this.#overhead = (await this.#tokensOfTools(tools)) + (reserveTokens ?? 0);
+    return this.#overhead;
+  }
+
+  /** What the provider counted for the last request. A request that was so small that nobody counted it teaches nothing. */
+  async learnUsage(inputTokens: number): Promise<void> {
+    if (this.#lastTokens !== null) await this.#budget.seen(this.#lastTokens, inputTokens);
+  }
+
+  /** True when the failure was a refusal for length: the size is known from now on. Durable when it resolves. */
+  async learnRefusal(thrown: unknown): Promise<boolean> {
+    const refusal = lengthRefusalOf(thrown);
+    if (!refusal) return false;
+    await this.#budget.refused((await this.#tokens()) + this.#overhead, refusal);
+    return true;
+  }
+
+  /** Makes what was learned of the model durable. */
+  saveSizes(): Promise<void> {
+    return this.#budget.save();
   }
 
   async #climb(
@@ -155,7 +194,7 @@ export class ContextFitter {
 
   /** Clears the oldest results until `target` is reached. Does nothing when even all of them would leave more than `atMost`. */
   async #clear(target: number, atMost: number): Promise<boolean> {
-    const { messages } = this.#options.log.state.snapshot;
+    const { messages } = this.#log.state.snapshot;
     const before = await this.#tokens();
     const { indexes, left } = await this.#clearable(messages, before - target);
     if (indexes.length === 0 || left > atMost) return false;
@@ -163,7 +202,7 @@ export class ContextFitter {
     let after = before;
     for (const at of indexes) {
       const message = messages[at]!;
-      const smaller = await clearResult(message, this.#options.artifacts());
+      const smaller = await clearResult(message, this.#store.artifacts);
       const saved = (await this.#count(message)) - (await this.#count(smaller));
       if (saved <= 0) continue;
       edits.push({ at, message: smaller });
@@ -195,10 +234,9 @@ export class ContextFitter {
 
   /** A refusal is counted and told as an event by the runner; the next rung follows. */
   async #compact(roomTokens: number, signal: AbortSignal | undefined): Promise<boolean> {
-    const { compaction } = this.#options;
-    if (compaction.hasStopped()) return false;
+    if (this.#compaction.hasStopped()) return false;
     try {
-      return (await compaction.run(signal, roomTokens)) !== null;
+      return (await this.#compaction.run(signal, roomTokens)) !== null;
     } catch (thrown) {
       if (isRekindleError(thrown, 'COMPACTION_REFUSED')) return false;
       throw thrown;
@@ -209,14 +247,14 @@ export class ContextFitter {
 
   /** Trims the largest first: older messages, then what is larger than its share in the current step. */
   async #trim(target: number, limit: number): Promise<boolean> {
-    const { messages } = this.#options.log.state.snapshot;
+    const { messages } = this.#log.state.snapshot;
     const before = await this.#tokens();
     const edits: Edit[] = [];
     let after = before;
     for (const { at, maxBytes } of await this.#trimmable(messages, target)) {
       if (after <= limit) break;
       const message = messages[at]!;
-      const smaller = await trimMessage(message, maxBytes, this.#options.artifacts());
+      const smaller = await trimMessage(message, maxBytes, this.#store.artifacts);
       const saved = (await this.#count(message)) - (await this.#count(smaller));
       if (saved <= 0) continue;
       edits.push({ at, message: smaller });
@@ -237,9 +275,7 @@ export class ContextFitter {
     const share = Math.floor((target * BYTES_A_TOKEN) / Math.max(1, 2 * results)) - LINE_BYTES; // a call and its result
     const inStep = Math.max(0, Math.min(this.#resultBytesMax(results), share));
     const older = Math.max(RESULT_BYTES_MIN, Math.floor((target * BYTES_A_TOKEN) / 8));
-    const open = new Set(
-      this.#options.log.state.snapshot.openCalls().map(({ messageIndex }) => messageIndex),
-    );
+    const open = new Set(this.#log.state.snapshot.openCalls().map(({ messageIndex }) => messageIndex));
     const found: { at: number; maxBytes: number; tokens: number; isInStep: boolean }[] = [];
     for (const [at, message] of messages.entries()) {
       const isInStep = at >= step;
@@ -253,12 +289,11 @@ export class ContextFitter {
   }
 
   async #apply(rung: 'clear' | 'trim', edits: readonly Edit[], before: number, after: number): Promise<void> {
-    const { log, events } = this.#options;
     const inOrder = [...edits].sort((a, b) => a.at - b.at);
     const boundary: Boundary = { kind: 'edit', rung, edits: inOrder };
-    await log.append('', [boundaryBody(boundary, 'Fit')], log.head.seq);
+    await this.#log.append('', [boundaryBody(boundary, 'Fit')], this.#log.head.seq);
     this.#size.reset();
-    events.emit('context_fitted', {
+    this.#events.emit('context_fitted', {
       rung,
       messages: edits.length,
       firstIndex: inOrder[0]!.at,
@@ -268,11 +303,11 @@ export class ContextFitter {
   }
 
   #tokens(): Promise<number> {
-    return this.#size.tokens(this.#options.log.state.snapshot.messages);
+    return this.#size.tokens(this.#log.state.snapshot.messages);
   }
 
   #count(message: Message): Promise<number> {
-    return this.#options.counter.countMessages([message]);
+    return this.#counter.countMessages([message]);
   }
 
   async #tokensOfTools(tools: readonly ToolDescription[] | undefined): Promise<number> {
@@ -286,8 +321,7 @@ export class ContextFitter {
   }
 
   async #tooLarge(tokens: number, overhead: number, inputBudgetTokens: number): Promise<RekindleError> {
-    const { log, counter } = this.#options;
-    const parts = await requestParts(log.state.snapshot.messages, overhead, counter);
+    const parts = await requestParts(this.#log.state.snapshot.messages, overhead, this.#counter);
     const [largest] = Object.entries(parts).sort(([, a], [, b]) => b - a);
     return new RekindleError(
       'CONTEXT_TOO_LARGE',

@@ -4,7 +4,14 @@
  * The long-term journals are opened at first use: most turns touch only the traces.
  */
 import type { JsonObject } from '../../core/json.js';
-import type { AppendResult, Journal, JournalDamage, Lease, StorageBackend } from '../../storage/ports.js';
+import type {
+  AppendResult,
+  Blobs,
+  Journal,
+  JournalDamage,
+  Lease,
+  StorageBackend,
+} from '../../storage/ports.js';
 import { headerRow, readerNeededBy, withHeader } from '../models/journal-header.js';
 import {
   type EpisodicItem,
@@ -48,6 +55,11 @@ export class MemoryStore {
 
   get readOnly(): boolean {
     return this.lease === null;
+  }
+
+  /** Whole texts and media of the context. */
+  get artifacts(): Blobs {
+    return this.backend.blobs(['agents', this.agentId, 'artifacts']);
   }
 
   journal(name: MemoryJournalName): Promise<Journal<JsonObject>> {

@@ -87,6 +87,35 @@ describe.each(SDK_VERSIONS)('the AI SDK $version', (version) => {
     expect(outline((await fixture.open({ memory: { compaction } })).messages)).toEqual(shown);
   });
 
+  it('lets the model read a result that was stored apart', async () => {
+    const fixture = await hostFixture();
+    const ctx = await fixture.open({ memory: { compaction: { inputBudgetTokens: 3_000 } } });
+    await ctx.beginTurn('go');
+    const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n + 1}`).join('\n');
+    const tools = {
+      work: sdk.tool({
+        inputSchema: sdk.jsonSchema<{ n: number }>({ type: 'object' }),
+        execute: () => lines,
+      }),
+      read_result: ctx.readResult,
+    };
+    await sdk.generateText({
+      ...requestOf(ctx, [call('a', 1), { text: 'I have it.' }], tools as never),
+      onStepFinish: ctx.step,
+    });
+    const ref = /"ref\W+([0-9a-f]+)/.exec(outline(ctx.messages).join(' '))?.[1];
+    const reads: SdkAnswer = {
+      calls: [{ id: 'b', name: 'read_result', input: { ref: ref!, line: 1_500, lines: 1 } }],
+    };
+    const { response } = await sdk.generateText({
+      ...requestOf(ctx, [reads, { text: 'Read.' }], tools as never),
+      prepareStep: ctx.prepareStep as never,
+    } as never);
+    await ctx.endTurn(response.messages);
+    expect(outline(ctx.messages).join(' ')).toContain('"text":"line 1500"');
+    await ctx.close();
+  });
+
   it('generates over a tool, and endTurn with the response keeps the final answer', async () => {
     const { fixture, ctx } = await opened();
     const { response } = await sdk.generateText({ ...requestOf(ctx, TWO_STEPS), onStepFinish: ctx.step });
