@@ -8,6 +8,7 @@ import {
   type CommandContext,
   type CommonOptions,
   errorToJson,
+  jsonLine,
   runCommand,
   showError,
   withCommonOptions,
@@ -79,7 +80,7 @@ async function agentFor(context: CommandContext, options: ChatOptions): Promise<
 function greet(agent: Agent, options: ChatOptions, json: boolean): void {
   const report = agent.restoreReport;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ type: 'started', agentId: agent.agentId, report })}\n`);
+    process.stdout.write(jsonLine({ type: 'started', agentId: agent.agentId, report }));
     return;
   }
   const lines = report ? describeReport(report) : [`A new agent, ${agent.agentId}.`];
@@ -153,6 +154,6 @@ class ChatSession {
   }
 
   #show(event: object, text: string): void {
-    process.stdout.write(this.#json ? `${JSON.stringify(event)}\n` : text);
+    process.stdout.write(this.#json ? jsonLine(event) : text);
   }
 }

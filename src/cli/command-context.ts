@@ -1,13 +1,13 @@
 /** What every command shares: where memory is, how results and errors are shown. */
 import type { Command } from 'commander';
-import { isRekindleError, messageOf } from '../core/errors.js';
+import { isRekindleError, messageOf, type RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { escapeUnsafe } from '../core/unsafe-characters.js';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { EXIT, exitCodeFor } from './exit-codes.js';
-import { safeText } from './safe-text.js';
+import { excerpt, safeText } from './safe-text.js';
 
 export interface CommonOptions {
   readonly dir?: string;
@@ -75,13 +75,32 @@ function jsonText(value: unknown): string {
   return escapeUnsafe(JSON.stringify(value, null, 2));
 }
 
+/** The same in one line: for commands that print JSON line by line. */
+export function jsonLine(value: unknown): string {
+  return `${escapeUnsafe(JSON.stringify(value))}\n`;
+}
+
+const DETAIL_LENGTH_MAX = 1_000;
+
+/** What the advice points to: `details.reason` alone, or all of them for plain `details`. */
+function adviceDetails({ advice, details }: RekindleError): string[] {
+  const named = [...advice.matchAll(/\bdetails(?:\.(\w+))?/g)].map(([, key]) => key);
+  const keys = named.includes(undefined) ? Object.keys(details) : [...new Set(named as string[])];
+  return keys
+    .filter((key) => details[key] !== undefined)
+    .map(
+      (key) => `  details.${excerpt(key, 80)}: ${excerpt(JSON.stringify(details[key]), DETAIL_LENGTH_MAX)}`,
+    );
+}
+
 export function showError(thrown: unknown, json: boolean): void {
   if (json) {
     process.stdout.write(`${jsonText({ error: errorToJson(thrown) })}\n`);
     return;
   }
   if (isRekindleError(thrown)) {
-    process.stderr.write(`${safeText(thrown.message)} (${thrown.code})\n${thrown.advice}\n`);
+    const lines = [`${safeText(thrown.message)} (${thrown.code})`, thrown.advice, ...adviceDetails(thrown)];
+    process.stderr.write(`${lines.join('\n')}\n`);
   } else {
     process.stderr.write(
       `Unexpected error: ${safeText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown))}\n`,

@@ -4,7 +4,7 @@ import type { JsonValue } from '../core/json.js';
 import { type MigrationResult, migrateDocuments } from '../state/durable/migrate-documents.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
-import { loadDefinitions } from './state-definitions.js';
+import { definitionsToLook, loadDefinitions, notRunLines } from './state-definitions.js';
 import { changeLine, wholeNumber } from './value-text.js';
 
 interface MigrateCommandOptions extends CommonOptions {
@@ -20,17 +20,22 @@ export function addMigrateCommand(program: Command): void {
       .description('bring durable documents to the newest version of their schemas')
       .option('--dry-run', 'only show what would change')
       .option('--to <version>', 'stop at this version')
-      .option('--definitions <folder>', 'where <name>.state.mjs files are (default: ./rekindle)'),
+      .option(
+        '--definitions <folder>',
+        'where <name>.state.mjs files are, programs that are run (default: ./rekindle; none with --dry-run)',
+      ),
   ).action((options: MigrateCommandOptions) =>
     runCommand(options, async ({ storage, print }) => {
-      const results = await migrateDocuments(storage, await loadDefinitions(options.definitions), {
+      const { definitions, notRun } = options.dryRun
+        ? await definitionsToLook(options.definitions)
+        : { definitions: await loadDefinitions(options.definitions), notRun: [] };
+      const results = await migrateDocuments(storage, definitions, {
         ...(options.dryRun ? { dryRun: true } : {}),
         ...(options.to === undefined ? {} : { to: wholeNumber(options.to, '--to') }),
       });
       const none = ['No documents here.'];
-      print(results.length === 0 ? none : results.flatMap(describe), {
-        documents: results as unknown as JsonValue,
-      });
+      const lines = results.length === 0 ? none : results.flatMap(describe);
+      print([...lines, ...notRunLines(notRun)], { documents: results as unknown as JsonValue, notRun });
       return results.some(({ error }) => error !== null) ? EXIT.problem : EXIT.ok;
     }),
   );

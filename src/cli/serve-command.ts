@@ -5,7 +5,13 @@ import { messageOf } from '../core/errors.js';
 import { loadServerToken, type ServerToken } from '../server/access/token.js';
 import { type RunningServer, startServer } from '../server/rekindle-server.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/server-options.js';
-import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import {
+  type CommandContext,
+  type CommonOptions,
+  jsonLine,
+  runCommand,
+  withCommonOptions,
+} from './command-context.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
 import { shownPath } from './shown-path.js';
@@ -75,6 +81,6 @@ function announce(
     tokenIn: where,
     ...(isNew ? { token } : {}),
   };
-  if (context.json) process.stdout.write(`${JSON.stringify(value)}\n`);
+  if (context.json) process.stdout.write(jsonLine(value));
   else context.print(lines, value);
 }

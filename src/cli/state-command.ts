@@ -13,7 +13,7 @@ import type { StorageBackend } from '../storage/ports.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { excerpt } from './safe-text.js';
-import { loadDefinitions, requiredDefinition } from './state-definitions.js';
+import { definitionsToLook, loadDefinitions, notRunLines, requiredDefinition } from './state-definitions.js';
 import { initState } from './state-init.js';
 import { addSubcommand } from './subcommand.js';
 import { changeLine, typedValue, wholeNumber } from './value-text.js';
@@ -30,7 +30,7 @@ type State = StateManager<JsonObject>;
 
 const DEFINITIONS = [
   '--definitions <folder>',
-  'where <name>.state.mjs files are (default: ./rekindle)',
+  'where <name>.state.mjs files are, programs that are run (default: ./rekindle for commands that change something, none for those that look)',
 ] as const;
 
 export function addStateCommand(program: Command): void {
@@ -80,13 +80,32 @@ type StateRun = (
   options: StateOptions,
 ) => Promise<number | undefined>;
 
-async function withState<T>(
+/** For a command that only looks at the document. */
+async function toLookAt<T>(
   { storage }: { readonly storage: StorageBackend },
   name: string,
   options: StateOptions,
   run: (state: State) => Promise<T>,
 ): Promise<T> {
-  const definition = requiredDefinition(await loadDefinitions(options.definitions), name);
+  const { definitions, notRun } = await definitionsToLook(options.definitions);
+  return withDefinition(storage, requiredDefinition(definitions, name, notRun), run);
+}
+
+/** For a command that changes the document. */
+async function toChange<T>(
+  { storage }: { readonly storage: StorageBackend },
+  name: string,
+  options: StateOptions,
+  run: (state: State) => Promise<T>,
+): Promise<T> {
+  return withDefinition(storage, requiredDefinition(await loadDefinitions(options.definitions), name), run);
+}
+
+async function withDefinition<T>(
+  storage: StorageBackend,
+  definition: StateDefinition,
+  run: (state: State) => Promise<T>,
+): Promise<T> {
   const { initial: _, ...rest } = definition;
   const state = new StateManager<JsonObject>({ ...rest, backend: storage });
   try {
@@ -103,13 +122,13 @@ async function init(
 ) {
   const result = await initState(storage, name, options.definitions);
   const began = result.began ? `began state/${name}.json` : `state/${name}.json was there already.`;
-  const next = result.files.length === 0 ? [] : ['Next: rekindle migrate --dry-run'];
+  const next = result.files.length === 0 ? [] : ['Next: rekindle migrate --dry-run --definitions rekindle'];
   print([...result.files.map((file) => `wrote ${file}`), began, ...next], result);
   return undefined;
 }
 
 async function list({ storage, print }: CommandContext, _: readonly string[], options: StateOptions) {
-  const definitions = await loadDefinitions(options.definitions);
+  const { definitions, notRun } = await definitionsToLook(options.definitions);
   const found = [];
   for (const name of await documentNames(storage)) found.push(await summarize(storage, definitions, name));
   const table = new Table({
@@ -126,7 +145,8 @@ async function list({ storage, print }: CommandContext, _: readonly string[], op
       file,
     ]);
   const none = ['No documents here.', 'Begin one with: rekindle state init agent_state'];
-  print(found.length === 0 ? none : [table.toString()], { documents: found });
+  const lines = found.length === 0 ? none : [table.toString()];
+  print([...lines, ...notRunLines(notRun)], { documents: found, notRun });
   return undefined;
 }
 
@@ -156,7 +176,7 @@ async function summarize(storage: StorageBackend, definitions: readonly StateDef
 }
 
 async function show(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
-  return withState(context, name, options, async (state) => {
+  return toLookAt(context, name, options, async (state) => {
     const version = options.at === undefined ? null : wholeNumber(options.at, '--at');
     const found = version === null ? (await state.inspect()).current : await state.at(version);
     if (!found) throw notFound(name, version);
@@ -166,7 +186,7 @@ async function show(context: CommandContext, [name = '']: readonly string[], opt
 }
 
 async function history(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
-  return withState(context, name, options, async (state) => {
+  return toLookAt(context, name, options, async (state) => {
     const events: StateEvent[] = [];
     const lines: string[] = [];
     for await (const event of state.history({ limit: wholeNumber(options.limit ?? '20', '--limit') })) {
@@ -203,7 +223,7 @@ async function diff(
   [name = '', from = '', to = '']: readonly string[],
   options: StateOptions,
 ) {
-  return withState(context, name, options, async (state) => {
+  return toLookAt(context, name, options, async (state) => {
     const changes = await state.diff(wholeNumber(from, 'from'), wholeNumber(to, 'to'));
     context.print(changes.length === 0 ? ['No difference.'] : changes.map(changeLine), {
       name,
@@ -214,7 +234,7 @@ async function diff(
 }
 
 async function validate(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
-  return withState(context, name, options, async (state) => {
+  return toLookAt(context, name, options, async (state) => {
     const inspection = await inspected(state);
     const { current, refused } = inspection;
     if (!current && inspection.pending === null && !refused) throw notFound(name, null);
@@ -253,7 +273,7 @@ async function set(
   [name = '', pointer = '', text = '']: readonly string[],
   options: StateOptions,
 ) {
-  return withState(context, name, options, async (state) => {
+  return toChange(context, name, options, async (state) => {
     const value = typedValue(text);
     await state.load();
     const changed = await state.update((draft) => setAt(draft, pointer, value), {
@@ -294,7 +314,7 @@ function replaceOrAdd(document: JsonObject, path: string, value: JsonValue): Jso
 }
 
 async function discardEdit(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
-  return withState(context, name, options, async (state) => {
+  return toChange(context, name, options, async (state) => {
     const aside = await state.discardEdit();
     context.print([aside === null ? 'There is no refused edit.' : `The edit is in state/${aside} now.`], {
       name,

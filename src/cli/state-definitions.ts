@@ -14,8 +14,43 @@ import { defineState, type StateDefinition } from '../state/durable/state-defini
 export const DEFINITIONS_FOLDER = 'rekindle';
 export const BUILT_IN: readonly StateDefinition[] = [agentState, taskBoard];
 
+const SUFFIX = '.state.mjs';
+
 /** @param folder default `./rekindle`, which need not be there. @throws INVALID_ARGUMENT */
 export async function loadDefinitions(folder: string | undefined): Promise<StateDefinition[]> {
+  const base = path.resolve(folder ?? DEFINITIONS_FOLDER);
+  const own: StateDefinition[] = [];
+  for (const name of await programsIn(folder)) own.push(await load(base, name));
+  const taken = new Set(own.map((definition) => definition.name));
+  return [...own, ...BUILT_IN.filter((definition) => !taken.has(definition.name))];
+}
+
+export interface KnownDefinitions {
+  readonly definitions: readonly StateDefinition[];
+  /** Programs in `./rekindle` that were not run, by the name of what they declare. */
+  readonly notRun: readonly string[];
+}
+
+/**
+ * For commands that only look. They may be run in a folder that came from somebody else, so they run its programs only where the folder is
+ * named. What a program there would declare is unknown then, also where it has the name of a built-in one. @throws INVALID_ARGUMENT
+ */
+export async function definitionsToLook(folder: string | undefined): Promise<KnownDefinitions> {
+  if (folder !== undefined) return { definitions: await loadDefinitions(folder), notRun: [] };
+  const notRun = (await programsIn(folder)).map((file) => file.slice(0, -SUFFIX.length));
+  return { definitions: BUILT_IN.filter(({ name }) => !notRun.includes(name)), notRun };
+}
+
+/** One line for people; none where nothing was left out. */
+export function notRunLines(notRun: readonly string[]): string[] {
+  if (notRun.length === 0) return [];
+  const files = notRun.map((name) => `${DEFINITIONS_FOLDER}/${name}${SUFFIX}`).join(', ');
+  return [
+    `Not run, for looking runs no programs unasked: ${files}. To run: --definitions ${DEFINITIONS_FOLDER}`,
+  ];
+}
+
+async function programsIn(folder: string | undefined): Promise<string[]> {
   const base = path.resolve(folder ?? DEFINITIONS_FOLDER);
   const names = await readdir(base).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT' && folder === undefined) return [];
@@ -24,11 +59,7 @@ export async function loadDefinitions(folder: string | undefined): Promise<State
       cause,
     });
   });
-  const own: StateDefinition[] = [];
-  for (const name of names.filter((file) => file.endsWith('.state.mjs')).sort())
-    own.push(await load(base, name));
-  const taken = new Set(own.map((definition) => definition.name));
-  return [...own, ...BUILT_IN.filter((definition) => !taken.has(definition.name))];
+  return names.filter((file) => file.endsWith(SUFFIX)).sort();
 }
 
 async function load(base: string, name: string): Promise<StateDefinition> {
@@ -47,15 +78,21 @@ async function load(base: string, name: string): Promise<StateDefinition> {
 }
 
 /** @throws INVALID_ARGUMENT for a document that nobody declared */
-export function requiredDefinition(definitions: readonly StateDefinition[], name: string): StateDefinition {
+export function requiredDefinition(
+  definitions: readonly StateDefinition[],
+  name: string,
+  notRun: readonly string[] = [],
+): StateDefinition {
   const definition = definitionOf(definitions, name);
   if (definition) return { ...definition, name };
   const known = definitions.map((one) => one.name).join(', ');
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `No definition is known for ${JSON.stringify(name)}. Known are: ${known}.`,
+    [`No definition is known for ${JSON.stringify(name)}. Known are: ${known}.`, ...notRunLines(notRun)].join(
+      ' ',
+    ),
     {
-      details: { name, known: definitions.map((one) => one.name) },
+      details: { name, known: definitions.map((one) => one.name), notRun: [...notRun] },
     },
   );
 }

@@ -50,7 +50,13 @@ function describe(report: VerifyReport, dir: string | undefined): string[] {
   const same = report.cacheEqualsRebuild === true ? ', cache equals rebuild' : '';
   const notes = report.journals.flatMap((journal) => journal.damage.map(describeDamage));
   const advice = !report.ok && isMendable(report) ? [repairAdvice(report.agentId, dir)] : [];
-  return [`${head}${same}`, ...report.problems.map((problem) => `        ${problem}`), ...notes, ...advice];
+  const busy = report.isAtWork ? ', at work: cache and rebuild were of different moments' : '';
+  return [
+    `${head}${same}${busy}`,
+    ...report.problems.map((problem) => `        ${problem}`),
+    ...notes,
+    ...advice,
+  ];
 }
 
 function describeShared(report: SharedJournalReport, dir: string | undefined): string[] {

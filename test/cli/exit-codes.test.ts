@@ -5,6 +5,7 @@ import { EXIT, exitCodeFor } from '../../src/cli/exit-codes.js';
 import { ERROR_ADVICE, type ErrorCode, RekindleError } from '../../src/core/errors.js';
 import { openMemory } from '../../src/memory/open-memory.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { HOSTILE, OBEYED } from './cli-batch.js';
 import {
   CLI_TIMEOUT_MS,
   conversation,
@@ -49,6 +50,33 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
       'repair-history',
     ])
       expect(help.stdout).toContain(`  ${command} `);
+  });
+
+  it('2 for arguments that hold escapes, which are shown and not obeyed', async () => {
+    const [command, option, value] = await Promise.all([
+      runCliProcess([HOSTILE]),
+      runCliProcess(['list', `--${HOSTILE}`]),
+      runCliProcess(['workspace', 'history', 'k', '--limit', HOSTILE, '--dir', dir]),
+    ]);
+    for (const { code, stderr } of [command, option, value]) {
+      expect(code).toBe(2);
+      expect(stderr).not.toMatch(OBEYED);
+      expect(stderr).toContain('\\u001b]0;title\\u0007');
+    }
+  });
+
+  it('an error whose advice points to details, with these below it', async () => {
+    const all = await runCliProcess(['workspace', 'history', 'k', '--limit', 'x', '--dir', dir]);
+    expect(all.stderr.split('\n').slice(1)).toEqual([
+      'Correct the argument named in `details`; nothing was written.',
+      '  details.argument: "--limit"',
+      '  details.given: "x"',
+      '',
+    ]);
+    const port = await runCliProcess(['serve', '--port', '99999', '--dir', dir]);
+    expect(port).toMatchObject({ code: 2, stdout: '' });
+    expect(port.stderr).toContain('--port has to be a whole number from 0 to 65535, not "99999".');
+    expect(port.stderr).toContain('  details.argument: "--port"\n');
   });
 
   it('2 for a group of commands alone, with its commands, and for an argument that is missing', async () => {

@@ -23,7 +23,9 @@ describe('a document of the project', { timeout: CLI_TIMEOUT_MS }, () => {
       const begun = await run('state', 'init', 'plan');
       expect(begun).toMatchObject({ code: 0, stderr: '' });
       for (const file of FILES) expect(begun.stdout).toContain(`wrote ${path.join(cwd, 'rekindle', file)}\n`);
-      expect(begun.stdout).toContain('began state/plan.json\nNext: rekindle migrate --dry-run');
+      expect(begun.stdout).toContain(
+        'began state/plan.json\nNext: rekindle migrate --dry-run --definitions rekindle',
+      );
       expect((await fs.readdir(path.join(cwd, 'rekindle'))).sort()).toEqual(FILES);
       const stored = path.join(cwd, 'memory', 'state', 'plan.json');
       expect(JSON.parse(await fs.readFile(stored, 'utf8'))).toMatchObject({ schema_version: 1, goal: '' });
@@ -32,8 +34,8 @@ describe('a document of the project', { timeout: CLI_TIMEOUT_MS }, () => {
       const [again, dry, dryJson, first, bad] = await runCliBatch(
         [
           ['state', 'init', 'plan'],
-          ['migrate', '--dry-run'],
-          ['migrate', '--dry-run', '--json'],
+          ['migrate', '--dry-run', '--definitions', 'rekindle'],
+          ['migrate', '--dry-run', '--json', '--definitions', 'rekindle'],
           ['migrate', '--to', '1'],
           ['migrate', '--to', 'one'],
         ],
@@ -79,7 +81,7 @@ describe('documents that fail', { timeout: CLI_TIMEOUT_MS }, () => {
       await fs.mkdir(path.join(cwd, 'rekindle'));
       await fs.writeFile(path.join(cwd, 'rekindle', 'agent_state.state.mjs'), OWN_AGENT_STATE);
 
-      const dry = await runCli(['migrate', '--dry-run'], { cwd });
+      const dry = await runCli(['migrate', '--dry-run', '--definitions', 'rekindle'], { cwd });
       expect(dry).toMatchObject({ code: 1, stderr: '' });
       expect(dry.stdout).toContain('agent_state.bad: would fail. ');
       const made = await runCli(['migrate', '--json'], { cwd });

@@ -320,6 +320,49 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(nowhere.stderr).toContain(`${path.join(cwd, 'nowhere')} cannot be listed.`);
     }));
 
+  it('of the current folder are run by no command that only looks, unless they are named', () =>
+    inFolder(async (cwd) => {
+      const marker = path.join(cwd, 'loaded');
+      const folder = path.join(cwd, 'rekindle');
+      await fs.mkdir(folder);
+      const evil = `import fs from 'node:fs'; fs.writeFileSync(${JSON.stringify(marker)}, '');`;
+      const names = ['agent_state', 'evil'];
+      for (const name of names) {
+        const text = `${evil} export default { name: '${name}', schema: {}, migrations: [] };`;
+        await fs.writeFile(path.join(folder, `${name}.state.mjs`), text);
+        await edit(path.join(cwd, 'memory'), name, '{"schema_version":1}');
+      }
+      const [list, json, dry, ...others] = await runCliBatch(
+        [
+          ['state', 'list'],
+          ['state', 'list', '--json'],
+          ['migrate', '--dry-run'],
+          ['state', 'show', 'evil'],
+          ['state', 'history', 'agent_state'],
+          ['state', 'diff', 'evil', '1', '2'],
+          ['state', 'validate', 'evil'],
+        ],
+        { cwd },
+      );
+      const files = 'rekindle/agent_state.state.mjs, rekindle/evil.state.mjs';
+      expect(
+        rowsOf(list)
+          .slice(1)
+          .map((row) => row.at(-1)),
+      ).toEqual(['no definition', 'no definition']);
+      for (const { stdout } of [list, dry])
+        expect(stdout).toContain(`${files}. To run: --definitions rekindle\n`);
+      expect(jsonOf(json)).toMatchObject({ notRun: names });
+      expect(dry.stdout).toContain('evil: no definition is known. It stays.\n');
+      for (const { code, stderr } of others) {
+        expect(code).toBe(2);
+        expect(stderr).toContain('To run: --definitions rekindle');
+      }
+      await expect(fs.access(marker)).rejects.toThrow('ENOENT');
+      await runCli(['state', 'list', '--definitions', 'rekindle'], { cwd });
+      await fs.access(marker);
+    }));
+
   it('nothing is ever loaded from the folder of the data', () =>
     inFolder(async (cwd) => {
       const dir = path.join(cwd, 'memory');

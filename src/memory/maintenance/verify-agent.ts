@@ -3,25 +3,17 @@
  *
  * Beyond checksums it checks the promise itself: the context from the cache equals the context rebuilt without it.
  */
-import { canonicalJson } from '../../core/canonical-json.js';
-import { isRekindleError, messageOf } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import { checkHistory } from '../../messages/legality/history.js';
 import type { Message } from '../../messages/message.js';
-import { messageToJson } from '../../messages/message-serializer.js';
 import { checkJournal, isHarmful } from '../../storage/journal-check.js';
 import type { JournalDamage, StorageBackend } from '../../storage/ports.js';
 import { countUnknown, type UnknownTraces, unknownKindOf } from '../models/journal-header.js';
 import { tryTraceFromJson } from '../models/trace-serializer.js';
-import { openMemory } from '../open-memory.js';
 import { withTextId } from '../restore/foreign-call-ids.js';
 import type { RestoreReport } from '../restore/restore-report.js';
-import {
-  WorkingContextSnapshotBootstrapOptions,
-  WorkingContextSnapshotBootstrapper,
-} from '../restore/working-context-snapshot-bootstrapper.js';
 import { MEMORY_JOURNALS, type MemoryJournalName } from '../store/memory-store.js';
 import { LEDGER_EVENTS } from '../store/tool-call-ledger.js';
+import { lookAtContext } from './look-at-context.js';
 
 export interface JournalVerdict {
   readonly name: MemoryJournalName;
@@ -47,6 +39,8 @@ export interface VerifyReport {
   readonly restore: RestoreReport | null;
   /** False when cache and rebuild differ; null when there was nothing to compare. */
   readonly cacheEqualsRebuild: boolean | null;
+  /** The agent went on at every look, so that cache and rebuild were of different moments: nothing could be compared. */
+  readonly isAtWork: boolean;
   /** What is wrong, in words. Empty when all is well. */
   readonly problems: readonly string[];
 }
@@ -63,15 +57,12 @@ export async function verifyAgent(
   const journals: JournalVerdict[] = [];
   for (const name of MEMORY_JOURNALS) journals.push(await verifyJournal(backend, agentId, name, onProgress));
   const problems = journals.flatMap(journalProblems);
-  const restored = await restoreDry(backend, agentId, false).catch((thrown: unknown) =>
-    failure(problems, thrown),
-  );
+  const context = await lookAtContext(backend, agentId);
+  const { restored, cacheEqualsRebuild, isAtWork } = context;
   const artifacts = await verifyArtifacts(backend, agentId, restored?.messages ?? [], onProgress);
   if (artifacts.damaged.length > 0) problems.push(`${artifacts.damaged.length} artifacts are damaged`);
   if (artifacts.missing.length > 0) problems.push(`${artifacts.missing.length} artifacts are missing`);
-  const cacheEqualsRebuild = restored ? await compareWithRebuild(backend, agentId, restored) : null;
-  if (cacheEqualsRebuild === false) problems.push('the cache and a rebuild give different contexts');
-  if (restored) problems.push(...contextProblems(restored));
+  problems.push(...context.problems);
   return {
     agentId,
     ok: problems.length === 0,
@@ -79,6 +70,7 @@ export async function verifyAgent(
     artifacts,
     restore: restored?.report ?? null,
     cacheEqualsRebuild,
+    isAtWork,
     problems,
   };
 }
@@ -116,53 +108,6 @@ function journalProblems(journal: JournalVerdict): string[] {
     problems.push(
       `${journal.name} has ${count} rows of an unknown kind, ${type}, from record ${seq} on: a newer release may know it`,
     );
-  return problems;
-}
-
-interface Restored {
-  readonly report: RestoreReport;
-  readonly messages: readonly Message[];
-}
-
-async function restoreDry(backend: StorageBackend, agentId: string, ignoreCache: boolean): Promise<Restored> {
-  const opened = await openMemory(backend, agentId, { readOnly: true, compaction: null });
-  try {
-    const options = new WorkingContextSnapshotBootstrapOptions({ ignoreCache });
-    const report = await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, null, options);
-    return { report, messages: opened.memory.getWorkingContextMessages() };
-  } finally {
-    await opened.close();
-  }
-}
-
-function failure(problems: string[], thrown: unknown): null {
-  problems.push(isRekindleError(thrown) ? `${thrown.code}: ${thrown.message}` : messageOf(thrown));
-  return null;
-}
-
-async function compareWithRebuild(
-  backend: StorageBackend,
-  agentId: string,
-  restored: Restored,
-): Promise<boolean | null> {
-  if (!restored.report.source.startsWith('cache') || restored.report.damage.length > 0) return null;
-  const rebuilt = await restoreDry(backend, agentId, true);
-  return textOf(restored.messages) === textOf(rebuilt.messages);
-}
-
-function textOf(messages: readonly Message[]): string {
-  return messages.map((message) => canonicalJson(messageToJson(message))).join('\n');
-}
-
-function contextProblems({ report, messages }: Restored): string[] {
-  const problems: string[] = [];
-  const refused = report.cacheRefused;
-  if (refused && refused.reason !== 'missing')
-    problems.push(`the cache is ${refused.reason}: ${refused.detail}`);
-  if (report.damage.some((item) => item.reason === 'records-missing'))
-    problems.push('the journal lost records');
-  const [violation] = checkHistory(messages);
-  if (violation) problems.push(`the context breaks ${violation.rule} at message ${violation.messageIndex}`);
   return problems;
 }
 
