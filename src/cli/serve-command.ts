@@ -41,7 +41,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
   const stopped = untilStopped();
   const fromEnvironment = process.env['REKINDLE_TOKEN'];
   const token: ServerToken = fromEnvironment
-    ? { token: fromEnvironment, isNew: false }
+    ? { token: fromEnvironment, isNew: false, isStored: false }
     : await loadServerToken(context.storage);
   const server = await startServer({
     backend: context.storage,
@@ -63,15 +63,19 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
 function announce(
   context: CommandContext,
   server: RunningServer,
-  { token, isNew }: ServerToken,
+  { token, isNew, isStored }: ServerToken,
   isFromEnvironment: boolean,
 ): void {
   const dir = shownPath(context.storage.place);
   const file = path.join(dir, 'server', 'token.json');
-  const where = isFromEnvironment ? 'REKINDLE_TOKEN' : file;
+  const where = isFromEnvironment ? 'REKINDLE_TOKEN' : isStored ? file : null;
   const lines = [`Serving ${dir} at ${server.url}`];
   if (isNew) lines.push(`Token, shown this once: ${token}`, `Open the page: ${server.url}/#token=${token}`);
-  lines.push(`The token is in ${where}. Ctrl-C stops the server.`);
+  lines.push(
+    where === null
+      ? `Nothing can be written in ${dir}: this is for reading, and the token ends with the server. Ctrl-C stops it.`
+      : `The token is in ${where}. Ctrl-C stops the server.`,
+  );
   if (!/^http:\/\/(?:127\.|localhost|\[::1\])/.test(server.url))
     lines.push('Other machines can reach it, and nothing is encrypted: put a proxy with TLS before it.');
   const value = {

@@ -18,7 +18,7 @@ describe.skipIf(process.platform === 'win32')('the file of the token', () => {
   it('is made for its owner alone, and read again', async () => {
     const { storage, token, file } = await stored();
     expect((await fs.stat(file)).mode & 0o777).toBe(0o600);
-    expect(await loadServerToken(storage)).toEqual({ token, isNew: false });
+    expect(await loadServerToken(storage)).toEqual({ token, isNew: false, isStored: true });
   });
 
   it.each([0o666, 0o644, 0o620])('is refused with mode %o, with what to do', async (mode) => {

@@ -11,7 +11,12 @@ export interface ServerToken {
   readonly token: string;
   /** True when it was made just now: show it, it is not shown again. */
   readonly isNew: boolean;
+  /** False on a disk that only reads: the token holds for this process, and the next one makes another. */
+  readonly isStored: boolean;
 }
+
+/** What a disk says that takes no writes at all; a full one may be mended in a moment. */
+const READ_ONLY: readonly unknown[] = ['EROFS', 'EACCES', 'EPERM'];
 
 /** The stored token, or a new one. @throws DOCUMENT_DAMAGED; PATH_REFUSED for a file that others can read or change, or another user's */
 export async function loadServerToken(backend: StorageBackend): Promise<ServerToken> {
@@ -21,14 +26,17 @@ export async function loadServerToken(backend: StorageBackend): Promise<ServerTo
     const token = randomBytes(24).toString('base64url');
     try {
       await backend.documents.write(NAME, { token }, { ifVersion: null });
-      return { token, isNew: true };
+      return { token, isNew: true, isStored: true };
     } catch (thrown) {
+      if (isRekindleError(thrown, 'STORAGE_FAILED') && READ_ONLY.includes(thrown.details['errno']))
+        return { token, isNew: true, isStored: false };
       if (!isRekindleError(thrown, 'DOCUMENT_CONFLICT')) throw thrown;
       return loadServerToken(backend); // another server was a moment faster
     }
   }
   const token = isJsonObject(stored.value) ? stored.value['token'] : undefined;
-  if (typeof token === 'string' && token.length >= TOKEN_LENGTH_MIN) return { token, isNew: false };
+  if (typeof token === 'string' && token.length >= TOKEN_LENGTH_MIN)
+    return { token, isNew: false, isStored: true };
   throw new RekindleError('DOCUMENT_DAMAGED', `${NAME.join('/')} holds no token.`, {
     details: { name: NAME },
   });
