@@ -69,6 +69,7 @@ describe.concurrent('verify and repair', { timeout: CLI_TIMEOUT_MS }, () => {
         'artifacts',
         'restore',
         'cacheEqualsRebuild',
+        'isAtWork',
         'problems',
       ]);
     }),
