@@ -47,6 +47,7 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
       'state',
       'migrate',
       'workspace',
+      'session',
       'repair-history',
     ])
       expect(help.stdout).toContain(`  ${command} `);
