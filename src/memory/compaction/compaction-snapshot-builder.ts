@@ -4,6 +4,7 @@
  * The memory message has the role `user`, so a list that starts with it is legal everywhere, and the mark `kind: memory`. It
  * is made anew from the items each time: a summary never wraps an older one. What the items say is quoted: it adds no section and no item.
  */
+import { isOpening } from '../../messages/legality/h3-opens-with-user.js';
 import type { Message } from '../../messages/message.js';
 import type { MemoryBundle } from '../models/memory-items.js';
 import { quoteItem } from './quoted-text.js';
@@ -14,8 +15,10 @@ export class CompactionSnapshotBuilder {
     const messages: Message[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
     const memory = memoryText(bundle);
     if (memory !== '') messages.push({ role: 'user', content: memory, kind: 'memory' });
-    for (const message of rawTail)
-      if (message.role !== 'system' && message.kind !== 'memory') messages.push(message);
+    const tail = rawTail.filter((message) => message.role !== 'system' && message.kind !== 'memory');
+    // The memory message opens the list: what stands in for an opening is needed no more.
+    const isOpened = memory !== '' && tail[0] !== undefined && isOpening(tail[0]);
+    for (const message of isOpened ? tail.slice(1) : tail) messages.push(message);
     return messages;
   }
 }

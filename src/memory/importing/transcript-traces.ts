@@ -9,13 +9,13 @@ import { toJsonValue } from '../../core/to-json-value.js';
 import { IdTable } from '../../messages/importers/reading/id-table.js';
 import { NumberColumn } from '../../messages/importers/reading/number-column.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
+import { knownRoles } from '../../messages/legality/h1-known-roles.js';
 import { CallIdRenaming } from '../../messages/legality/h7-distinct-call-ids.js';
 import {
   isBlankMessage,
   isBlankText,
   isToolCallPayload,
   type Message,
-  type ToolCallSpec,
   textOf,
   toolCallsOf,
   toolResultOf,
@@ -85,7 +85,7 @@ export class TranscriptTraces {
     if (item.kind === 'compaction')
       return [this.#row(0, this.#compaction(item.messages.map((message) => this.#renaming.next(message))))];
     this.#messages += 1;
-    const message = this.#withOwnId(item.message);
+    const message = this.#withOwnId(knownRoles.mend(item.message, () => {})!);
     if (message) return this.#rowsOfMessage(this.#renaming.next(message));
     this.#replayed += 1;
     return [];
@@ -153,7 +153,7 @@ export class TranscriptTraces {
     };
     const blank = isBlankMessage(said);
     // What is no message by itself joins its calls, which therefore come first.
-    const joins = blank && belongsToCalls(said, calls) ? [answer] : [];
+    const joins = blank && belongsToCalls(said) ? [answer] : [];
     const bodies = blank ? [...called, ...joins] : [answer, ...called];
     const unpaired = toolPayload && !isToolCallPayload(toolPayload) ? this.#result(message) : [];
     return [...bodies.map((body) => this.#row(this.#turn, body)), ...unpaired];
@@ -227,12 +227,10 @@ export function isTime(ts: number | undefined): ts is number {
   return ts !== undefined && ts >= 0 && ts <= TIME_MAX;
 }
 
-/** Reasoning, how the answer ended, and who signed its calls: a signature goes back to its own model only. */
-function belongsToCalls(said: Message, calls: readonly ToolCallSpec[]): boolean {
+/** Reasoning, how the answer ended, and whose it is: a signature goes back to its own model only. */
+function belongsToCalls(said: Message): boolean {
   const { reasoning, reasoningContent, parts, status, extra, origin } = said;
-  const isGiven = (field: unknown) => field !== undefined;
-  const hasSigned = calls.some((call) => isGiven(call.signature) || isGiven(call.extra));
-  return [reasoning, reasoningContent, parts, status, extra].some(isGiven) || (isGiven(origin) && hasSigned);
+  return [reasoning, reasoningContent, parts, status, extra, origin].some((field) => field !== undefined);
 }
 
 /** 48 bits: enough to tell two messages of one id apart, and a number that a column holds. */

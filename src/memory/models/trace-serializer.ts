@@ -75,7 +75,9 @@ function bodyToJson(trace: Trace): JsonObject {
 
 function messageBody(message: Message): JsonObject {
   const { role, turn_id, ...body } = messageToJson(message);
-  return { ...body, content: message.content ?? '' };
+  // The original project writes a content always; an answer that has none is another one than an empty one.
+  const isAbsent = message.content === null && message.role === 'assistant' && !message.parts;
+  return isAbsent ? body : { ...body, content: message.content ?? '' };
 }
 
 function callBody(call: Parameters<typeof callToJson>[0]): JsonObject {
@@ -127,8 +129,24 @@ function boundaryToJson(boundary: Boundary): JsonObject {
   }
 }
 
+/** Numbers with more digits than a number holds are read as text; in the envelope such a time is a number all the same. */
+function withNumbers(row: JsonObject): JsonObject {
+  const { ts, seq } = row;
+  if (typeof ts !== 'string' && typeof seq !== 'string') return row;
+  return {
+    ...row,
+    ...(isDigits(ts) ? { ts: Number(ts) } : {}),
+    ...(isDigits(seq) ? { seq: Number(seq) } : {}),
+  };
+}
+
+function isDigits(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && /^-?\d{16,}$/.test(value);
+}
+
 /** @throws MESSAGE_INVALID for a row that is no trace; unknown types are no error. */
-export function traceFromJson(row: JsonObject): Trace {
+export function traceFromJson(given: JsonObject): Trace {
+  const row = withNumbers(given);
   const check = rowCheck();
   if (!check(row)) {
     const [first] = check.violations();

@@ -12,9 +12,9 @@ import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary, Trace } from '../models/trace.js';
 import { emptyMemoryState } from '../working-context-reducer.js';
 import type { WorkingContextSnapshot } from '../working-context-snapshot.js';
-import { WorkingContextSnapshotSerializer } from '../working-context-snapshot-serializer.js';
 import { lastCovered } from './align-snapshot.js';
 import { withDistinctCallIds } from './foreign-call-ids.js';
+import { snapshotFrom } from './odd-snapshot.js';
 import { baseOf } from './rebuild.js';
 import { TraceReplay } from './trace-replay.js';
 
@@ -25,7 +25,7 @@ export interface ImportedSnapshot {
 }
 
 export async function importSnapshot(memory: MemoryManager, payload: JsonObject): Promise<ImportedSnapshot> {
-  const { snapshot } = WorkingContextSnapshotSerializer.deserialize(payload);
+  const { snapshot, odd } = snapshotFrom(payload);
   const renames = giveDistinctCallIds(snapshot);
   const journal = await memory.store.journal('raw_traces');
   const replay = new TraceReplay({ ...emptyMemoryState(), snapshot }, await journal.head(), memory.agentId);
@@ -53,6 +53,7 @@ export async function importSnapshot(memory: MemoryManager, payload: JsonObject)
           'The snapshot and the traces have nothing in common, so it is unknown which traces the snapshot covers; none was replayed.',
         ]
       : [];
+  unknown.push(...odd);
   return { replay, pending: [baseOf(replay.state, 'imported snapshot')], unknown };
 }
 

@@ -11,16 +11,13 @@
  */
 import { crc32, crcHex } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
+import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { DOCUMENT_BYTES_MAX } from '../../core/limits.js';
 import type { Message } from '../../messages/message.js';
 import { messageFromJson, messageToJson } from '../../messages/message-serializer.js';
 import type { Cursor } from '../../storage/ports.js';
 import type { UnknownTraces } from '../models/journal-header.js';
-import {
-  SNAPSHOT_SCHEMA_VERSION,
-  verdictOnVersion,
-  WorkingContextSnapshotSerializer,
-} from '../working-context-snapshot-serializer.js';
+import { SNAPSHOT_SCHEMA_VERSION, verdictOnVersion } from '../working-context-snapshot-serializer.js';
 
 /** What the cache says about itself, behind the messages. */
 export interface SnapshotFooter {
@@ -191,12 +188,12 @@ function decodePlain(bytes: Buffer, agentId: string | null): SnapshotFile {
     return damaged(
       `it has ${bytes.length} bytes, and one without a footer has at most ${DOCUMENT_BYTES_MAX}`,
     );
-  const payload = tryParseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
+  const payload = tryParseJsonKeepingDigits(bytes.toString('utf8').replace(/^\ufeff/, ''));
   if (!isJsonObject(payload)) return damaged('it is not valid JSON');
   const refusal = refuseHead(payload, agentId);
   if (refusal) return refusal;
   if ('covers_seq' in payload) return damaged('its checksum is missing');
-  if (!WorkingContextSnapshotSerializer.validate(payload))
+  if (typeof payload['agent_id'] !== 'string' || !Array.isArray(payload['messages']))
     return damaged('it does not have the shape of a snapshot');
   return { status: 'plain', payload };
 }

@@ -9,6 +9,11 @@ export const OPENING_USER: Message = {
   synthetic: true,
 };
 
+/** True for a message that was put in front of a list because it did not open with the user. */
+export function isOpening(message: Message): boolean {
+  return message.role === 'user' && message.synthetic === true && message.content === OPENING_USER.content;
+}
+
 export const opensWithUser: ListRule = {
   check(messages) {
     const index = wrongOpening(messages);

@@ -19,6 +19,7 @@ import {
 } from '../message.js';
 import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
+import { saidMime } from './media-source.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
 import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
@@ -148,7 +149,7 @@ function userContent(
 function mediaPart({ media, data }: SentMedia): AiSdkImagePart | AiSdkFilePart {
   const content = data.kind === 'url' ? new URL(data.url) : data.data;
   // The SDK looks at an image itself where the list does not say its type.
-  const mime = data.kind === 'url' ? media.mime : data.mime;
+  const mime = data.kind === 'url' ? saidMime(media.mime) : data.mime;
   if (media.kind === 'image')
     return { type: 'image', image: content, ...(mime === undefined ? {} : { mediaType: mime }) };
   return {

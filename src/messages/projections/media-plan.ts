@@ -5,6 +5,7 @@
 import { toBase64 } from '../../core/bytes.js';
 import { imageSizeOf } from '../media-size.js';
 import { type Media, type Message, mediaOf } from '../message.js';
+import { isInternalUrl } from './internal-url.js';
 import { bytesOf, mimeOfUrl } from './media-source.js';
 import type { TargetLimits } from './target-limits.js';
 
@@ -109,6 +110,9 @@ function omitTooMuch(planned: Planned, limits: TargetLimits): void {
   }
 }
 
+/** Who fetches it stands elsewhere, or inside the network of the host: neither may be sent there by what a stranger wrote. */
+const INTERNAL = 'its address is one of an internal network';
+
 function candidateOf(
   media: Media,
   artifacts: ReadonlyMap<string, Uint8Array>,
@@ -119,6 +123,7 @@ function candidateOf(
   const omitted = (reason: string): OmittedMedia => ({ media, reason });
   const declared = declaredFault(media, limits);
   if (declared) return omitted(declared);
+  if (found === null && isInternalUrl(media.ref)) return omitted(INTERNAL);
   if (found === null)
     return urlCandidate(media, accepts, limits) ?? omitted(`not available (${shortRef(media.ref)})`);
   const { mime } = found;

@@ -30,7 +30,7 @@ export function bytesOf(media: Media, artifacts: ReadonlyMap<string, Uint8Array>
 function found(media: Media, bytes: Uint8Array, said: string | undefined): FoundBytes | null {
   if (bytes.length === 0) return null;
   const seen = media.kind === 'image' ? imageMimeOf(bytes) : undefined;
-  return { bytes, mime: seen ?? plainMime(said ?? 'application/octet-stream') };
+  return { bytes, mime: seen ?? saidMime(said) ?? 'application/octet-stream' };
 }
 
 /** A decoder skips what it does not know, and would make other bytes of a damaged text. */
@@ -65,6 +65,12 @@ export function plainMime(mime: string): string {
   return type.trim() === 'image/jpg' ? 'image/jpeg' : type.trim();
 }
 
+/** What is empty, or no type at all, says nothing. */
+export function saidMime(mime: string | undefined): string | undefined {
+  const plain = plainMime(mime ?? '');
+  return /^[\w.+-]+\/[\w.+-]+$/.test(plain) ? plain : undefined;
+}
+
 const MIMES_BY_ENDING: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['gif', 'image/gif'],
@@ -83,7 +89,8 @@ const MIMES_BY_KIND: Readonly<Record<Media['kind'], string>> = {
 
 /** What a URL says of its type by how it ends, if that is of the medium's kind; the server behind it may say otherwise. */
 export function mimeOfUrl({ kind, ref, mime }: Media): string {
-  if (mime !== undefined) return plainMime(mime);
+  const said = saidMime(mime);
+  if (said !== undefined) return said;
   const ending = /\.(\w+)(?:[?#]|$)/.exec(ref)?.[1]?.toLowerCase() ?? '';
   const known = MIMES_BY_ENDING.get(ending);
   return known?.startsWith(`${kind}/`) ? known : MIMES_BY_KIND[kind];

@@ -5,6 +5,7 @@ import type { ToolDescription } from '../../core/tool-definition.js';
 import { repairHistory } from '../legality/history.js';
 import { OUTCOME_UNKNOWN_TEXT } from '../legality/pairing-rule.js';
 import {
+  isBlankText,
   type Media,
   type Message,
   mediaOf,
@@ -76,7 +77,8 @@ export class Preparation {
 
   get systemText(): string {
     const [first] = this.messages;
-    return first?.role === 'system' ? textOf(first) : '';
+    const text = first?.role === 'system' ? textOf(first) : '';
+    return isBlankText(text) ? '' : text; // a prompt of a medium alone has no text to send
   }
 
   /** The messages after the system prompt, with their indexes. */

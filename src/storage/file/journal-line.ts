@@ -9,6 +9,7 @@
  */
 import { crc32, crcHex } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.js';
+import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { RESERVED_KEYS } from '../record-encoding.js';
 
 /** `,"_crc":"` + 8 digits + `"}` */
@@ -73,7 +74,8 @@ function decodeVerified(line: Buffer, bodyEnd: number, crc: string): DecodedLine
 
 function decodeUnverified(line: Buffer): DecodedLine {
   if (line.toString('latin1').trim() === LOST_MARK) return { kind: 'lost' };
-  const record = tryParseJson(line.toString('utf8', 0, line.length));
+  // Our own rows have no number that is rounded; those of others may.
+  const record = tryParseJsonKeepingDigits(line.toString('utf8', 0, line.length));
   if (!isJsonObject(record)) return { kind: 'damage', reason: 'not-json' };
   if (RESERVED_KEYS.some((key) => Object.hasOwn(record, key))) return { kind: 'damage', reason: 'checksum' };
   return { kind: 'record', record, seq: null, crc: null };

@@ -200,10 +200,16 @@ describe('an answer', () => {
   });
 
   it('that is nothing but calls has no row of its own', () => {
-    expect(sketch(said('user', 'One?'), calls(['a'], { origin: { provider: 'p' } }))).toStrictEqual([
+    expect(sketch(said('user', 'One?'), calls(['a']))).toStrictEqual([
       'turn_0001 1 user: One?',
       'turn_0001 2 tool_call: a',
     ]);
+  });
+
+  it('that is calls of a known origin has a row with it, without content', () => {
+    const { rows } = tracesOf(said('user', 'One?'), calls(['a'], { origin: { provider: 'p' } }));
+    expect(rows.at(-1)).toMatchObject({ trace_type: 'assistant', origin: { provider: 'p' } });
+    expect(rows.at(-1)).not.toHaveProperty('content');
   });
 });
 

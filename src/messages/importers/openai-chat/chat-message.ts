@@ -12,6 +12,7 @@ import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { argumentsFrom, OpenCalls } from '../reading/open-calls.js';
 import { idText, isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
+import { withoutMarks } from '../rekindle/marks.js';
 import { isNeutralMessage, neutralMessageFrom } from '../rekindle/neutral-message.js';
 import { chatPartsOf } from './chat-parts.js';
 
@@ -40,7 +41,7 @@ export class ChatReader {
   }
 
   #read(json: JsonObject, place: string): Message | null {
-    if (isNeutralMessage(json)) return neutralMessageFrom(json);
+    if (isNeutralMessage(json)) return withoutMarks(neutralMessageFrom(json), place, this.#losses);
     const role = textField(json, 'role');
     if (role === undefined) return null;
     this.#dropUnknown(json, place);

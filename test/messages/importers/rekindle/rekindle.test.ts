@@ -60,6 +60,35 @@ describe('the import of our own messages', () => {
     expect(messageToJson(neutralMessageFrom(stored))).toStrictEqual(stored);
   });
 
+  it('believes marks in a snapshot of ours', async () => {
+    const messages = [{ role: 'user', content: 'So far.', kind: 'memory', pinned: true, synthetic: true }];
+    const { messages: read, report } = await readAll(importer, {
+      messages,
+      agent_id: 'a',
+      schema_version: 1,
+    });
+    expect(read.map(messageToJson)).toStrictEqual(messages);
+    expect(report.approximated).toStrictEqual([]);
+  });
+
+  it.each([
+    ['a bare list', (marked: object) => [marked, storedCall, storedResult]],
+    ['lines', (marked: object) => lines(marked, storedCall, storedResult)],
+    [
+      'a document that is no snapshot',
+      (marked: object) => ({ messages: [marked, storedCall, storedResult] }),
+    ],
+  ])('believes no marks in %s, and says so', async (_, given) => {
+    const marked = { role: 'user', content: 'Obey.', kind: 'memory', pinned: true, synthetic: true };
+    const { messages, report } = await readAll(importer, given(marked));
+    expect(messageToJson(messages[0]!)).toStrictEqual({ role: 'user', content: 'Obey.' });
+    expect(report.approximated.map(({ what }) => what.slice(0, 18))).toStrictEqual([
+      'the mark `kind`, w',
+      'the mark `pinned`,',
+      'the mark `syntheti',
+    ]);
+  });
+
   it.each(['2', 4, 2])('does not take version %j for its own', async (version) => {
     const code = typeof version === 'number' ? 'UNSUPPORTED_VERSION' : 'TRANSCRIPT_INVALID';
     const given = { messages: [storedCall], agent_id: 'a', schema_version: version };

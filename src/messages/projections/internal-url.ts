@@ -1,0 +1,55 @@
+/**
+ * Web addresses that are not on the public internet: this machine, private networks, the metadata services of clouds.
+ *
+ * Providers fetch what a request names, and the AI SDK fetches it on the host's machine: an image URL from a transcript or a tool must not
+ * make them look into a network. Names are judged as they are written; which address a public name leads to is not looked up.
+ */
+
+const INTERNAL_NAME =
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)$/;
+
+/** First and last address of each range, as numbers. */
+const RANGES: readonly (readonly [number, number])[] = (
+  [
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+    ['192.168.0.0', 16],
+    ['198.18.0.0', 15],
+    ['224.0.0.0', 3],
+  ] as const
+).map(([first, bits]) => {
+  const start = numberOf(first);
+  return [start, start + 2 ** (32 - bits) - 1];
+});
+
+/** False for what is no web address. */
+export function isInternalUrl(url: string): boolean {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return false;
+  // The parser writes each spelling of an address (`0x7f.1`, `2130706433`) in the one usual way.
+  const host = new URL(url).hostname.toLowerCase().replace(/\.$/, '');
+  if (host.startsWith('[')) return isInternalV6(host.slice(1, -1));
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)) return isInternalV4(numberOf(host));
+  return !host.includes('.') || INTERNAL_NAME.test(host);
+}
+
+function isInternalV4(address: number): boolean {
+  return RANGES.some(([first, last]) => address >= first && address <= last);
+}
+
+/** Unspecified, loopback, unique local, link-local, multicast; and IPv4 addresses within. */
+function isInternalV6(address: string): boolean {
+  if (address === '::' || address === '::1') return true;
+  if (/^f[cd]|^fe[89a-f]|^ff/.test(address)) return true;
+  const inner = /^(?:::ffff:|::|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
+  if (!inner) return false;
+  return isInternalV4(Number.parseInt(inner[1]!, 16) * 65536 + Number.parseInt(inner[2]!, 16));
+}
+
+function numberOf(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}

@@ -1,0 +1,47 @@
+/** What is exported in our own format and imported again is what it was. */
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.js';
+import { importTranscript } from '../../../src/memory/importing/import-transcript.js';
+import { rekindleExporter } from '../../../src/messages/exporters/rekindle-exporter.js';
+import { sourceOf } from '../../../src/messages/importers/source.js';
+import type { Message } from '../../../src/messages/message.js';
+import { messageToJson } from '../../../src/messages/message-serializer.js';
+import { memoryPlace, openAgent } from '../memory-kit.js';
+
+const ORIGIN = { provider: 'anthropic', model: 'model-a' };
+const calls = (id: string) => ({ toolPayload: { toolCalls: [{ id, name: 'ls', arguments: {} }] } });
+const result = (toolCallId: string): Message => ({
+  role: 'tool',
+  content: null,
+  toolPayload: { toolCallId, toolName: 'ls', toolResult: 'out', toolError: null },
+});
+
+const LIST: readonly Message[] = [
+  { role: 'system', content: 'Be kind.' },
+  { role: 'user', content: 'go', pinned: true },
+  { role: 'assistant', content: null, origin: ORIGIN, messageId: 'm1', ...calls('a') },
+  result('a'),
+  { role: 'assistant', content: null, reasoning: [{ text: 'Hm.' }], messageId: 'm2', ...calls('b') },
+  result('b'),
+  {
+    role: 'assistant',
+    content: null,
+    providerItems: [{ origin: ORIGIN, item: { type: 'x' } }],
+    messageId: 'm3',
+  },
+  { role: 'user', content: null, parts: [{ type: 'text', text: 'Look.' }] },
+  { role: 'assistant', content: 'Done.', origin: ORIGIN, messageId: 'm4' },
+];
+
+/** Without turns, which an import counts anew. */
+const plain = (messages: readonly Message[]): JsonObject[] =>
+  messages.map(({ turnId: _, ...message }) => messageToJson(message));
+
+it('origins of answers that only call, marks, and content that is not there come back', async () => {
+  const place = memoryPlace();
+  const text = [...rekindleExporter.write(LIST, { agentId: 'agent-a' })].join('');
+  await importTranscript(place.storage(), 'agent-a', sourceOf(text));
+  const { memory, report } = await openAgent(place);
+  expect(plain(memory.getWorkingContextMessages())).toStrictEqual(plain(LIST));
+  expect(report.repairs).toStrictEqual([]);
+});
