@@ -11,6 +11,7 @@ import { NumberColumn } from '../../messages/importers/reading/number-column.js'
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
 import { knownRoles } from '../../messages/legality/h1-known-roles.js';
 import { CallIdRenaming } from '../../messages/legality/h7-distinct-call-ids.js';
+import { inTheirRoles } from '../../messages/legality/payloads-in-their-roles.js';
 import {
   isBlankMessage,
   isBlankText,
@@ -85,8 +86,11 @@ export class TranscriptTraces {
     if (item.kind === 'compaction')
       return [this.#row(0, this.#compaction(item.messages.map((message) => this.#renaming.next(message))))];
     this.#messages += 1;
-    const message = this.#withOwnId(knownRoles.mend(item.message, () => {})!);
-    if (message) return this.#rowsOfMessage(this.#renaming.next(message));
+    const message = this.#withOwnId(item.message);
+    if (message)
+      return inTheirRoles(message).flatMap((part) =>
+        this.#rowsOfMessage(this.#renaming.next(knownRoles.mend(part, () => {})!)),
+      );
     this.#replayed += 1;
     return [];
   }

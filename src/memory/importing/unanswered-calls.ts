@@ -7,7 +7,10 @@ export class UnansweredCalls {
   /** By call id, the newest last: tools use ids again. */
   readonly #waiting = new Map<string, LedgerCall[]>();
 
-  add({ id, name }: ToolCallSpec, turnId: string): void {
+  /** Under the ids that the rows have: half characters are no text. */
+  add(spec: ToolCallSpec, turnId: string): void {
+    const id = spec.id.toWellFormed();
+    const name = spec.name.toWellFormed();
     const call: LedgerCall = { callId: id, turnId, toolName: name };
     const waiting = this.#waiting.get(id);
     if (waiting) waiting.push(call);
@@ -15,7 +18,8 @@ export class UnansweredCalls {
   }
 
   /** The newest call of this id, which has its result now; undefined when none waits. */
-  answer(callId: string): LedgerCall | undefined {
+  answer(given: string): LedgerCall | undefined {
+    const callId = given.toWellFormed();
     const waiting = this.#waiting.get(callId);
     const newest = waiting?.pop();
     if (waiting?.length === 0) this.#waiting.delete(callId);

@@ -38,6 +38,11 @@ export const payloadsInTheirRoles: ListRule = {
   },
 };
 
+/** A message, or the messages that it becomes because its role has no such payload. */
+export function inTheirRoles(message: Message): Message[] {
+  return isForeign(message) ? apart(message) : [message];
+}
+
 function ownerOf(payload: NonNullable<Message['toolPayload']>): MessageRole {
   return isToolCallPayload(payload) ? 'assistant' : 'tool';
 }
