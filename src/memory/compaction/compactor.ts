@@ -31,7 +31,7 @@ export interface CompactorOptions {
   readonly summarizer: Summarizer;
   readonly retriever: MemoryRetriever;
   readonly counter: TokenCounter;
-  /** Items kept in the context. Defaults 3 and 20. */
+  /** Items kept in the context. Defaults: 3, or as many as fit where a request has to; and 20. */
   readonly maxEpisodic?: number;
   readonly maxSemantic?: number;
 }
@@ -51,6 +51,10 @@ export interface PlanContext {
 
 /** Share of the room that the memory message may take. */
 const MEMORY_SHARE = 0.25;
+/** Share of the memory message that one summary may take. */
+const ITEM_SHARE = 0.25;
+/** Summaries that are looked at where as many stay as fit. */
+const EPISODIC_MAX = 50;
 /** Fewer than most texts have, so that a memory message stays within its share. */
 const CHARS_A_TOKEN = 3;
 
@@ -79,7 +83,7 @@ export class Compactor {
       (stays[index] ? kept : going).push(message);
     }
     if (going.length === 0) return null;
-    const maxItemChars = Math.min(this.policy.maxItemChars, memoryChars(roomTokens));
+    const maxItemChars = this.#itemChars(roomTokens);
     const result = await this.#summarize(going, maxItemChars, context.signal);
     return this.#planFrom(context, result, going, [...kept, ...messages.slice(cut)]);
   }
@@ -95,6 +99,14 @@ export class Compactor {
       sizes.push(message.kind === 'memory' ? 0 : await this.counter.countMessages([message]));
     }
     return fillCut(messages, sizes, Math.floor(roomTokens * (1 - MEMORY_SHARE)));
+  }
+
+  /** Of the longest summary or fact. In a larger context it may be longer, and several fit still. */
+  #itemChars(roomTokens: number | undefined): number {
+    const { maxItemChars } = this.policy;
+    if (roomTokens === undefined) return maxItemChars;
+    const room = memoryChars(roomTokens);
+    return Math.min(room, Math.max(maxItemChars, Math.floor(room * ITEM_SHARE)));
   }
 
   async #summarize(
@@ -123,7 +135,7 @@ export class Compactor {
     turns: readonly Message[],
     tail: readonly Message[],
   ): Promise<CompactionPlan> {
-    const { maxItemChars } = this.policy;
+    const maxItemChars = this.#itemChars(context.roomTokens);
     const clip = (text: string) => text.slice(0, maxItemChars).toWellFormed();
     const turnIds = [...new Set(turns.map((message) => message.turnId).filter((id) => id !== undefined))];
     const episodic: EpisodicItem = {
@@ -158,7 +170,8 @@ export class Compactor {
     tail: readonly Message[],
     maxChars: number,
   ): Promise<Message[]> {
-    const { maxEpisodic = 3, maxSemantic = 20 } = this.#options;
+    const isFilled = maxChars !== Number.POSITIVE_INFINITY;
+    const { maxEpisodic = isFilled ? EPISODIC_MAX : 3, maxSemantic = 20 } = this.#options;
     const known = await this.#options.retriever.retrieve(Math.max(0, maxEpisodic - 1), maxSemantic);
     const facts = new Map([...known.semantic, ...semantic].map((item) => [item.fact, item]));
     const bundle = {

@@ -1,10 +1,12 @@
 /**
  * The offline summarizer, and the default: takes sentences from the turns themselves. Deterministic, needs no model, invents
- * nothing. Keeps each request, what the tools did, and how each turn ended.
+ * nothing. Keeps each request, what the tools did, and how each turn ended; then the work: files, commands with their outcome, errors
+ * that are not resolved, the plan, and names.
  */
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import { quoteName, quoteText } from './quoted-text.js';
 import type { CompactionResult, SemanticFact, Summarizer, SummarizerOptions } from './summarizer.js';
+import { workDigest } from './work-digest.js';
 
 const REQUEST_CHARS = 240;
 const ANSWER_CHARS = 320;
@@ -13,6 +15,10 @@ const NAME_CHARS = 128;
 const FACTS_MAX = 20;
 /** Room for the line that names the gap. */
 const GAP_CHARS = 48;
+/** Share of a summary that tells of files, commands, errors and names. */
+const WORK_SHARE = 0.5;
+/** In a shorter summary the turns need all the room. */
+const WORK_CHARS_MIN = 400;
 /** Sentences of the user that are meant to last. */
 const LASTING =
   /\b(remember|always|never|from now on|my name is|i am called|i prefer|i live in|call me|don't forget|do not forget)\b/i;
@@ -22,7 +28,11 @@ export class ExtractiveSummarizer implements Summarizer {
     const lines = groupByTurn(turns)
       .map(summarizeTurn)
       .filter((line) => line !== '');
-    return { episodicSummary: fitLines(lines, options.maxItemChars), semanticFacts: lastingFacts(turns) };
+    const { maxItemChars } = options;
+    const work =
+      maxItemChars < WORK_CHARS_MIN ? [] : workDigest(turns, Math.floor(maxItemChars * WORK_SHARE));
+    const said = fitLines(lines, maxItemChars - lengthOf(work));
+    return { episodicSummary: [said, ...work].join('\n'), semanticFacts: lastingFacts(turns) };
   }
 }
 

@@ -33,6 +33,7 @@ const SHAPES_OF_NAMES = [
   /^[0-9a-f]{7,40}$/, // a hash
   /^#\d+$/, // the number of an issue
 ];
+const LINE_BREAKS = /[\s\u2028\u2029]+/g;
 const NAME_CHARS_MIN = 4;
 const NAME_CHARS_MAX = 160;
 const COMMAND_CHARS_MAX = 200;
@@ -79,7 +80,8 @@ export function workDigest(messages: readonly Message[], maxChars: number): stri
 function sectionLine(label: string, items: readonly string[], maxChars: number): string | null {
   const taken: string[] = [];
   let room = maxChars - label.length - 24; // for the count of what is left out
-  for (const item of [...items].reverse()) {
+  for (const given of [...items].reverse()) {
+    const item = given.replace(LINE_BREAKS, ' '); // an item must not begin a line of its own
     if (item.length + 2 > room) continue;
     room -= item.length + 2;
     taken.push(item);
