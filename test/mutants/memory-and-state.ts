@@ -32,24 +32,21 @@ const manager = [
       [...MEMORY, 'test/property/restore-equals-live.test.ts'],
     ],
     [
-      'fenced-writer-saves-the-cache',
-      'await this.store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS });',
-      '',
-      [...MEMORY, 'test/agent/lease-lost.test.ts'],
-    ],
-    [
-      'reader-saves-the-cache',
-      'if (this.store.readOnly) return null;\n    try {',
-      'try {',
-      [...RESTORE, ...MEMORY],
-    ],
-    ['cache-hides-missing-items', 'await this.#compaction.flushItems();', '', ['test/memory/compaction']],
-    [
       'calls-not-checked',
       'assertCalls(calls);\n    await this.#log.append(turnId, callBodies(calls, messageId));',
       'await this.#log.append(turnId, callBodies(calls, messageId));',
     ],
     ['turn-number-not-counted', 'this.#log.state.lastTurn += 1;', ''],
+  ]),
+  ...inFile('src/memory/cache-writer.ts', MEMORY, [
+    [
+      'fenced-writer-saves-the-cache',
+      'await store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS });',
+      '',
+      [...MEMORY, 'test/agent/lease-lost.test.ts'],
+    ],
+    ['reader-saves-the-cache', 'if (store.readOnly) return null;', '', [...RESTORE, ...MEMORY]],
+    ['cache-hides-missing-items', 'await flushItems();', '', ['test/memory/compaction']],
   ]),
   ...inFile(
     'src/memory/trace-log.ts',

@@ -58,11 +58,10 @@ const sealing = inFile(`${FILE}/journal-sealing.ts`, FAULTS, [
   ],
   [
     'torn-tail-cut-before-kept',
-    `  await createDurably(fs, aside, await readRange(file, end.end, end.tornBytes));
+    `  await copyDurably(fs, file, aside, { from: end.end, to: end.end + end.tornBytes });
   await file.truncate(end.end);`,
-    `  const bytes = await readRange(file, end.end, end.tornBytes);
-  await file.truncate(end.end);
-  await createDurably(fs, aside, bytes);`,
+    `  await file.truncate(end.end);
+  await copyDurably(fs, file, aside, { from: end.end, to: end.end + end.tornBytes });`,
     [`${TESTS}/sync-order.test.ts`],
   ],
   [
