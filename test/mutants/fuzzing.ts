@@ -17,7 +17,7 @@ export const fuzzing: readonly Mutant[] = [
   ...inFile('src/storage/file/journal-line.ts', fuzz('journal-lines'), [
     [
       'line-raw-error',
-      'const record = tryParseJson(line.toString',
+      'const record = tryParseJsonKeepingDigits(line.toString',
       'const record = JSON.parse(line.toString',
     ],
   ]),
