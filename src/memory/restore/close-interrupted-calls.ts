@@ -2,7 +2,7 @@
  * Step 5: each call without a result gets its verdict and a result. Runs no tool.
  *
  * `finished`: the ledger holds the result, and it is used. `not_started`: the ledger has no start. `outcome_unknown`: it was
- * started, and nobody recorded its end; the text tells the model to verify. The texts hold no time and no random part, so
+ * started, and nobody recorded its end, or another program made it and its start would not be in our ledger; the text tells the model to verify. The texts hold no time and no random part, so
  * that two restores of the same folder give the same bytes.
  */
 import { OUTCOME_UNKNOWN_TEXT } from '../../messages/legality/pairing-rule.js';
@@ -29,10 +29,17 @@ export interface ClosedCalls {
   readonly results: readonly ToolResultInput[];
 }
 
+export interface CloseOptions {
+  readonly keepPendingApprovals: boolean;
+  readonly cutoff: Cutoff;
+  /** The calls were made by a program that kept no ledger of ours, so a missing start proves nothing. Default false. */
+  readonly isForeign?: boolean;
+}
+
 export async function closeInterruptedCalls(
   open: readonly OpenCall[],
   ledger: ToolCallLedger,
-  options: { readonly keepPendingApprovals: boolean; readonly cutoff: Cutoff },
+  options: CloseOptions,
 ): Promise<ClosedCalls> {
   const known = open.map((item) => ({ item, call: ledgerCall(item) }));
   await ledger.load(known.map(({ call }) => call));
@@ -40,8 +47,10 @@ export async function closeInterruptedCalls(
   const results: ToolResultInput[] = [];
   for (const { item, call } of known) {
     const state = ledger.verdictOn(call);
-    const { verdict, outcome } = state;
+    const { outcome } = state;
     const waitsFor = waitsForOf(state);
+    const isUnproven = options.isForeign === true && state.verdict === 'not_started' && waitsFor === null;
+    const verdict = isUnproven ? 'outcome_unknown' : state.verdict;
     const leftOpen = waitsFor !== null && options.keepPendingApprovals;
     calls.push({
       callId: call.callId,

@@ -70,7 +70,8 @@ export class WorkingContextSnapshotBootstrapper {
     const { head, reader, unknown } = loaded.replay;
     memory.adopt({ state, head, pending: prompt.pending, reader, unknown });
     await redoMemoryItems(memory, loaded);
-    const closed = await this.#closeCalls(memory, options);
+    const isForeign = loaded.source === 'imported' || head.crc === null;
+    const closed = await this.#closeCalls(memory, options, isForeign);
     const callsAt = performance.now();
     const repairs = await this.#repair(memory, closed, systemPrompt);
     assertNotBlank(memory, loaded);
@@ -107,6 +108,7 @@ export class WorkingContextSnapshotBootstrapper {
   async #closeCalls(
     memory: MemoryManager,
     options: WorkingContextSnapshotBootstrapOptions,
+    isForeign: boolean,
   ): Promise<readonly InterruptedCall[]> {
     const open = memory.openCalls();
     if (open.length === 0) return [];
@@ -114,6 +116,7 @@ export class WorkingContextSnapshotBootstrapper {
     const { calls, results } = await closeInterruptedCalls(open, memory.ledger, {
       keepPendingApprovals,
       cutoff: 'restore',
+      isForeign,
     });
     await memory.closeCalls(results);
     return calls;

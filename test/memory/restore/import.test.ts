@@ -14,6 +14,22 @@ async function folderOf(snapshot: string, rows?: LegacyRows): Promise<FilePlace>
 }
 
 describe('a snapshot of the original project', () => {
+  it('with an open call says that its outcome is unknown: no ledger of ours could have its start', async () => {
+    const place = await folderOf(legacySnapshot([SYSTEM, legacyMessage('user', 'Pay.'), legacyCall('a')]));
+    const { memory, report } = await openAgent(place);
+    expect(report.interruptedCalls).toMatchObject([{ callId: 'a', verdict: 'outcome_unknown' }]);
+    expect(report.unknown).toHaveLength(1);
+    expect(contextText(memory)).not.toMatch(/had no effect/);
+  });
+
+  it('that was lost, with an open call in its rows, says the same', async () => {
+    const place = await filePlace();
+    await place.put('raw_traces.jsonl', String(new LegacyRows().user('Pay.').call('a')));
+    const { memory, report } = await openAgent(place);
+    expect(report).toMatchObject({ source: 'rebuilt', interruptedCalls: [{ verdict: 'outcome_unknown' }] });
+    expect(contextText(memory)).not.toMatch(/had no effect/);
+  });
+
   it.each([1, 3])('of format %d is imported, with its epoch and its time', async (schema_version) => {
     const messages = [
       SYSTEM,
