@@ -39,6 +39,7 @@ const { text, response } = await generateText({
   tools: ctx.guardTools(tools), // each call on disk before its tool runs, its result before the model sees it
   stopWhen: stepCountIs(8),
   onStepFinish: ctx.step, // what a step said is on disk when the step ends
+  prepareStep: ctx.prepareStep, // each request fits the model's input
 });
 await ctx.endTurn(response.messages); // on disk when it resolves
 console.log(text);

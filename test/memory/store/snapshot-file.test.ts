@@ -157,6 +157,10 @@ describe('a snapshot file that is not ours', () => {
     expect(await decodeSnapshot(Buffer.from(edited), 'a')).toStrictEqual({ status: 'plain', payload: plain });
   });
 
+  it('with odd messages is plain: the restore reads them, and reports those that it cannot read', async () => {
+    expect((await decode({ ...plain, messages: [{ role: 'user', content: 7 }] })).status).toBe('plain');
+  });
+
   it.each([2, 4, 999_999])('of version %d is newer', async (version) => {
     expect((await decode({ ...plain, schema_version: version })).status).toBe('newer');
   });
@@ -166,7 +170,7 @@ describe('a snapshot file that is not ours', () => {
     ['a fraction as its version', { ...plain, schema_version: 1.5 }],
     ['no version', {}],
     ['a list as the document', []],
-    ['messages of another shape', { ...plain, messages: [{ role: 'user', content: 7 }] }],
+    ['messages that are no list', { ...plain, messages: { role: 'user', content: 'Hi' } }],
   ])('with %s is damaged', async (_, value) => {
     expect((await decode(value)).status).toBe('damaged');
   });
