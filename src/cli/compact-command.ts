@@ -9,6 +9,7 @@ import { startProgress } from './progress.js';
 import { count } from './report-text.js';
 
 interface CompactOptions extends CommonOptions {
+  readonly dryRun?: boolean;
   readonly keepTurns: string;
 }
 
@@ -17,7 +18,8 @@ export function addCompactCommand(program: Command): void {
     program
       .command('compact <agent>')
       .description('summarize old turns now (the traces keep everything)')
-      .option('--keep-turns <number>', 'turns that stay verbatim', '4'),
+      .option('--keep-turns <number>', 'turns that stay verbatim', '4')
+      .option('--dry-run', 'show what would go; change nothing, take no lease'),
   ).action((agentId: string, options: CompactOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
       const rawTailTurns = Number(options.keepTurns);
@@ -27,14 +29,16 @@ export function addCompactCommand(program: Command): void {
         });
       }
       await assertAgentExists(storage, agentId);
-      const opened = await openMemory(storage, agentId, { compaction: { rawTailTurns } });
+      const readOnly = options.dryRun === true;
+      const opened = await openMemory(storage, agentId, { compaction: { rawTailTurns }, readOnly });
       const progress = startProgress('Compacting', !json);
       try {
         await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, null);
-        const plan = await opened.memory.compact();
+        const plan = readOnly ? await opened.memory.planCompaction() : await opened.memory.compact();
         progress.end();
-        print(describe(plan, opened.memory.epochId), {
-          compacted: plan !== null,
+        print(describe(plan, opened.memory.epochId, readOnly), {
+          compacted: plan !== null && !readOnly,
+          dryRun: readOnly,
           epochId: opened.memory.epochId,
           ...summary(plan),
         });
@@ -47,10 +51,14 @@ export function addCompactCommand(program: Command): void {
   );
 }
 
-function describe(plan: CompactionPlan | null, epochId: number): string[] {
+function describe(plan: CompactionPlan | null, epochId: number, isDry: boolean): string[] {
   if (plan === null) return ['There is nothing to compact: the turns that could go are the ones that stay.'];
+  const tokens = [count(plan.tokensBefore, 'token'), count(plan.tokensAfter, 'token')];
+  const turns = count(plan.turnIds.length, 'turn');
   return [
-    `${count(plan.turnIds.length, 'turn')} summarized; ${count(plan.tokensBefore, 'token')} became ${count(plan.tokensAfter, 'token')}. Epoch ${epochId}.`,
+    isDry
+      ? `${turns} would be summarized; ${tokens.join(' would become ')}. Nothing was changed.`
+      : `${turns} summarized; ${tokens.join(' became ')}. Epoch ${epochId}.`,
     plan.episodic.summary,
   ];
 }

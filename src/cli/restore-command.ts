@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
 import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
+import { requestParts } from '../memory/fit/request-parts.js';
 import { summarizeAgent } from '../memory/maintenance/agent-summary.js';
 import { restoreDry } from '../memory/maintenance/restore-dry.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../messages/message.js';
@@ -19,6 +20,7 @@ interface ContextOptions extends CommonOptions, FromCheckpointOptions {
 }
 
 const LINE_CHARS = 100;
+const BAR_CHARS = 30;
 
 export function addRestoreCommand(program: Command): void {
   withCommonOptions(
@@ -93,25 +95,38 @@ export function addInspectCommand(program: Command): void {
         messages: list,
       }));
       const summary = await summarizeAgent(storage, agentId);
-      const tokens = await tokensByRole(messages);
+      const counter = new O200kTokenCounter();
+      const tokens = await tokensByRole(messages, counter);
+      const parts = await requestParts(messages, 0, counter);
       const total = Object.values(tokens).reduce((sum, value) => sum + value, 0);
       const lines = [
         `Agent ${excerpt(agentId, 80)}: ${summary?.status ?? 'unknown'}, cache ${summary?.snapshot ?? 'missing'}, ${count(summary?.traces ?? 0, 'trace')}.`,
-        `Epoch ${report.epochId}; ${count(messages.length, 'message')}, about ${count(total, 'token')}: ${Object.entries(
-          tokens,
-        )
-          .map(([role, value]) => `${role} ${value}`)
-          .join(', ')}.`,
+        `Epoch ${report.epochId}; ${count(messages.length, 'message')}, about ${count(total, 'token')}:`,
+        ...partLines({ ...parts }, total),
         ...describeReport(report).slice(1),
       ];
-      print(lines, { summary, tokens: { ...tokens, total }, report });
+      print(lines, { summary, tokens: { ...tokens, total }, parts, report });
       return undefined;
     }),
   );
 }
 
-async function tokensByRole(messages: readonly Message[]): Promise<Record<string, number>> {
-  const counter = new O200kTokenCounter();
+/** What the context is made of: a bar for each part that has tokens, longest first. */
+function partLines(parts: Readonly<Record<string, number>>, total: number): string[] {
+  const shown = Object.entries(parts).filter(([, tokens]) => tokens > 0);
+  return shown
+    .sort(([, a], [, b]) => b - a)
+    .map(([part, tokens]) => {
+      const share = tokens / Math.max(1, total);
+      const bar = '#'.repeat(Math.max(1, Math.round(share * BAR_CHARS))).padEnd(BAR_CHARS);
+      return `  ${part.padEnd(9)} ${bar} ${String(tokens).padStart(8)}  ${Math.round(share * 100)} %`;
+    });
+}
+
+async function tokensByRole(
+  messages: readonly Message[],
+  counter: O200kTokenCounter,
+): Promise<Record<string, number>> {
   const tokens: Record<string, number> = {};
   for (const message of messages)
     tokens[message.role] = (tokens[message.role] ?? 0) + (await counter.countMessages([message]));

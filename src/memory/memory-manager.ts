@@ -334,6 +334,11 @@ export class MemoryManager {
     return this.#maintenance.add(() => this.#compaction.run(signal));
   }
 
+  /** What `compact` would do now. Writes nothing. @throws COMPACTION_REFUSED */
+  planCompaction(): Promise<CompactionPlan | null> {
+    return this.#compaction.plan();
+  }
+
   /** Waits for saves under way and closes the journals. The lease stays with its owner. */
   async close(): Promise<void> {
     await this.#maintenance.onIdle();

@@ -66,24 +66,25 @@ describe('in a folder with agents', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(result.agents[0]).toMatchObject({ status: 'crashed', owner: { host: 'elsewhere' } });
   });
 
-  it('inspect shows status, tokens by role and open ends', async () => {
+  it('inspect shows status, what the context is made of, and open ends', async () => {
     const [shown, json] = await Promise.all([
       runCli(['inspect', 'ada', '-d', dir]),
       runCli(['inspect', 'Crashed One', '-d', dir, '--json']),
     ]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toContain('Agent ada: stopped, cache valid, 6 traces.');
-    expect(shown.stdout).toMatch(
-      /Epoch 1; 5 messages, about \d+ tokens: system \d+, user \d+, assistant \d+\./,
-    );
+    expect(shown.stdout).toMatch(/Epoch 1; 5 messages, about \d+ tokens:\n/);
+    for (const part of ['system', 'requests', 'answers'])
+      expect(shown.stdout).toMatch(new RegExp(`^ {2}${part} +#+ +\\d+ {2}\\d+ %$`, 'm'));
 
     expect(json.code).toBe(0);
     const result = JSON.parse(json.stdout) as Record<string, Record<string, unknown>>;
-    expect(Object.keys(result)).toEqual(['summary', 'tokens', 'report']);
+    expect(Object.keys(result)).toEqual(['summary', 'tokens', 'parts', 'report']);
     expect(result['summary']).toMatchObject({ agentId: 'Crashed One', status: 'crashed' });
     expect(result['report']).toMatchObject({ dry: true, frontier: { kind: 'interrupted_tools' } });
     const { total, ...byRole } = result['tokens'] as Record<string, number>;
-    expect(Object.values(byRole).reduce((sum, tokens) => sum + tokens, 0)).toBe(total);
+    for (const tokens of [byRole, result['parts'] as Record<string, number>])
+      expect(Object.values(tokens).reduce((sum, part) => sum + part, 0)).toBe(total);
   });
 
   it('restore shows the report and the context; hostile text is shown and not obeyed', async () => {

@@ -156,6 +156,10 @@ describe.concurrent('compact', { timeout: CLI_TIMEOUT_MS }, () => {
         REQUESTS.map((request) => `${request} ${'And so on. '.repeat(60)}`),
       );
       const before = await traceRows(dir, 'eve');
+      const dry = await runCli(['compact', 'eve', '--keep-turns', '1', '--dry-run', '-d', dir]);
+      expect(dry.stdout).toMatch(
+        /would be summarized; \d+ tokens would become \d+ tokens\. Nothing was changed\./,
+      );
       const compacted = await runCli(['compact', 'eve', '--keep-turns', '1', '-d', dir, '--json']);
       expect(compacted.code).toBe(0);
       const result = JSON.parse(compacted.stdout) as Record<string, unknown>;

@@ -15,7 +15,7 @@ import type { MemoryStore } from '../store/memory-store.js';
 import type { ToolCallLedger } from '../store/tool-call-ledger.js';
 import { boundaryBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
-import type { CompactionPlan, Compactor } from './compactor.js';
+import type { CompactionPlan, Compactor, PlanContext } from './compactor.js';
 
 export interface CompactionRunnerOptions {
   readonly log: TraceLog;
@@ -27,6 +27,9 @@ export interface CompactionRunnerOptions {
   readonly compactor: Compactor | null;
   readonly saveCache: () => Promise<unknown>;
 }
+
+/** For a compaction that a request needs: what the context may take afterwards. Left out: the policy's last turns stay. */
+type RoomInit = Pick<PlanContext, 'roomTokens' | 'isOffline'>;
 
 export class CompactionRunner {
   readonly #options: CompactionRunnerOptions;
@@ -49,35 +52,47 @@ export class CompactionRunner {
     return true;
   }
 
-  /**
-   * @param roomTokens what the context may take afterwards; left out: the policy's last turns stay
-   * @throws COMPACTION_REFUSED, with the context unchanged
-   */
-  async run(signal: AbortSignal | undefined, roomTokens?: number): Promise<CompactionPlan | null> {
-    const { compactor, log, clock } = this.#options;
-    if (!compactor) {
-      throw new RekindleError('COMPACTION_REFUSED', 'This agent has no compactor.', {
-        details: { reason: 'no-compactor' },
-      });
-    }
+  /** @throws COMPACTION_REFUSED, with the context unchanged */
+  async run(signal: AbortSignal | undefined, room: RoomInit = {}): Promise<CompactionPlan | null> {
+    const { log } = this.#options;
+    const compactor = this.#compactor();
     await log.flushPending();
     await this.flushItems();
     const { seq } = log.head;
     const messages = log.state.snapshot.buildMessages();
     try {
-      const plan = await compactor.plan({
-        messages,
-        ts: clock.nowMs() / 1000,
-        newId: (prefix) => newId(prefix, clock.nowMs()),
-        ...(roomTokens === undefined ? {} : { roomTokens }),
-        ...(signal ? { signal } : {}),
-      });
+      const plan = await compactor.plan(this.#planContext(messages, signal, room));
       if (plan) await this.#apply(plan, messages, seq);
       return plan;
     } catch (thrown) {
-      if (!signal?.aborted) await this.#countRefusal(thrown);
+      if (!signal?.aborted && !room.isOffline) await this.#countRefusal(thrown);
       throw thrown;
     }
+  }
+
+  /** What `run` would do now. Writes nothing. @throws COMPACTION_REFUSED */
+  async plan(): Promise<CompactionPlan | null> {
+    const messages = this.#options.log.state.snapshot.buildMessages();
+    return this.#compactor().plan(this.#planContext(messages, undefined, {}));
+  }
+
+  #compactor(): Compactor {
+    const { compactor } = this.#options;
+    if (compactor) return compactor;
+    throw new RekindleError('COMPACTION_REFUSED', 'This agent has no compactor.', {
+      details: { reason: 'no-compactor' },
+    });
+  }
+
+  #planContext(messages: readonly Message[], signal: AbortSignal | undefined, room: RoomInit): PlanContext {
+    const { clock } = this.#options;
+    return {
+      messages,
+      ts: clock.nowMs() / 1000,
+      newId: (prefix) => newId(prefix, clock.nowMs()),
+      ...room,
+      ...(signal ? { signal } : {}),
+    };
   }
 
   /** The record first, and only if nothing was said meanwhile: from here on every crash restores the new epoch. */

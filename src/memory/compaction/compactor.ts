@@ -12,6 +12,7 @@ import type { EpisodicItem, MemoryBundle, SemanticItem } from '../models/memory-
 import type { MemoryRetriever } from '../retrieval/retriever.js';
 import type { CompactionPolicy } from './compaction-policy.js';
 import { CompactionSnapshotBuilder } from './compaction-snapshot-builder.js';
+import { ExtractiveSummarizer } from './extractive-summarizer.js';
 import { fillCut, keptInFront, turnsCut } from './select-cut.js';
 import type { CompactionResult, Summarizer } from './summarizer.js';
 import type { TokenCounter } from './token-counter.js';
@@ -46,6 +47,8 @@ export interface PlanContext {
    * policy's last turns stay.
    */
   readonly roomTokens?: number;
+  /** Summarize without a model, whatever the summarizer is. Default false. */
+  readonly isOffline?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -63,6 +66,7 @@ export class Compactor {
   readonly counter: TokenCounter;
   readonly #options: CompactorOptions;
   readonly #builder = new CompactionSnapshotBuilder();
+  readonly #offline = new ExtractiveSummarizer();
 
   constructor(options: CompactorOptions) {
     this.#options = options;
@@ -84,7 +88,7 @@ export class Compactor {
     }
     if (going.length === 0) return null;
     const maxItemChars = this.#itemChars(roomTokens);
-    const result = await this.#summarize(going, maxItemChars, context.signal);
+    const result = await this.#summarize(going, maxItemChars, context);
     return this.#planFrom(context, result, going, [...kept, ...messages.slice(cut)]);
   }
 
@@ -112,11 +116,12 @@ export class Compactor {
   async #summarize(
     turns: readonly Message[],
     maxItemChars: number,
-    signal: AbortSignal | undefined,
+    { signal, isOffline = false }: PlanContext,
   ): Promise<CompactionResult> {
+    const summarizer = isOffline ? this.#offline : this.#options.summarizer;
     let result: CompactionResult;
     try {
-      result = await this.#options.summarizer.summarize(turns, {
+      result = await summarizer.summarize(turns, {
         maxItemChars,
         ...(signal ? { signal } : {}),
       });

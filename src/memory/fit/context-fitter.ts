@@ -188,6 +188,9 @@ export class ContextFitter {
     if ((await this.#tokens()) <= room.limit) return rungs;
     done('clear', await this.#clear(room.target, Number.POSITIVE_INFINITY));
     if ((await this.#tokens()) <= room.limit) return rungs;
+    // A model that is away must not keep the agent from its next request.
+    done('compact', await this.#tryCompact({ roomTokens: room.target, isOffline: true }, signal));
+    if ((await this.#tokens()) <= room.limit) return rungs;
     done('trim', await this.#trim(room.target, room.limit));
     return rungs;
   }
@@ -234,9 +237,15 @@ export class ContextFitter {
 
   /** A refusal is counted and told as an event by the runner; the next rung follows. */
   async #compact(roomTokens: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.#compaction.hasStopped()) return false;
+    return !this.#compaction.hasStopped() && this.#tryCompact({ roomTokens }, signal);
+  }
+
+  async #tryCompact(
+    room: { readonly roomTokens: number; readonly isOffline?: boolean },
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     try {
-      return (await this.#compaction.run(signal, roomTokens)) !== null;
+      return (await this.#compaction.run(signal, room)) !== null;
     } catch (thrown) {
       if (isRekindleError(thrown, 'COMPACTION_REFUSED')) return false;
       throw thrown;

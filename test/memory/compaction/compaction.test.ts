@@ -222,7 +222,13 @@ describe.each(PLACES)('a compaction that is refused over $name', ({ make }) => {
     expect(contextText((await openAgent(place)).memory)).toBe(before);
   });
 
-  const tight: CompactionPolicyOptions = { inputBudgetTokens: 10, triggerRatio: 1, safetyMarginTokens: 0 };
+  /** Compacts at every turn, far below what the model takes: nothing forces a compaction without the summarizer. */
+  const tight: CompactionPolicyOptions = {
+    inputBudgetTokens: 10_000_000,
+    triggerRatio: 1e-6,
+    targetRatio: 1e-6,
+    safetyMarginTokens: 0,
+  };
 
   it('three times in a row stops: it says so once, and turns go on', async () => {
     const { memory } = await open(await make(), { summarizer: failing, policy: tight });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRekindleError, type RekindleError } from '../../../src/core/errors.js';
 import type { CompactionPolicyOptions } from '../../../src/memory/compaction/compaction-policy.js';
+import type { Summarizer } from '../../../src/memory/compaction/summarizer.js';
 import { type TokenCounter, tokenBound } from '../../../src/memory/compaction/token-counter.js';
 import type { MemoryManager } from '../../../src/memory/memory-manager.js';
 import { readResultTool } from '../../../src/memory/tools/read-result.js';
@@ -165,6 +166,21 @@ describe('a context over its trigger', () => {
     expect(after).toBeGreaterThan(10_000 * 0.35);
     expect(after).toBeLessThan(10_000 * 0.6);
     expect(memory.getWorkingContextMessages().at(-1)).toMatchObject({ content: 'And now?', turnId });
+  });
+
+  it('is compacted without a model when the summarizer is away, also after it has failed too often', async () => {
+    const away: Summarizer = { summarize: () => Promise.reject(new Error('The model is away.')) };
+    const { memory } = await openAgent(memoryPlace(), {
+      system: 'Be kind.',
+      memory: { compaction: { inputBudgetTokens: 4_000 }, tokenCounter: counter, summarizer: away },
+    });
+    for (let index = 1; index <= 120; index += 1) {
+      const turnId = await begin(memory, `question ${index} ${'q'.repeat(300)}`);
+      await memory.fit({});
+      expect(await size(memory)).toBeLessThanOrEqual(4_000);
+      await memory.ingestAssistantResponse({ content: `answer ${index} ${'a'.repeat(300)}` }, turnId);
+    }
+    expect(memory.epochId).toBeGreaterThan(5);
   });
 
   it('fits a smaller model: a long message in the middle is trimmed when nothing else suffices', async () => {
