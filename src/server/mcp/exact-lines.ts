@@ -7,14 +7,20 @@ const NEWLINE = 0x0a;
 /** JSON-RPC: invalid parameters. */
 const INVALID_PARAMS = -32602;
 
+export interface ExactLinesOptions {
+  /** Is shown each line that comes in. */
+  readonly onLine: (text: string) => void;
+  /** Writes a line to the client. */
+  readonly answer: (line: string) => void;
+}
+
 export class ExactLines extends Transform {
-  readonly #answer: (line: string) => void;
+  readonly #options: ExactLinesOptions;
   #rest: Buffer[] = [];
 
-  /** @param answer writes a line to the client */
-  constructor(answer: (line: string) => void) {
+  constructor(options: ExactLinesOptions) {
     super();
-    this.#answer = answer;
+    this.#options = options;
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
@@ -35,6 +41,7 @@ export class ExactLines extends Transform {
 
   #take(line: Buffer): void {
     const text = line.toString('utf8');
+    this.#options.onLine(text);
     if (quoteLargeIntegers(text) === text) this.push(line);
     else this.#refuse(text);
   }
@@ -43,7 +50,7 @@ export class ExactLines extends Transform {
     const message = tryParseJson(text);
     const id = isJsonObject(message) ? (message['id'] ?? null) : null;
     const problem = 'The message has a number with more digits than are kept (2^53). Send it as text.';
-    this.#answer(
+    this.#options.answer(
       `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: INVALID_PARAMS, message: problem } })}\n`,
     );
   }

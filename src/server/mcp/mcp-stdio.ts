@@ -1,7 +1,9 @@
 /** MCP over standard input and output: for clients that start it as their child. */
+import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import { isJsonObject, tryParseJson } from '../../core/json.js';
 import { assertRoot, sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -9,9 +11,9 @@ import { ExactLines } from './exact-lines.js';
 import type { McpReach } from './mcp-mounts.js';
 import { McpTools } from './mcp-server.js';
 
-/** For calls that run when the client is gone; for a message to be taken up, or an answer to be written. */
+/** For requests that have no answer yet when the client is gone. */
 const ANSWER_MS = 5_000;
-const SETTLE_MS = 50;
+const LOOK_MS = 10;
 
 export interface McpStdioOptions {
   readonly backend: StorageBackend;
@@ -37,12 +39,24 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
     const caller = await tools.known({ session, agent: options.agent, reach: options.reach });
     if (given?.root && caller.session) assertRoot(caller.session, given.root);
     // The transport would drop answers once its input ends: it gets one that does not.
-    const exact = new ExactLines((line) => void process.stdout.write(line));
+    const requests = new OpenRequests();
+    const output = new Writable({
+      write: (chunk: Buffer, _, done) => {
+        requests.answered(chunk.toString('utf8'));
+        process.stdout.write(chunk, done);
+      },
+    });
+    const exact = new ExactLines({
+      onLine: (text) => requests.asked(text),
+      answer: (line) => void output.write(line),
+    });
     const input = process.stdin.pipe(exact, { end: false });
-    const transport = new StdioServerTransport(input, process.stdout);
+    const transport = new StdioServerTransport(input, output);
     const handle = serveStdio(() => tools.serverFor(caller), { transport, onerror: options.onUnexpected });
     await ended;
-    await answered(tools);
+    await requests.allAnswered();
+    await tools.idle();
+    await new Promise((resolve) => output.end(resolve));
     await handle.close();
   } finally {
     await tools.close();
@@ -51,13 +65,27 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
 }
 
 /** A client may close its side after its last request: what that asked for is done and answered all the same. */
-async function answered(tools: McpTools): Promise<void> {
-  const given = sleep(ANSWER_MS, undefined, { ref: false });
-  const done = async () => {
-    await sleep(SETTLE_MS);
-    await tools.idle();
-    await sleep(SETTLE_MS);
-    await new Promise((resolve) => process.stdout.write('', resolve));
-  };
-  await Promise.race([done(), given]);
+class OpenRequests {
+  readonly #ids = new Set<string>();
+
+  asked(line: string): void {
+    const message = tryParseJson(line);
+    if (!isJsonObject(message)) return;
+    const { id, method, params } = message;
+    if (id !== undefined && method !== undefined) this.#ids.add(JSON.stringify(id));
+    if (method === 'notifications/cancelled' && isJsonObject(params))
+      this.#ids.delete(JSON.stringify(params['requestId'] ?? null)); // it gets no answer
+  }
+
+  answered(line: string): void {
+    const message = tryParseJson(line);
+    if (isJsonObject(message) && message['method'] === undefined)
+      this.#ids.delete(JSON.stringify(message['id'] ?? null));
+  }
+
+  /** Waits for at most five seconds. */
+  async allAnswered(): Promise<void> {
+    for (const until = performance.now() + ANSWER_MS; this.#ids.size > 0 && performance.now() < until; )
+      await sleep(LOOK_MS);
+  }
 }

@@ -113,7 +113,7 @@ describe('what is too large', () => {
         code: 'TRANSCRIPT_INVALID',
         details: { problem: 'too large' },
       });
-      expect(performance.now() - start).toBeLessThan(20 * SECONDS);
+      expect(performance.now() - start).toBeLessThan(60 * SECONDS);
     },
     60 * SECONDS,
   );
