@@ -115,6 +115,6 @@ describe('what is too large', () => {
       });
       expect(performance.now() - start).toBeLessThan(60 * SECONDS);
     },
-    60 * SECONDS,
+    120 * SECONDS,
   );
 });
