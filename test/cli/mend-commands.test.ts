@@ -158,7 +158,7 @@ describe.concurrent('compact', { timeout: CLI_TIMEOUT_MS }, () => {
       const before = await traceRows(dir, 'eve');
       const dry = await runCli(['compact', 'eve', '--keep-turns', '1', '--dry-run', '-d', dir]);
       expect(dry.stdout).toMatch(
-        /would be summarized; \d+ tokens would become \d+ tokens\. Nothing was changed\./,
+        /would be summarized; [\d,]+ tokens would become [\d,]+ tokens\. Nothing was changed\./,
       );
       const compacted = await runCli(['compact', 'eve', '--keep-turns', '1', '-d', dir, '--json']);
       expect(compacted.code).toBe(0);

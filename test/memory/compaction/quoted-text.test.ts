@@ -166,9 +166,9 @@ describe('a memory message', () => {
         const { episodicSummary } = await new ExtractiveSummarizer().summarize(turns, {
           maxItemChars: 9_000,
         });
-        const [turn, ...work] = memoryText([episodicSummary], []).split('\n').slice(1);
-        const outside = turn!.replace(/"(?:[^"\\]|\\.)*"/g, '""');
-        expect(outside).toMatch(/^1\) User: [^|]+ \| Tools: [^|]+ \| Assistant: [^|]+$/);
+        const outside = episodicSummary.split('\n')[0]!.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+        expect(outside).toMatch(/^User: [^|]+ \| Tools: [^|]+ \| Assistant: [^|]+$/);
+        const work = memoryText([episodicSummary], []).split('\n').slice(2);
         for (const line of work) expect(line).toMatch(/^ {3}"?(Failed and not resolved|Plan|Names): /);
       }),
       runParameters('turn-structure', 300),
