@@ -10,12 +10,11 @@
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
-import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import { type Message, toolCallsOf } from '../../messages/message.js';
 import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import type { CompactionRunner } from '../compaction/compaction-runner.js';
 import type { Compactor } from '../compaction/compactor.js';
 import { ContextSize } from '../compaction/context-size.js';
-import { currentStepStart, keptInFront } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import type { MemoryEvents } from '../memory-events.js';
 import type { Boundary } from '../models/trace.js';
@@ -26,8 +25,9 @@ import type { OpenCall } from '../working-context-snapshot.js';
 import { type BudgetRequest, InputBudget } from './input-budget.js';
 import { ModelSizes } from './model-sizes.js';
 import { lengthRefusalOf } from './provider-refusal.js';
-import { partsJson, requestParts } from './request-parts.js';
-import { clearResult, isClearable, trimMessage } from './shorten-message.js';
+import { requestParts } from './request-parts.js';
+import { clearResult, trimMessage } from './shorten-message.js';
+import { clearable, RESULT_BYTES_MIN, trimmable } from './shrinkable.js';
 import { storeLargeResult } from './store-apart.js';
 
 export type Rung = 'clear' | 'compact' | 'trim';
@@ -62,18 +62,18 @@ interface Edit {
   readonly message: Message;
 }
 
+/** A message that may get smaller, and how. Its artifacts are durable when `shrink` resolves. */
+interface Shrinkable {
+  readonly at: number;
+  readonly shrink: (message: Message) => Promise<Message>;
+}
+
+/** Something may be recorded while a rung is decided: a late result, mostly. */
+const TRIES_MAX = 5;
 /** Bytes of a token in a text that is dense (code, JSON, Chinese): limits in bytes are made with it. */
 const BYTES_A_TOKEN = 3;
 /** Share of the budget that the results of one step may take together. */
 const STEP_RATIO = 0.4;
-/** The least that a result keeps in the context when it comes in, in bytes. */
-const RESULT_BYTES_MIN = 600;
-/** What the line between head and tail takes, about. */
-const LINE_BYTES = 150;
-/** A message below this many tokens is not worth trimming. */
-const TRIM_TOKENS_MIN = 200;
-/** What the line of a cleared result takes, about. */
-const CLEARED_TOKENS = 60;
 /** Clearing alone must bring the request near the target; otherwise a compaction follows soon and breaks the prompt cache again. */
 const CLEAR_SLACK = 1.2;
 
@@ -85,12 +85,14 @@ export class ContextFitter {
   readonly #compaction: CompactionRunner;
   readonly #events: TypedEvents<MemoryEvents>;
   readonly #size: ContextSize;
-  readonly #toolTokens = new WeakMap<readonly ToolDescription[], number>();
+  readonly #toolTokens = new WeakMap<ToolDescription, number>();
   readonly #budget: InputBudget;
   /** Tokens of tools and reserve in the last request. */
   #overhead = 0;
   /** Of the last request, by our own count; null when nothing was counted. */
   #lastTokens: number | null = null;
+  /** The refusal for length that the next rungs answer. */
+  #refusal: unknown;
 
   constructor({ log, store, compactor, compaction, events }: ContextFitterOptions) {
     this.#log = log;
@@ -132,10 +134,10 @@ export class ContextFitter {
   async fit(request: FitRequest): Promise<FitReport> {
     const inputBudgetTokens = await this.#budget.of(request);
     const overhead = await this.#overheadOf(request);
-    const trigger = this.#policy.triggerTokensOf(inputBudgetTokens) - overhead;
-    const before = await this.#size.tokensNear(this.#log.state.snapshot.messages, trigger);
+    const near = this.#policy.triggerTokensOf(inputBudgetTokens) - overhead;
+    const before = await this.#size.tokensNear(this.#log.state.snapshot.messages, near);
     this.#lastTokens = before === null ? null : before + overhead;
-    if (before === null || before < trigger)
+    if (this.#lastTokens === null || !this.#policy.shouldCompact(this.#lastTokens, inputBudgetTokens))
       return { rungs: [], tokens: this.#lastTokens, inputBudgetTokens };
     await this.#log.flushPending();
     const room = {
@@ -145,6 +147,7 @@ export class ContextFitter {
     const rungs = await this.#climb(room, request.signal);
     const tokens = await this.#tokens();
     if (tokens > room.limit) throw await this.#tooLarge(tokens, overhead, inputBudgetTokens);
+    this.#refusal = undefined;
     this.#lastTokens = tokens + overhead;
     return { rungs, tokens: this.#lastTokens, inputBudgetTokens };
   }
@@ -152,7 +155,7 @@ export class ContextFitter {
   /** Of tools and reserve; where the request names neither, as in the request before it. */
   async #overheadOf({ tools, reserveTokens }: FitRequest): Promise<number> {
     if (tools || reserveTokens !== undefined)
-      this.#overhead = (await this.#tokensOfTools(tools)) + (reserveTokens ?? 0);
+      this.#overhead = (await this.#tokensOfTools(tools ?? [])) + (reserveTokens ?? 0);
     return this.#overhead;
   }
 
@@ -166,6 +169,7 @@ export class ContextFitter {
     const refusal = lengthRefusalOf(thrown);
     if (!refusal) return false;
     await this.#budget.refused((await this.#tokens()) + this.#overhead, refusal);
+    this.#refusal = thrown;
     return true;
   }
 
@@ -196,43 +200,12 @@ export class ContextFitter {
   }
 
   /** Clears the oldest results until `target` is reached. Does nothing when even all of them would leave more than `atMost`. */
-  async #clear(target: number, atMost: number): Promise<boolean> {
-    const { messages } = this.#log.state.snapshot;
-    const before = await this.#tokens();
-    const { indexes, left } = await this.#clearable(messages, before - target);
-    if (indexes.length === 0 || left > atMost) return false;
-    const edits: Edit[] = [];
-    let after = before;
-    for (const at of indexes) {
-      const message = messages[at]!;
-      const smaller = await clearResult(message, this.#store.artifacts);
-      const saved = (await this.#count(message)) - (await this.#count(smaller));
-      if (saved <= 0) continue;
-      edits.push({ at, message: smaller });
-      after -= saved;
-    }
-    if (edits.length === 0) return false;
-    await this.#apply('clear', edits, before, after);
-    return true;
-  }
-
-  /** The oldest results that save about `tokens` together, and how many tokens would be left. */
-  async #clearable(
-    messages: readonly Message[],
-    tokens: number,
-  ): Promise<{ readonly indexes: readonly number[]; readonly left: number }> {
-    const indexes: number[] = [];
-    let left = await this.#tokens();
-    const enough = left - tokens;
-    for (const [at, message] of messages.slice(0, currentStepStart(messages)).entries()) {
-      if (left <= enough) break;
-      if (!isClearable(message)) continue;
-      const saved = (await this.#count(message)) - CLEARED_TOKENS;
-      if (saved <= 0) continue;
-      indexes.push(at);
-      left -= saved;
-    }
-    return { indexes, left };
+  #clear(target: number, atMost: number): Promise<boolean> {
+    const shrink = (message: Message) => clearResult(message, this.#store.artifacts);
+    return this.#edit('clear', Number.NEGATIVE_INFINITY, async (messages) => {
+      const { places, left } = await clearable(messages, target, this.#counter);
+      return left > atMost ? [] : places.map((at) => ({ at, shrink }));
+    });
   }
 
   /** A refusal is counted and told as an event by the runner; the next rung follows. */
@@ -245,7 +218,7 @@ export class ContextFitter {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     try {
-      return (await this.#compaction.run(signal, room)) !== null;
+      return await this.#undisturbed(async () => (await this.#compaction.run(signal, room)) !== null);
     } catch (thrown) {
       if (isRekindleError(thrown, 'COMPACTION_REFUSED')) return false;
       throw thrown;
@@ -255,60 +228,67 @@ export class ContextFitter {
   }
 
   /** Trims the largest first: older messages, then what is larger than its share in the current step. */
-  async #trim(target: number, limit: number): Promise<boolean> {
-    const { messages } = this.#log.state.snapshot;
-    const before = await this.#tokens();
-    const edits: Edit[] = [];
-    let after = before;
-    for (const { at, maxBytes } of await this.#trimmable(messages, target)) {
-      if (after <= limit) break;
-      const message = messages[at]!;
-      const smaller = await trimMessage(message, maxBytes, this.#store.artifacts);
-      const saved = (await this.#count(message)) - (await this.#count(smaller));
-      if (saved <= 0) continue;
-      edits.push({ at, message: smaller });
-      after -= saved;
-    }
-    if (edits.length === 0) return false;
-    await this.#apply('trim', edits, before, after);
-    return true;
-  }
-
-  async #trimmable(
-    messages: readonly Message[],
-    target: number,
-  ): Promise<{ readonly at: number; readonly maxBytes: number }[]> {
-    const kept = keptInFront(messages);
-    const step = currentStepStart(messages);
-    const results = messages.slice(step).filter((message) => toolResultOf(message)).length;
-    const share = Math.floor((target * BYTES_A_TOKEN) / Math.max(1, 2 * results)) - LINE_BYTES; // a call and its result
-    const inStep = Math.max(0, Math.min(this.#resultBytesMax(results), share));
-    const older = Math.max(RESULT_BYTES_MIN, Math.floor((target * BYTES_A_TOKEN) / 8));
-    const open = new Set(this.#log.state.snapshot.openCalls().map(({ messageIndex }) => messageIndex));
-    const found: { at: number; maxBytes: number; tokens: number; isInStep: boolean }[] = [];
-    for (const [at, message] of messages.entries()) {
-      const isInStep = at >= step;
-      const isRequest = isInStep ? message.role === 'user' : kept[at];
-      if (message.role === 'system' || message.pinned || isRequest || open.has(at)) continue;
-      const tokens = await this.#count(message);
-      if (tokens >= TRIM_TOKENS_MIN)
-        found.push({ at, maxBytes: isInStep ? inStep : older, tokens, isInStep });
-    }
-    return found.sort((a, b) => Number(a.isInStep) - Number(b.isInStep) || b.tokens - a.tokens);
-  }
-
-  async #apply(rung: 'clear' | 'trim', edits: readonly Edit[], before: number, after: number): Promise<void> {
-    const inOrder = [...edits].sort((a, b) => a.at - b.at);
-    const boundary: Boundary = { kind: 'edit', rung, edits: inOrder };
-    await this.#log.append('', [boundaryBody(boundary, 'Fit')], this.#log.head.seq);
-    this.#size.reset();
-    this.#events.emit('context_fitted', {
-      rung,
-      messages: edits.length,
-      firstIndex: inOrder[0]!.at,
-      tokensBefore: before,
-      tokensAfter: after,
+  #trim(target: number, limit: number): Promise<boolean> {
+    return this.#edit('trim', limit, async (messages) => {
+      const open = new Set(this.#log.state.snapshot.openCalls().map(({ messageIndex }) => messageIndex));
+      const bounds = {
+        targetBytes: target * BYTES_A_TOKEN,
+        resultBytesMax: (n: number) => this.#resultBytesMax(n),
+      };
+      const found = await trimmable(messages, open, bounds, this.#counter);
+      return found.map(({ at, maxBytes }) => ({
+        at,
+        shrink: (message) => trimMessage(message, maxBytes, this.#store.artifacts),
+      }));
     });
+  }
+
+  /** Makes messages smaller, one after the other until `downTo` tokens are left, as one trace. False when none got smaller. */
+  #edit(
+    rung: 'clear' | 'trim',
+    downTo: number,
+    find: (messages: readonly Message[]) => Promise<readonly Shrinkable[]>,
+  ): Promise<boolean> {
+    return this.#undisturbed(async () => {
+      const { seq } = this.#log.head;
+      const messages = this.#log.state.snapshot.buildMessages();
+      const tokensBefore = await this.#counter.countMessages(messages);
+      const edits: Edit[] = [];
+      let tokensAfter = tokensBefore;
+      for (const { at, shrink } of await find(messages)) {
+        if (tokensAfter <= downTo) break;
+        const message = await shrink(messages[at]!);
+        const saved = (await this.#count(messages[at]!)) - (await this.#count(message));
+        if (saved <= 0) continue;
+        edits.push({ at, message });
+        tokensAfter -= saved;
+      }
+      if (edits.length === 0) return false;
+      edits.sort((a, b) => a.at - b.at);
+      const boundary: Boundary = { kind: 'edit', rung, edits };
+      await this.#log.append('', [boundaryBody(boundary, 'Fit')], seq);
+      this.#size.reset();
+      const { at: firstIndex } = edits[0]!;
+      this.#events.emit('context_fitted', {
+        rung,
+        messages: edits.length,
+        firstIndex,
+        tokensBefore,
+        tokensAfter,
+      });
+      return true;
+    });
+  }
+
+  /** Decides anew where something was recorded meanwhile: places in the list may be others then. */
+  async #undisturbed(decide: () => Promise<boolean>): Promise<boolean> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await decide();
+      } catch (thrown) {
+        if (tries === TRIES_MAX || !isRekindleError(thrown, 'JOURNAL_CONFLICT')) throw thrown;
+      }
+    }
   }
 
   #tokens(): Promise<number> {
@@ -319,14 +299,16 @@ export class ContextFitter {
     return this.#counter.countMessages([message]);
   }
 
-  async #tokensOfTools(tools: readonly ToolDescription[] | undefined): Promise<number> {
-    if (!tools || tools.length === 0) return 0;
-    let tokens = this.#toolTokens.get(tools);
-    if (tokens === undefined) {
-      tokens = await this.#count({ role: 'system', content: JSON.stringify(tools) });
-      this.#toolTokens.set(tools, tokens);
+  /** Each tool is counted once: hosts give a new list of the same tools with every request. */
+  async #tokensOfTools(tools: readonly ToolDescription[]): Promise<number> {
+    let sum = 0;
+    for (const tool of tools) {
+      const tokens =
+        this.#toolTokens.get(tool) ?? (await this.#count({ role: 'system', content: JSON.stringify(tool) }));
+      this.#toolTokens.set(tool, tokens);
+      sum += tokens;
     }
-    return tokens;
+    return sum;
   }
 
   async #tooLarge(tokens: number, overhead: number, inputBudgetTokens: number): Promise<RekindleError> {
@@ -335,7 +317,10 @@ export class ContextFitter {
     return new RekindleError(
       'CONTEXT_TOO_LARGE',
       `The next request needs ${tokens + overhead} tokens and the model takes ${inputBudgetTokens}. Most of it is ${largest![0]} (${largest![1]} tokens).`,
-      { details: { tokens: tokens + overhead, inputBudgetTokens, parts: partsJson(parts) } },
+      {
+        details: { tokens: tokens + overhead, inputBudgetTokens, parts: { ...parts } },
+        ...(this.#refusal === undefined ? {} : { cause: this.#refusal }),
+      },
     );
   }
 }

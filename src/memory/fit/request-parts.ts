@@ -1,5 +1,4 @@
 /** What a request is made of, in tokens: for errors, events and people. */
-import type { JsonObject } from '../../core/json.js';
 import { hasMedia, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 
@@ -41,8 +40,4 @@ function kindOf(message: Message): keyof RequestParts {
   if (hasMedia(message)) return 'media';
   if (toolCallsOf(message).length > 0) return 'calls';
   return message.role === 'user' ? 'requests' : 'answers';
-}
-
-export function partsJson(parts: RequestParts): JsonObject {
-  return { ...parts };
 }

@@ -24,7 +24,7 @@ export async function storeLargeResult<R extends Result>(
 ): Promise<R> {
   const { result, parts } = given;
   const text = result.toolError ?? textOfValue(result.toolResult);
-  // What is no text, or no list, is refused when it is recorded.
+  // Values of another type are refused when the result is recorded.
   const isLarge = typeof text === 'string' && charsWithin(text, maxBytes) !== null;
   const largeParts = Array.isArray(parts) && parts.some((part) => isLargeText(part, maxBytes));
   if (!isLarge && !largeParts) return given;
@@ -75,8 +75,9 @@ function isLargeText(part: ContentPart, maxBytes: number): part is Extract<Conte
 /** Whether a recorded result stands for this one: it was stored apart, or cleared. */
 export function standsFor(recorded: ToolResultPayload, whole: ToolResultPayload): boolean {
   const stored = storedOf(recorded.extra?.['stored']);
+  if (!stored) return false;
   const text = whole.toolError ?? textOfValue(whole.toolResult);
-  return stored !== null && text !== null && isStoredText(text, stored.ref);
+  return text !== null && isStoredText(text, stored.ref);
 }
 
 export function storedOf(value: JsonValue | undefined): StoredText | null {

@@ -57,6 +57,21 @@ function read(place: Place, args: Record<string, string | number>) {
 
 const refIn = (text: string) => /"ref":"([0-9a-f]+)"/.exec(text)![1]!;
 
+/** Runs `meanwhile` in the middle of a rung: between its decision and its trace. */
+function whenAnArtifactIsStored(memory: MemoryManager, meanwhile: () => Promise<void>): void {
+  const { backend } = memory.store;
+  const blobs = backend.blobs.bind(backend);
+  backend.blobs = (name) => {
+    const own = blobs(name);
+    const put = own.put.bind(own);
+    own.put = async (...given) => {
+      await meanwhile();
+      return put(...given);
+    };
+    return own;
+  };
+}
+
 describe('a large result', () => {
   it('becomes an artifact when it comes in; the context has its head, its tail and the way back', async () => {
     const place = memoryPlace();
@@ -132,6 +147,35 @@ describe('a context over its trigger', () => {
     expect(await read(place, { ref: refIn(String(results[0]!.toolResult)), chars: 6 })).toMatchObject({
       text: 'r1 r1 ',
     });
+  });
+
+  it('is cleared at the right places when a late result comes in meanwhile', async () => {
+    const place = memoryPlace();
+    const { memory } = await open(place);
+    const turnId = await begin(memory, 'Work.');
+    await memory.ingestAssistantResponse({ content: null, toolCalls: [call('late')] }, turnId);
+    for (let index = 1; index <= 8; index += 1)
+      await step(memory, turnId, `c${index}`, `of c${index}. ${'r '.repeat(2_370)}`);
+    let cleared = 0;
+    memory.events.on('context_fitted', ({ messages }) => {
+      cleared += messages;
+    });
+    whenAnArtifactIsStored(memory, async () => {
+      if (memory.openCalls().length > 0) await memory.ingestToolResults([answer('late', 'at last')], turnId);
+    });
+    await memory.fit({ inputBudgetTokens: BUDGET - 1_000 });
+    expect(cleared).toBeGreaterThan(0);
+    const results = memory.getWorkingContextMessages().flatMap((message) => toolResultOf(message) ?? []);
+    expect(results.map(({ toolCallId }) => toolCallId)).toEqual([
+      'late',
+      ...Array.from({ length: 8 }, (_, index) => `c${index + 1}`),
+    ]);
+    for (const { toolCallId, toolResult, extra } of results.slice(1)) {
+      const text = String(toolResult);
+      const whole = extra?.['cleared'] ? await read(place, { ref: refIn(text), chars: 6 }) : { text };
+      expect(whole).toMatchObject({ text: expect.stringContaining(`of ${toolCallId}`) });
+    }
+    expect(contextText((await openAgent(place, { readOnly: true })).memory)).toBe(contextText(memory));
   });
 
   it('is compacted between steps, also in the middle of one long turn', async () => {

@@ -1,0 +1,68 @@
+/** Which messages may get smaller, by which rung, and in which order. Changes nothing. */
+
+import { type Message, toolResultOf } from '../../messages/message.js';
+import { currentStepStart, keptInFront } from '../compaction/select-cut.js';
+import type { TokenCounter } from '../compaction/token-counter.js';
+import { isClearable } from './shorten-message.js';
+
+/** The least that a result keeps in the context, in bytes. */
+export const RESULT_BYTES_MIN = 600;
+/** What the line between head and tail takes, about. */
+const LINE_BYTES = 150;
+/** A message below this many tokens is not worth trimming. */
+const TRIM_TOKENS_MIN = 200;
+/** What the line of a cleared result takes, about. */
+const CLEARED_TOKENS = 60;
+
+/** The oldest results that bring the list down to `target` tokens, and how many tokens would be left. */
+export async function clearable(
+  messages: readonly Message[],
+  target: number,
+  counter: TokenCounter,
+): Promise<{ readonly places: readonly number[]; readonly left: number }> {
+  const places: number[] = [];
+  let left = await counter.countMessages(messages);
+  for (const [at, message] of messages.slice(0, currentStepStart(messages)).entries()) {
+    if (left <= target) break;
+    if (!isClearable(message)) continue;
+    const saved = (await counter.countMessages([message])) - CLEARED_TOKENS;
+    if (saved <= 0) continue;
+    places.push(at);
+    left -= saved;
+  }
+  return { places, left };
+}
+
+export interface TrimBounds {
+  /** Of the whole list, about. */
+  readonly targetBytes: number;
+  /** Of one result, when so many come in one step. */
+  readonly resultBytesMax: (results: number) => number;
+}
+
+/**
+ * Long messages with the bytes that each may keep: older ones first, the largest of them first; then those of the current step.
+ * @param open places of messages with open calls, which stay as they are
+ */
+export async function trimmable(
+  messages: readonly Message[],
+  open: ReadonlySet<number>,
+  { targetBytes, resultBytesMax }: TrimBounds,
+  counter: TokenCounter,
+): Promise<{ readonly at: number; readonly maxBytes: number }[]> {
+  const kept = keptInFront(messages);
+  const step = currentStepStart(messages);
+  const results = messages.slice(step).filter((message) => toolResultOf(message)).length;
+  const share = Math.floor(targetBytes / Math.max(1, 2 * results)) - LINE_BYTES; // a call and its result
+  const inStep = Math.max(0, Math.min(resultBytesMax(results), share));
+  const older = Math.max(RESULT_BYTES_MIN, Math.floor(targetBytes / 8));
+  const found: { at: number; maxBytes: number; tokens: number; isInStep: boolean }[] = [];
+  for (const [at, message] of messages.entries()) {
+    const isInStep = at >= step;
+    const isRequest = isInStep ? message.role === 'user' : kept[at];
+    if (message.role === 'system' || message.pinned || isRequest || open.has(at)) continue;
+    const tokens = await counter.countMessages([message]);
+    if (tokens >= TRIM_TOKENS_MIN) found.push({ at, maxBytes: isInStep ? inStep : older, tokens, isInStep });
+  }
+  return found.sort((a, b) => Number(a.isInStep) - Number(b.isInStep) || b.tokens - a.tokens);
+}
