@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
-import type { FitReport, FitRequest } from '../../memory/fit/context-fitter.js';
+import type { FitRequest } from '../../memory/fit/context-fitter.js';
 import type { AnsweredResponse, ToolResultInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
@@ -18,7 +18,7 @@ import {
   type RecordedResponse,
   ResponseMatcher,
   recordedResponses,
-  withLeftOut,
+  WholeTurn,
 } from './recorded-responses.js';
 import { type ToldCall, type ToldResponse, type ToldResult, toldResponses } from './told-responses.js';
 
@@ -39,8 +39,7 @@ export class HostTurn implements GuardedTurn {
   readonly #answers = new WeakMap<object, Promise<unknown>>();
   /** Responses that guarded tools recorded and no list has told of. */
   readonly #untold = new Set<string>();
-  /** The turn's messages as they were before the context was last made smaller: a list may tell of them again. */
-  #beforeFit: readonly Message[] = [];
+  readonly #whole = new WholeTurn();
   /** Of the steps that follow: a shorter context has as many messages as an earlier step had. */
   #era = '';
 
@@ -50,24 +49,29 @@ export class HostTurn implements GuardedTurn {
   }
 
   /** Makes the context small enough for the next request. @throws CONTEXT_TOO_LARGE */
-  async fit(request: FitRequest): Promise<FitReport | null> {
-    const before = this.#ownMessages();
-    const report = await this.#memory.fit(request);
-    if (report && report.rungs.length > 0) this.#hasShrunk(before);
-    return report;
+  async fit(request: FitRequest): Promise<void> {
+    await this.#shrinking(() => this.#memory.fit(request));
   }
 
   /** As `MemoryManager.fitAfter`. */
-  async fitAfter(thrown: unknown): Promise<boolean> {
-    const before = this.#ownMessages();
-    const isSmaller = await this.#memory.fitAfter(thrown);
-    if (isSmaller) this.#hasShrunk(before);
-    return isSmaller;
+  fitAfter(thrown: unknown): Promise<boolean> {
+    return this.#shrinking(() => this.#memory.fitAfter(thrown));
   }
 
-  #hasShrunk(before: readonly Message[]): void {
-    this.#beforeFit = before;
-    this.#era = `_${randomBytes(4).toString('hex')}`;
+  /** Whatever `shrink` comes to: what leaves the context by it stays known. */
+  async #shrinking<T>(shrink: () => Promise<T>): Promise<T> {
+    const context = this.#inContext();
+    const before = this.#whole.of(context);
+    try {
+      return await shrink();
+    } finally {
+      const now = this.#inContext();
+      const staying = new Set(now);
+      if (context.some((message) => !staying.has(message))) {
+        this.#whole.keep(before, now);
+        this.#era = `_${randomBytes(4).toString('hex')}`;
+      }
+    }
   }
 
   /** What the calls of one step are recorded under: they were made in answer to the same messages. */
@@ -242,11 +246,15 @@ export class HostTurn implements GuardedTurn {
     return this.#ownMessages().flatMap((message) => toolCallsOf(message));
   }
 
-  #ownMessages(): Message[] {
+  #ownMessages(): readonly Message[] {
+    return this.#whole.of(this.#inContext());
+  }
+
+  #inContext(): Message[] {
     const messages = this.#memory.getWorkingContextMessages();
     let start = messages.length;
     while (start > 0 && messages[start - 1]!.turnId === this.turnId) start -= 1;
-    return withLeftOut(this.#beforeFit, messages.slice(start));
+    return messages.slice(start);
   }
 }
 

@@ -3,7 +3,6 @@
  * not by their number: some SDKs hand over the whole turn, others its last step.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
-import { tokenBound } from '../../memory/compaction/token-counter.js';
 import { standsFor } from '../../memory/fit/store-apart.js';
 import {
   isBlankMessage,
@@ -27,19 +26,37 @@ export interface RecordedResponse {
   readonly results: ReadonlyMap<string, Message>;
 }
 
-/**
- * The messages of a turn, with those that have left the context or got smaller since.
- * @param before as they were before the context was made smaller; empty when it never was
- */
-export function withLeftOut(before: readonly Message[], now: readonly Message[]): Message[] {
-  if (before.length === 0) return [...now];
-  const current = new Map(now.map((message) => [keyOf(message), message]));
-  const known = new Set(before.map(keyOf));
-  const grown = before.map((message) => {
-    const newer = current.get(keyOf(message));
-    return newer && tokenBound(newer) > tokenBound(message) ? newer : message; // calls have joined it
-  });
-  return [...grown, ...now.filter((message) => !known.has(keyOf(message)))];
+/** A turn's messages as a host knows them: with those that have left the context, and whole where the context has them smaller. */
+export class WholeTurn {
+  #whole: readonly Message[] = [];
+  /** What stands in the context → the whole message that it was made from. */
+  readonly #madeFrom = new WeakMap<Message, Message>();
+
+  /** @param before as `of` gave them before the context was made smaller @param now as they stand in it since */
+  keep(before: readonly Message[], now: readonly Message[]): void {
+    const current = byKey(now);
+    for (const message of before) {
+      const smaller = current.get(keyOf(message));
+      if (smaller && smaller !== message) this.#madeFrom.set(smaller, message);
+    }
+    this.#whole = before;
+  }
+
+  /** @param now as they stand in the context */
+  of(now: readonly Message[]): readonly Message[] {
+    if (this.#whole.length === 0) return now;
+    const current = byKey(now);
+    const known = new Set(this.#whole.map(keyOf));
+    const whole = this.#whole.map((message) => {
+      const newer = current.get(keyOf(message));
+      return newer && this.#madeFrom.get(newer) !== message ? newer : message; // calls have joined it
+    });
+    return [...whole, ...now.filter((message) => !known.has(keyOf(message)))];
+  }
+}
+
+function byKey(messages: readonly Message[]): Map<string, Message> {
+  return new Map(messages.map((message) => [keyOf(message), message]));
 }
 
 /** A synthetic result and the real one that follows it are two. */
