@@ -2,8 +2,8 @@
  * Step 5: each call without a result gets its verdict and a result. Runs no tool.
  *
  * `finished`: the ledger holds the result, and it is used. `not_started`: the ledger has no start. `outcome_unknown`: it was
- * started, and nobody recorded its end, or another program made it and its start would not be in our ledger; the text tells the model to verify. The texts hold no time and no random part, so
- * that two restores of the same folder give the same bytes.
+ * started and has no end, or another program made it and kept no ledger of ours; the text tells the model to verify. The texts
+ * hold no time and no random part, so that two restores of the same folder give the same bytes.
  */
 import { OUTCOME_UNKNOWN_TEXT } from '../../messages/legality/pairing-rule.js';
 import type { ToolResultInput } from '../memory-input.js';

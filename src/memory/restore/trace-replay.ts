@@ -12,7 +12,7 @@ import {
 import type { CompactionTrace, Trace } from '../models/trace.js';
 import { traceFromJson } from '../models/trace-serializer.js';
 import { applyTrace, type MemoryState } from '../working-context-reducer.js';
-import { type RenamedCall, renameRepairs } from './foreign-call-ids.js';
+import { isOurRow, type RenamedCall, renameRepairs } from './foreign-call-ids.js';
 import type { DamageReport } from './restore-report.js';
 
 export class TraceReplay {
@@ -22,6 +22,8 @@ export class TraceReplay {
   readonly renames: Repair[] = [];
   applied = 0;
   ignored = 0;
+  /** The newest record is of another program: its calls have no ledger of ours. */
+  isForeign = false;
   /** Traces that a context must show something of: without them a blank context is no surprise. */
   conversational = 0;
   /** The newest compaction that was replayed. */
@@ -60,6 +62,7 @@ export class TraceReplay {
     }
     if (this.damage.length > 0) this.#isDamagedInside = true;
     this.head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+    this.isForeign = !isOurRow(entry.record);
     const trace = this.parse(entry);
     if (trace) this.applyTrace(trace);
   }

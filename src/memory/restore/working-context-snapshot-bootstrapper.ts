@@ -70,7 +70,7 @@ export class WorkingContextSnapshotBootstrapper {
     const { head, reader, unknown } = loaded.replay;
     memory.adopt({ state, head, pending: prompt.pending, reader, unknown });
     await redoMemoryItems(memory, loaded);
-    const isForeign = loaded.source === 'imported' || head.crc === null;
+    const isForeign = loaded.source === 'imported' || loaded.replay.isForeign;
     const closed = await this.#closeCalls(memory, options, isForeign);
     const callsAt = performance.now();
     const repairs = await this.#repair(memory, closed, systemPrompt);
