@@ -3,7 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { KeyChange, KeyEffect } from './key-change.js';
 import { type Authorship, KeyLayer, type KeyState } from './key-layer.js';
-import { assertKey, checkedJson, limitExceeded, type SharedLimits } from './shared-limits.js';
+import { assertKey, checkedJson, invalid, limitExceeded, type SharedLimits } from './shared-limits.js';
 
 /** A number: only when this is the version; 0: only when the key has no value; a list: only when one of them holds; `*`: only when it has a value. */
 export type VersionCondition = number | readonly number[] | '*';
@@ -31,11 +31,11 @@ export interface CheckedOperation {
 
 /** A copy: what the caller does with its values afterwards changes nothing. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function checkOperation(operation: StateOperation, limits: SharedLimits): CheckedOperation {
-  if (typeof operation !== 'object' || operation === null) throw refused('operation', 'it is an object');
+  if (typeof operation !== 'object' || operation === null) throw invalid('operation', 'it is an object');
   assertKey(operation.key);
   const { key, ifVersion = null } = operation;
   if (ifVersion !== null && !isCondition(ifVersion))
-    throw refused('ifVersion', 'it is a version, 0, a list of these, or "*"');
+    throw invalid('ifVersion', 'it is a version, 0, a list of these, or "*"');
   return { key, effect: effectOf(operation, limits), ifVersion };
 }
 
@@ -64,28 +64,24 @@ function effectOf(operation: StateOperation, limits: SharedLimits): KeyEffect {
     case 'merge':
       return { op: 'merge', patch: checkedPatch(operation.patch, limits) };
     default:
-      throw refused('op', 'it is set, delete, increment, append or merge');
+      throw invalid('op', 'it is set, delete, increment, append or merge');
   }
 }
 
 function checkedDelta(delta: unknown): number {
-  if (!Number.isSafeInteger(delta)) throw refused('delta', 'it is a whole number that JSON holds exactly');
+  if (!Number.isSafeInteger(delta)) throw invalid('delta', 'it is a whole number that JSON holds exactly');
   return (delta as number) + 0; // -0 is no JSON
 }
 
 function checkedItems(items: unknown, limits: SharedLimits): JsonValue[] {
-  if (!Array.isArray(items)) throw refused('items', 'it is a list');
+  if (!Array.isArray(items)) throw invalid('items', 'it is a list');
   return checkedJson('items', items, limits) as JsonValue[];
 }
 
 export function checkedPatch(patch: unknown, limits: SharedLimits): JsonObject {
   const value = checkedJson('patch', patch, limits);
   if (isJsonObject(value)) return value;
-  throw refused('patch', 'it is an object (RFC 7396)');
-}
-
-function refused(field: string, rule: string): RekindleError {
-  return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
+  throw invalid('patch', 'it is an object (RFC 7396)');
 }
 
 /** A key is not at the version that the operation asks for. */

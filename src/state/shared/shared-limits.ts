@@ -127,6 +127,6 @@ export function assertVersionNumber(field: string, version: number): void {
   if (!Number.isSafeInteger(version) || version < 0) throw invalid(field, 'it is a version, 0 or more');
 }
 
-function invalid(field: string, rule: string): RekindleError {
+export function invalid(field: string, rule: string): RekindleError {
   return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
 }

@@ -20,7 +20,14 @@ import {
 import type { KeyState } from './key-layer.js';
 import { globalVersionCheck, type PatchOptions } from './patch-condition.js';
 import { type BatchResult, decideBatch, decideOne, decidePatch } from './shared-commit.js';
-import { assertKey, assertVersionNumber, atIndex, type SharedLimits, sharedLimits } from './shared-limits.js';
+import {
+  assertKey,
+  assertVersionNumber,
+  atIndex,
+  invalid,
+  type SharedLimits,
+  sharedLimits,
+} from './shared-limits.js';
 import { SharedLog, type SharedLogOptions } from './shared-log.js';
 import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
 import type { SharedTable, StateChange } from './shared-table.js';
@@ -293,10 +300,6 @@ export function recoverSharedState(backend: StorageBackend, options: SharedState
   const limits = sharedLimits(options.limits);
   const silent = { onChange: () => {}, onReload: () => {} };
   return SharedLog.recover(backend, { ...logOptions(options, limits), ...silent });
-}
-
-function invalid(field: string, rule: string): RekindleError {
-  return new RekindleError('INVALID_ARGUMENT', `${field} is refused: ${rule}.`, { details: { field, rule } });
 }
 
 function folderOf({ folder = ['shared'], root }: SharedStateOptions): Name {

@@ -1,7 +1,7 @@
 /** The tools with which agents use a shared state. Whose state it is, and who acts, is bound here: the model cannot choose it. */
-import { RekindleError } from '../../../core/errors.js';
 import { type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../../core/tool-definition.js';
+import { invalid } from '../shared-limits.js';
 import type { SharedState, StateKey } from '../shared-state.js';
 
 export interface SharedStateToolOptions {
@@ -113,10 +113,7 @@ function itemsOf(given: JsonValue | undefined): { items: JsonValue[]; notes: { n
   if (Array.isArray(given)) return { items: given, notes: {} };
   const decoded = typeof given === 'string' ? tryParseJson(given) : undefined;
   if (Array.isArray(decoded) && decoded.length > 0) return { items: decoded, notes: { notes: ['decoded'] } };
-  const rule = 'it is a list of at least one JSON value';
-  throw new RekindleError('INVALID_ARGUMENT', `items is refused: ${rule}.`, {
-    details: { field: 'items', rule },
-  });
+  throw invalid('items', 'it is a list of at least one JSON value');
 }
 
 function shown({ key: name, value, version: at, updatedAt, updatedBy }: StateKey) {
