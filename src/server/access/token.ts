@@ -15,7 +15,7 @@ export interface ServerToken {
   readonly isStored: boolean;
 }
 
-/** What a disk says that takes no writes at all; a full one may be mended in a moment. */
+/** Error codes of a disk that takes no writes. A full disk is another case: it may soon have room again. */
 const READ_ONLY: readonly unknown[] = ['EROFS', 'EACCES', 'EPERM'];
 
 /** The stored token, or a new one. @throws DOCUMENT_DAMAGED; PATH_REFUSED for a file that others can read or change, or another user's */

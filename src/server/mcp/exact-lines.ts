@@ -8,8 +8,8 @@ const NEWLINE = 0x0a;
 const INVALID_PARAMS = -32602;
 
 export interface ExactLinesOptions {
-  /** Is shown each line that comes in. */
-  readonly onLine: (text: string) => void;
+  /** Is shown each line that is passed on. */
+  readonly onTaken: (text: string) => void;
   /** Writes a line to the client. */
   readonly answer: (line: string) => void;
 }
@@ -41,9 +41,12 @@ export class ExactLines extends Transform {
 
   #take(line: Buffer): void {
     const text = line.toString('utf8');
-    this.#options.onLine(text);
-    if (quoteLargeIntegers(text) === text) this.push(line);
-    else this.#refuse(text);
+    if (quoteLargeIntegers(text) !== text) {
+      this.#refuse(text);
+      return;
+    }
+    this.#options.onTaken(text);
+    this.push(line);
   }
 
   #refuse(text: string): void {

@@ -1,5 +1,5 @@
 /** MCP over standard input and output: for clients that start it as their child. */
-import { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
@@ -40,23 +40,17 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
     if (given?.root && caller.session) assertRoot(caller.session, given.root);
     // The transport would drop answers once its input ends: it gets one that does not.
     const requests = new OpenRequests();
-    const output = new Writable({
-      write: (chunk: Buffer, _, done) => {
-        requests.answered(chunk.toString('utf8'));
-        process.stdout.write(chunk, done);
-      },
-    });
     const exact = new ExactLines({
-      onLine: (text) => requests.asked(text),
-      answer: (line) => void output.write(line),
+      onTaken: (text) => requests.asked(text),
+      answer: (line) => void process.stdout.write(line),
     });
     const input = process.stdin.pipe(exact, { end: false });
-    const transport = new StdioServerTransport(input, output);
+    const transport = new CountedTransport(requests, input, process.stdout);
     const handle = serveStdio(() => tools.serverFor(caller), { transport, onerror: options.onUnexpected });
     await ended;
     await requests.allAnswered();
     await tools.idle();
-    await new Promise((resolve) => output.end(resolve));
+    await new Promise((resolve) => process.stdout.write('', resolve));
     await handle.close();
   } finally {
     await tools.close();
@@ -77,15 +71,27 @@ class OpenRequests {
       this.#ids.delete(JSON.stringify(params['requestId'] ?? null)); // it gets no answer
   }
 
-  answered(line: string): void {
-    const message = tryParseJson(line);
-    if (isJsonObject(message) && message['method'] === undefined)
-      this.#ids.delete(JSON.stringify(message['id'] ?? null));
+  answered(message: object): void {
+    if ('id' in message && !('method' in message)) this.#ids.delete(JSON.stringify(message.id));
   }
 
   /** Waits for at most five seconds. */
   async allAnswered(): Promise<void> {
     for (const until = performance.now() + ANSWER_MS; this.#ids.size > 0 && performance.now() < until; )
       await sleep(LOOK_MS);
+  }
+}
+
+class CountedTransport extends StdioServerTransport {
+  readonly #requests: OpenRequests;
+
+  constructor(requests: OpenRequests, input: Readable, output: Writable) {
+    super(input, output);
+    this.#requests = requests;
+  }
+
+  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
+    await super.send(message);
+    this.#requests.answered(message);
   }
 }
