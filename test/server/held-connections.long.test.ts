@@ -40,11 +40,11 @@ describe('1,100 connections that say nothing', () => {
     expect(performance.now() - start).toBeLessThan(4_000); // the headers' time limit is ten seconds
     expect(events.socket.readyState).toBe(events.socket.OPEN);
     const open = () => sockets.filter((socket) => !socket.destroyed).length;
-    for (let waited = 0; open() > 256 && waited < 16_000; waited += 50) await sleep(50);
+    for (let waited = 0; open() > 256 && waited < 5_000; waited += 50) await sleep(50);
     expect(open()).toBeLessThanOrEqual(256);
     for (const socket of sockets) socket.destroy();
     newcomer.socket.terminate();
-  }, 60_000);
+  }, 20_000);
 });
 
 describe('ten bodies of 1 MB that are nested deep', () => {
@@ -69,7 +69,7 @@ describe('ten bodies of 1 MB that are nested deep', () => {
     const flat = `{"value":"${'x'.repeat(1_000_000)}"}`;
     const plain = await timeOf(() => Promise.all(Array.from({ length: 10 }, () => put(flat))));
     expect(deep).toBeLessThan(2 * plain + 300);
-  }, 60_000);
+  }, 20_000);
 });
 
 describe('a search', () => {

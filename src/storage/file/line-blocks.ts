@@ -1,6 +1,6 @@
 /**
- * The bytes of a file as blocks of whole lines, each byte copied once at most. A line that is too long is not held in memory: only
- * its place is told.
+ * Reads a file as blocks of whole lines. Each byte is copied once at most. A line that is too long is not held in memory: the block
+ * has its place and its length only.
  */
 import { RECORD_BYTES_MAX } from '../../core/limits.js';
 import type { OpenFile } from '../file-system.js';

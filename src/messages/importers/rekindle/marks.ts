@@ -1,6 +1,6 @@
 /**
- * Marks that say what Rekindle did: a summary of its own, a message that no compaction takes away, one that nobody said. They are
- * believed in a snapshot of ours, and nowhere else: whoever wrote a list of messages could give each of them any mark.
+ * Marks that Rekindle sets on messages: `kind` (a summary of ours), `pinned` (no compaction removes it), `synthetic` (nobody said it).
+ * Only our own snapshots and exports may set them. In any other file a stranger could have set them, so the import ignores them.
  */
 import type { Message } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
