@@ -135,7 +135,7 @@ const documents = inFile(
       'document-overwrites-a-fast-person',
       'await this.#assertVersion(name, to, expected);\n      if (await',
       'if (await',
-      [`${TESTS}/file-documents.test.ts`, 'test/state/durable/human-edits.test.ts'],
+      [`${TESTS}/file-documents.test.ts`, 'test/state/durable/human-edits.long.test.ts'],
     ],
     [
       'document-deletion-not-synced',

@@ -1,6 +1,6 @@
 import { inFile, type Mutant } from './mutant.js';
 
-const SQLITE = ['test/storage/sqlite-conformance.test.ts'];
+const SQLITE = ['test/storage/sqlite-conformance.long.test.ts'];
 const SETTINGS = ['test/storage/sqlite/sqlite-storage.test.ts'];
 const POSTGRES = ['test/storage/postgres/postgres-storage.test.ts'];
 const CONTRACT = ['test/storage/postgres-conformance.long.test.ts'];
