@@ -215,15 +215,15 @@ async function outlineOf(
 /** Scalars down to the third level, and the first members of each list there. */
 function outlineChoice(path: JsonPath): SliceChoice {
   const last = path[path.length - 1];
-  if (typeof last === 'number') return last < (path.length <= 2 ? MEMBERS_MAX : 1) ? 'take' : 'skip';
+  if (typeof last === 'number') return last < (path.length <= 2 ? MEMBERS_MAX : 1) ? 'take' : 'leave';
   return path.length <= OUTLINE_DEPTH ? 'enter' : 'skip';
 }
 
 /** Scalars only, of the first members of each list. */
 function thinOutlineChoice(path: JsonPath): SliceChoice {
   const last = path[path.length - 1];
-  if (path.length > THIN_OUTLINE_DEPTH || (typeof last === 'number' && last > 1)) return 'skip';
-  return 'enter';
+  if (typeof last === 'number' && last > 1) return 'leave';
+  return path.length > THIN_OUTLINE_DEPTH ? 'skip' : 'enter';
 }
 
 /** Makes what is missing on the way. */

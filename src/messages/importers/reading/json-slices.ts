@@ -9,8 +9,11 @@ import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 
 export type JsonPath = readonly (string | number)[];
 
-/** `enter` goes into an object or a list (a scalar is taken); `take` yields the value; `skip` passes over it. */
-export type SliceChoice = 'enter' | 'take' | 'skip';
+/**
+ * `enter` goes into an object or a list (a scalar is taken); `take` yields the value; `skip` passes over it, and `leave` also over
+ * what follows it in its container.
+ */
+export type SliceChoice = 'enter' | 'take' | 'skip' | 'leave';
 
 export interface JsonSlice {
   readonly path: JsonPath;
@@ -89,7 +92,10 @@ async function* readMember(
   if (choice === 'enter' && isContainer) {
     window.advance(1);
     open.push(byte === OPEN_LIST ? { close: CLOSE_LIST, at: 0 } : { close: CLOSE_OBJECT, at: '' });
-  } else if (choice === 'skip') await window.skipValue();
+  } else if (choice === 'leave' && open.length > 0) {
+    await window.skipToEnd();
+    open.pop();
+  } else if (choice === 'skip' || choice === 'leave') await window.skipValue();
   else yield { path, ...(await window.takeValue()) };
 }
 
@@ -153,12 +159,20 @@ class Window {
     this.#position += length; // only now: the scan moves the position
   }
 
-  /** Length of the value at the position. Bytes before the scan are let go when the value is not kept. */
-  async #lengthOfValue(keep: boolean): Promise<number> {
+  /** To behind the end of the container that the position is in. */
+  async skipToEnd(): Promise<void> {
+    const length = await this.#lengthOfValue(false, 1);
+    this.#position += length;
+  }
+
+  /**
+   * Length of the value at the position. Bytes before the scan are let go when the value is not kept.
+   * @param depth 1: of what is left of the container around it
+   */
+  async #lengthOfValue(keep: boolean, depth = 0): Promise<number> {
     await this.nextToken();
     const start = this.offset;
     let at = this.#position;
-    let depth = 0;
     let members = 0;
     for (;;) {
       if (at >= this.#bytes.length) {

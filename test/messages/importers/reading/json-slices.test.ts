@@ -75,6 +75,47 @@ describe('sliceJson', () => {
     );
   });
 
+  it('leaves a list or an object, and goes on behind it, wherever the chunks are cut', async () => {
+    const values = fc.array(jsonValue.map(exact), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(
+        values,
+        values,
+        jsonValue.map(exact),
+        spacing,
+        chunks,
+        async (kept, left, after, space, size) => {
+          const list = JSON.stringify({ list: [...kept, ...left], after }, null, space);
+          const fromList = await slicesOf(
+            list,
+            (path) =>
+              path.length === 0 || (path.length === 1 && path[0] === 'list')
+                ? 'enter'
+                : typeof path[1] === 'number' && path[1] >= kept.length
+                  ? 'leave'
+                  : 'take',
+            size,
+          );
+          expect(fromList.map(({ value }) => value)).toStrictEqual([...kept, after]);
+          const fields = Object.fromEntries(left.map((value, index) => [`k${index}`, value]));
+          const object = JSON.stringify({ object: { first: kept[0], ...fields }, after }, null, space);
+          const fromObject = await slicesOf(
+            object,
+            (path) =>
+              path.length === 0 || (path.length === 1 && path[0] === 'object')
+                ? 'enter'
+                : path[0] === 'after' || path[1] === 'first'
+                  ? 'take'
+                  : 'leave',
+            size,
+          );
+          expect(fromObject.map(({ value }) => value)).toStrictEqual([kept[0], after]);
+        },
+      ),
+      runParameters('json-slices-leave', 200),
+    );
+  });
+
   it('says where each value begins', async () => {
     const text = '{"a": 1, "b": [true]}';
     const found = await slicesOf(text, () => 'enter');
