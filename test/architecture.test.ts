@@ -42,7 +42,7 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^lowdb$/, folders: ['storage/'] },
   { packages: /^re2js$/, folders: ['checkpoints/classify/'], lazy: true },
   { packages: /^@napi-rs\/keyring$/, folders: ['checkpoints/encryption/'], lazy: true },
-  { packages: /^minisearch$/, folders: ['memory/retrieval/'], lazy: true },
+  { packages: /^(@orama\/stemmers|chrono-node)$/, folders: ['memory/recall/'], lazy: true },
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },
   { packages: /^@photostructure\/sqlite$/, folders: ['storage/sqlite/'], lazy: true },

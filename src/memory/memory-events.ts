@@ -29,6 +29,15 @@ export type MemoryEvents = {
     readonly tokensBefore: number;
     readonly tokensAfter: number;
   };
+  /** Passages of what had left the context came back before a request. */
+  recalled: {
+    readonly turnId: string;
+    readonly passages: number;
+    readonly tokens: number;
+    readonly tookMs: number;
+  };
+  /** Nothing came back, because it could not be looked up. The turn goes on without. */
+  recall_failed: { readonly turnId: string; readonly error: RekindleError };
   compaction_refused: { readonly reason: string; readonly message: string; readonly failures: number };
   /** Automatic compaction has stopped after this many failures in a row. */
   compaction_stopped: { readonly failures: number };

@@ -8,7 +8,6 @@ import PQueue from 'p-queue';
 import { type Clock, systemClock } from '../core/clock.js';
 import { TypedEvents } from '../core/events.js';
 import { formatTurnId, newId } from '../core/ids.js';
-import { repairHistory } from '../messages/legality/history.js';
 import type { Message, ToolCallSpec, ToolResultPayload } from '../messages/message.js';
 import type { Blobs } from '../storage/ports.js';
 import { CacheWriter } from './cache-writer.js';
@@ -26,6 +25,8 @@ import {
 } from './memory-input.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { rawTail } from './raw-tail.js';
+import { type Recaller, type RecallOptions, type RequestSize, recallerFor } from './recall/recaller.js';
+import { resetBoundary } from './reset-boundary.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 import type { MemoryStore } from './store/memory-store.js';
 import { ToolCallLedger } from './store/tool-call-ledger.js';
@@ -48,6 +49,8 @@ export interface MemoryManagerOptions {
   /** Null: never compact. */
   readonly compactor?: Compactor | null;
   readonly retriever?: MemoryRetriever;
+  /** Null: nothing comes back by itself. */
+  readonly recall?: RecallOptions | null;
   readonly clock?: Clock;
 }
 
@@ -68,6 +71,7 @@ export class MemoryManager {
   readonly #cache: CacheWriter;
   /** Null where nothing is ever made smaller. */
   readonly #fitter: ContextFitter | null;
+  readonly #recaller: Recaller | null;
   /** Saves and compactions, one after the other. */
   readonly #maintenance = new PQueue({ concurrency: 1 });
 
@@ -100,6 +104,7 @@ export class MemoryManager {
     this.#fitter = compactor
       ? new ContextFitter({ ...shared, compactor, compaction: this.#compaction })
       : null;
+    this.#recaller = recallerFor({ ...shared, clock: this.#clock }, this.#requestSize(), options.recall);
   }
 
   get agentId(): string {
@@ -143,14 +148,18 @@ export class MemoryManager {
     return formatTurnId(this.#log.state.lastTurn);
   }
 
-  /** Durable before the model is called. @throws MESSAGE_INVALID, and what `Journal.append` throws */
+  /**
+   * Durable before the model is called, in one commit with what comes back for it. @throws MESSAGE_INVALID, and what
+   * `Journal.append` throws
+   */
   async ingestUserMessage(
     input: UserInput | string,
     turnId: string,
     sourceEvent = 'UserMessage',
   ): Promise<void> {
     const message = await userMessageFrom(input, this.blobs);
-    await this.#log.append(turnId, [{ type: 'user', message, sourceEvent }]);
+    const recalled = (await this.#recaller?.before(message, turnId)) ?? [];
+    await this.#log.append(turnId, [...recalled, { type: 'user', message, sourceEvent }]);
   }
 
   /** Calls of one response, durable before a tool starts. Calls under one `messageId` become one message. */
@@ -216,6 +225,13 @@ export class MemoryManager {
     await this.#log.append(turnId, bodies);
   }
 
+  #requestSize(): RequestSize | null {
+    const fitter = this.#fitter;
+    if (!fitter) return null;
+    const makeRoom = (tokens: number) => this.#maintenance.add(() => fitter.makeRoom(tokens));
+    return { counter: fitter.counter, inputBudgetTokens: () => fitter.inputBudgetTokens, makeRoom };
+  }
+
   #responseBodies(response: AssistantResponse, sourceEvent: string): TraceBody[] {
     return responseBodies(response, response.messageId ?? newId('msg', this.#clock.nowMs()), sourceEvent);
   }
@@ -228,6 +244,7 @@ export class MemoryManager {
     await this.fit().catch(() => null);
     await this.#fitter?.saveSizes().catch(() => {}); // the next usage tells it again
     await this.persistWorkingContextSnapshot();
+    this.#recaller?.refresh();
   }
 
   /**
@@ -283,25 +300,10 @@ export class MemoryManager {
 
   /** Sets the context as a whole: a new epoch. Durable when it resolves. */
   async resetWorkingContextSnapshot(messages: Iterable<Message>, reason = 'host'): Promise<void> {
-    const { snapshot } = this.#log.state;
-    const boundary: Boundary = {
-      kind: 'base',
-      reason,
-      messages: this.#legal([...messages]),
-      epochId: snapshot.epochId + 1,
-      lastCompactionTs: this.#clock.nowMs() / 1000,
-      lastTurn: this.#log.state.lastTurn,
-    };
+    const onMended = (repair: MemoryEvents['history_mended']) => this.events.emit('history_mended', repair);
+    const boundary = resetBoundary(this.#log.state, messages, reason, this.#clock.nowMs(), onMended);
     await this.#log.append('', [boundaryBody(boundary, 'ContextReset')]);
     await this.persistWorkingContextSnapshot();
-  }
-
-  /** Calls without a result are the host's to answer: they stay open. */
-  #legal(given: readonly Message[]): readonly Message[] {
-    const keepOpen = { has: () => true }; // whatever their ids become
-    const { messages, repairs } = repairHistory(given, { keepOpen });
-    for (const { messageIndex: _, ...repair } of repairs) this.events.emit('history_mended', repair);
-    return messages;
   }
 
   /** Takes over what a restore made. Writes nothing. */
@@ -342,6 +344,7 @@ export class MemoryManager {
   /** Waits for saves under way and closes the journals. The lease stays with its owner. */
   async close(): Promise<void> {
     await this.#maintenance.onIdle();
+    await this.#recaller?.settled();
     await this.store.close();
   }
 }

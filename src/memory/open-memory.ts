@@ -9,6 +9,7 @@ import { ExtractiveSummarizer } from './compaction/extractive-summarizer.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
 import { MemoryManager } from './memory-manager.js';
+import type { RecallOptions } from './recall/recaller.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 import { MEMORY_JOURNALS, type MemoryJournalName, MemoryStore } from './store/memory-store.js';
 import { SNAPSHOT_FILE } from './store/working-context-snapshot-store.js';
@@ -18,6 +19,8 @@ export interface MemoryOptions {
   readonly compaction?: CompactionPolicyOptions | null;
   readonly summarizer?: Summarizer;
   readonly tokenCounter?: TokenCounter;
+  /** What comes back by itself before a request. Null: nothing. Default: a tenth of the input budget. */
+  readonly recall?: RecallOptions | null;
   readonly retriever?: (store: MemoryStore) => MemoryRetriever;
   readonly leaseTtlMs?: number;
   /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
@@ -62,6 +65,7 @@ export async function openMemory(
     store,
     retriever,
     compactor: options.compaction === null ? null : compactorFor(options, retriever),
+    ...(options.recall === undefined ? {} : { recall: options.recall }),
     ...(options.clock ? { clock: options.clock } : {}),
   });
   const close = async () => {

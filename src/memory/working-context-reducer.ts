@@ -66,6 +66,7 @@ export function applyTrace(state: MemoryState, trace: Trace, note: Note = QUIET)
   }
   switch (trace.type) {
     case 'user':
+    case 'recall':
       append(state.snapshot, trace.message, note);
       return null;
     case 'assistant':
@@ -304,6 +305,6 @@ export function frontierOf(snapshot: WorkingContextSnapshot): Frontier {
   }
   const last = snapshot.messages[snapshot.length - 1];
   const waiting =
-    last !== undefined && (toolResultOf(last) !== null || (last.role === 'user' && last.kind !== 'memory'));
+    last !== undefined && (toolResultOf(last) !== null || (last.role === 'user' && last.kind === undefined));
   return { kind: waiting ? 'awaiting_assistant' : 'idle', turnId: last?.turnId ?? null, callIds: [] };
 }

@@ -199,7 +199,8 @@ function readProvenance(json: JsonObject, message: Writable<Message>): void {
   const turnId = optionalText(json, 'turn_id');
   if (turnId !== undefined) message.turnId = turnId;
   if (json['synthetic'] === true) message.synthetic = true;
-  if (json['kind'] === 'memory') message.kind = 'memory';
+  const { kind } = json;
+  if (kind === 'memory' || kind === 'recall') message.kind = kind;
   if (json['pinned'] === true) message.pinned = true;
   if (json['status'] === 'aborted' || json['status'] === 'failed') message.status = json['status'];
 }

@@ -110,8 +110,8 @@ export interface Message {
   readonly turnId?: string;
   /** Written by Rekindle, not said by anyone: an interrupted result, a bridge. */
   readonly synthetic?: boolean;
-  /** `memory`: the summary of what a compaction took away. */
-  readonly kind?: 'memory';
+  /** `memory`: the summary of what a compaction took away. `recall`: passages of it that came back for a request. */
+  readonly kind?: 'memory' | 'recall';
   /** Never taken away by a compaction. */
   readonly pinned?: boolean;
   /** The answer was cut off: what was said until then. */

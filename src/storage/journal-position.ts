@@ -6,13 +6,13 @@ import type { Journal, JournalHead, JournalRecord } from './ports.js';
 export const JOURNAL_START: JournalHead = { seq: 0, cursor: null, crc: null };
 
 /**
- * Hands on every record after a place, in order; damage is passed over. Gives the new place; null when the journal does not hold
+ * Hands on every record after a place, in order, and waits where `apply` gives a promise; damage is passed over. Gives the new place; null when the journal does not hold
  * the old one any more: it was repaired, or is another one.
  */
 export async function followFrom<R extends JsonObject>(
   journal: Journal<R>,
   from: JournalHead,
-  apply: (entry: JournalRecord<R>) => void,
+  apply: (entry: JournalRecord<R>) => unknown,
 ): Promise<JournalHead | null> {
   let head = from;
   let found = from.cursor === null;
@@ -21,7 +21,8 @@ export async function followFrom<R extends JsonObject>(
     for await (const entry of journal.read(options)) {
       if (entry.kind !== 'record') continue;
       if (!found && (entry.seq !== from.seq || entry.crc !== from.crc)) return null;
-      if (found) apply(entry);
+      const applied = found ? apply(entry) : undefined;
+      if (applied instanceof Promise) await applied;
       found = true;
       head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
     }

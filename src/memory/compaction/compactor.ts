@@ -13,7 +13,7 @@ import type { MemoryRetriever } from '../retrieval/retriever.js';
 import type { CompactionPolicy } from './compaction-policy.js';
 import { CompactionSnapshotBuilder } from './compaction-snapshot-builder.js';
 import { ExtractiveSummarizer } from './extractive-summarizer.js';
-import { fillCut, keptInFront, turnsCut } from './select-cut.js';
+import { currentRecallIndex, fillCut, keptInFront, turnsCut } from './select-cut.js';
 import type { CompactionResult, Summarizer } from './summarizer.js';
 import type { TokenCounter } from './token-counter.js';
 
@@ -83,13 +83,16 @@ export class Compactor {
     const going: Message[] = [];
     const kept: Message[] = [];
     for (const [index, message] of messages.slice(0, cut).entries()) {
-      if (message.role === 'system' || message.kind === 'memory') continue;
+      if (message.role === 'system' || (message.kind !== undefined && !stays[index])) continue;
       (stays[index] ? kept : going).push(message);
     }
     if (going.length === 0) return null;
-    const maxItemChars = this.#itemChars(roomTokens);
+    const maxItemChars = this.#itemChars(await this.#memoryTokens(context));
     const result = await this.#summarize(going, maxItemChars, context);
-    return this.#planFrom(context, result, going, [...kept, ...messages.slice(cut)]);
+    const tail = messages.filter(
+      (message, index) => index >= cut && (message.kind === undefined || stays[index]),
+    );
+    return this.#planFrom(context, result, going, [...kept, ...tail]);
   }
 
   /** Index of the first message that stays when the policy's last turns stay; 0 when no legal cut leaves anything to take. */
@@ -99,17 +102,31 @@ export class Compactor {
 
   async #fillCut(messages: readonly Message[], roomTokens: number): Promise<number> {
     const sizes: number[] = [];
-    for (const message of messages) {
-      sizes.push(message.kind === 'memory' ? 0 : await this.counter.countMessages([message]));
+    const stays = keptInFront(messages);
+    for (const [index, message] of messages.entries()) {
+      const goes = message.kind !== undefined && !stays[index];
+      sizes.push(goes ? 0 : await this.counter.countMessages([message]));
     }
-    return fillCut(messages, sizes, Math.floor(roomTokens * (1 - MEMORY_SHARE)));
+    const memory = (await this.#memoryTokens({ messages, roomTokens })) ?? 0;
+    return fillCut(messages, sizes, roomTokens - memory);
+  }
+
+  /** What the memory message may take: a share of the room beside what came back for the request. */
+  async #memoryTokens({
+    messages,
+    roomTokens,
+  }: Pick<PlanContext, 'messages' | 'roomTokens'>): Promise<number | undefined> {
+    if (roomTokens === undefined) return undefined;
+    const recall = messages[currentRecallIndex(messages)];
+    const recalled = recall ? await this.counter.countMessages([recall]) : 0;
+    return Math.max(1, Math.floor((roomTokens - recalled) * MEMORY_SHARE));
   }
 
   /** Of the longest summary or fact. In a larger context it may be longer, and several fit still. */
-  #itemChars(roomTokens: number | undefined): number {
+  #itemChars(memoryTokens: number | undefined): number {
     const { maxItemChars } = this.policy;
-    if (roomTokens === undefined) return maxItemChars;
-    const room = memoryChars(roomTokens);
+    if (memoryTokens === undefined) return maxItemChars;
+    const room = memoryChars(memoryTokens);
     return Math.min(room, Math.max(maxItemChars, Math.floor(room * ITEM_SHARE)));
   }
 
@@ -140,7 +157,8 @@ export class Compactor {
     turns: readonly Message[],
     tail: readonly Message[],
   ): Promise<CompactionPlan> {
-    const maxItemChars = this.#itemChars(context.roomTokens);
+    const memoryTokens = await this.#memoryTokens(context);
+    const maxItemChars = this.#itemChars(memoryTokens);
     const clip = (text: string) => text.slice(0, maxItemChars).toWellFormed();
     const turnIds = [...new Set(turns.map((message) => message.turnId).filter((id) => id !== undefined))];
     const episodic: EpisodicItem = {
@@ -159,7 +177,7 @@ export class Compactor {
         ...(fact.category === undefined ? {} : { category: fact.category }),
         salience: 0,
       }));
-    const messages = await this.#build(episodic, semantic, tail, memoryChars(context.roomTokens));
+    const messages = await this.#build(episodic, semantic, tail, memoryChars(memoryTokens));
     const tokensBefore = await this.counter.countMessages(
       context.messages.filter(({ role }) => role !== 'system'),
     );
@@ -187,10 +205,8 @@ export class Compactor {
   }
 }
 
-function memoryChars(roomTokens: number | undefined): number {
-  return roomTokens === undefined
-    ? Number.POSITIVE_INFINITY
-    : Math.max(1, Math.floor(roomTokens * MEMORY_SHARE * CHARS_A_TOKEN));
+function memoryChars(memoryTokens: number | undefined): number {
+  return memoryTokens === undefined ? Number.POSITIVE_INFINITY : memoryTokens * CHARS_A_TOKEN;
 }
 
 /** The newest items that fit; the newest summary in any case. Facts are short and last: up to half of the room is theirs. */

@@ -20,6 +20,12 @@ export function quoteText(text: string): string {
   return isPlain(text) ? text : quotedJson(text);
 }
 
+/** A line behind a mark that says who said it: as it is, unless something in it could end a quote or open a section. */
+export function quoteLine(line: string): string {
+  const isSafe = line === escapeUnsafe(line) && !SECTION.test(line) && !FENCE.test(line);
+  return isSafe ? line : quotedJson(line);
+}
+
 /** A name that is written like a program's stays as it is. */
 export function quoteName(name: string): string {
   return NAME.test(name) ? name : quotedJson(name);

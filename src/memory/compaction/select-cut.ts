@@ -19,7 +19,7 @@ function lastRequestIndex(messages: readonly Message[]): number {
 }
 
 function isRequest(message: Message): boolean {
-  return message.role === 'user' && message.kind !== 'memory' && !message.synthetic;
+  return message.role === 'user' && message.kind === undefined && !message.synthetic;
 }
 
 /** A request may be several user messages in a row. */
@@ -27,6 +27,13 @@ function firstOfRun(messages: readonly Message[], index: number): number {
   let first = index;
   while (first > 0 && isRequest(messages[first]!) && isRequest(messages[first - 1]!)) first -= 1;
   return first;
+}
+
+/** Of what came back for the last request; -1 when nothing did. */
+export function currentRecallIndex(messages: readonly Message[]): number {
+  const request = lastRequestIndex(messages);
+  const before = request < 0 ? -1 : firstOfRun(messages, request) - 1;
+  return messages[before]?.kind === 'recall' ? before : -1;
 }
 
 /** For each message: whether it stays in front of any cut. A pinned message keeps its whole block: a call and its results. */
@@ -40,7 +47,11 @@ export function keptInFront(messages: readonly Message[]): boolean[] {
     start = index;
   }
   const request = lastRequestIndex(messages);
-  if (request >= 0) kept.fill(true, firstOfRun(messages, request), request + 1);
+  if (request < 0) return kept;
+  const first = firstOfRun(messages, request);
+  kept.fill(true, first, request + 1);
+  const recall = currentRecallIndex(messages);
+  if (recall >= 0) kept[recall] = true;
   return kept;
 }
 
@@ -96,16 +107,17 @@ export function turnsCut(messages: readonly Message[], turns: number): number {
 }
 
 function lastUserIndex(messages: readonly Message[]): number {
-  return messages.findLastIndex((message) => message.role === 'user' && message.kind !== 'memory');
+  return messages.findLastIndex((message) => message.role === 'user' && message.kind === undefined);
 }
 
 /** Where turns begin: at a user message that is no memory and does not follow another user message of its turn. */
 function turnStarts(messages: readonly Message[]): number[] {
   const starts: number[] = [];
   for (const [index, message] of messages.entries()) {
-    if (message.role !== 'user' || message.kind === 'memory') continue;
+    if (message.role !== 'user' || message.kind !== undefined) continue;
     const before = messages[index - 1];
-    const continues = before?.role === 'user' && before.kind !== 'memory' && before.turnId === message.turnId;
+    const continues =
+      before?.role === 'user' && before.kind === undefined && before.turnId === message.turnId;
     if (!continues) starts.push(index);
   }
   return starts;

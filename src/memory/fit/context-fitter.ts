@@ -7,7 +7,7 @@
  * finished calls and results of the current step alone are larger than the budget, their long texts are trimmed, since nothing
  * else could let the agent continue.
  */
-import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isRekindleError, type RekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
 import { type Message, toolCallsOf } from '../../messages/message.js';
@@ -15,20 +15,22 @@ import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import type { CompactionRunner } from '../compaction/compaction-runner.js';
 import type { Compactor } from '../compaction/compactor.js';
 import { ContextSize } from '../compaction/context-size.js';
+import { currentRecallIndex } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import type { MemoryEvents } from '../memory-events.js';
-import type { Boundary } from '../models/trace.js';
 import type { MemoryStore } from '../store/memory-store.js';
-import { boundaryBody, type ResultBody } from '../trace-bodies.js';
+import type { ResultBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
 import type { OpenCall } from '../working-context-snapshot.js';
+import { boundariesOf, type Edit } from './edit-boundaries.js';
 import { type BudgetRequest, InputBudget } from './input-budget.js';
 import { ModelSizes } from './model-sizes.js';
 import { lengthRefusalOf } from './provider-refusal.js';
-import { requestParts } from './request-parts.js';
+import { contextTooLarge, requestParts } from './request-parts.js';
 import { clearResult, trimMessage } from './shorten-message.js';
-import { clearable, RESULT_BYTES_MIN, trimmable } from './shrinkable.js';
+import { clearable, RESULT_BYTES_MIN, recallsIn, trimmable } from './shrinkable.js';
 import { storeLargeResult } from './store-apart.js';
+import { ToolTokens } from './tool-tokens.js';
 
 export type Rung = 'clear' | 'compact' | 'trim';
 
@@ -56,10 +58,10 @@ export interface ContextFitterOptions {
   readonly events: TypedEvents<MemoryEvents>;
 }
 
-/** A message that gets smaller, at its place in the list. */
-interface Edit {
-  readonly at: number;
-  readonly message: Message;
+/** Tokens of the messages: what a rung goes down to, and what no request may pass. */
+interface Room {
+  readonly target: number;
+  readonly limit: number;
 }
 
 /** A message that may get smaller, and how. Its artifacts are durable when `shrink` resolves. */
@@ -67,6 +69,14 @@ interface Shrinkable {
   readonly at: number;
   readonly shrink: (message: Message) => Promise<Message>;
 }
+
+/** What a rung makes smaller, one after the other, and what it takes out. */
+interface Found {
+  readonly smaller: readonly Shrinkable[];
+  readonly drops: readonly number[];
+}
+
+const NOTHING: Found = { smaller: [], drops: [] };
 
 /** Something may be recorded while a rung is decided: a late result, mostly. */
 const TRIES_MAX = 5;
@@ -85,7 +95,7 @@ export class ContextFitter {
   readonly #compaction: CompactionRunner;
   readonly #events: TypedEvents<MemoryEvents>;
   readonly #size: ContextSize;
-  readonly #toolTokens = new WeakMap<ToolDescription, number>();
+  readonly #toolTokens: ToolTokens;
   readonly #budget: InputBudget;
   /** Tokens of tools and reserve in the last request. */
   #overhead = 0;
@@ -102,7 +112,17 @@ export class ContextFitter {
     this.#compaction = compaction;
     this.#events = events;
     this.#size = new ContextSize(compactor.counter);
+    this.#toolTokens = new ToolTokens(compactor.counter);
     this.#budget = new InputBudget(compactor.policy, new ModelSizes(store.backend.documents, store.agentId));
+  }
+
+  get counter(): TokenCounter {
+    return this.#counter;
+  }
+
+  /** Of the last request, or of the policy before the first. */
+  get inputBudgetTokens(): number {
+    return this.#budget.tokens;
   }
 
   /**
@@ -137,13 +157,11 @@ export class ContextFitter {
     const near = this.#policy.triggerTokensOf(inputBudgetTokens) - overhead;
     const before = await this.#size.tokensNear(this.#log.state.snapshot.messages, near);
     this.#lastTokens = before === null ? null : before + overhead;
-    if (this.#lastTokens === null || !this.#policy.shouldCompact(this.#lastTokens, inputBudgetTokens))
+    const recalled = this.#lastTokens === null ? 0 : await this.#recalledTokens();
+    const room = this.#roomOf(inputBudgetTokens, overhead, recalled);
+    if (before === null || (before <= room.limit && before < near + recalled))
       return { rungs: [], tokens: this.#lastTokens, inputBudgetTokens };
     await this.#log.flushPending();
-    const room = {
-      target: this.#policy.targetTokensOf(inputBudgetTokens) - overhead,
-      limit: this.#policy.limitTokensOf(inputBudgetTokens) - overhead,
-    };
     const rungs = await this.#climb(room, request.signal);
     const tokens = await this.#tokens();
     if (tokens > room.limit) throw await this.#tooLarge(tokens, overhead, inputBudgetTokens);
@@ -152,10 +170,36 @@ export class ContextFitter {
     return { rungs, tokens: this.#lastTokens, inputBudgetTokens };
   }
 
+  /** Before so many tokens are added: what does not fit beside them goes now, so that what stays is known. */
+  async makeRoom(tokens: number): Promise<void> {
+    const inputBudgetTokens = await this.#budget.of({});
+    const room = this.#roomOf(inputBudgetTokens, this.#overhead, 0);
+    const limit = Math.max(1, room.limit - tokens);
+    if ((await this.#size.tokensNear(this.#log.state.snapshot.messages, limit)) === null) return;
+    if ((await this.#tokens()) <= limit) return;
+    await this.#log.flushPending();
+    await this.#edit('clear', limit, async (messages) => ({ smaller: [], drops: recallsIn(messages) }));
+    if ((await this.#tokens()) <= limit) return;
+    await this.#climb({ target: Math.min(room.target, limit), limit }, undefined);
+  }
+
+  /** What came back for the current request does not count against what is kept, only against the limit. */
+  #roomOf(inputBudgetTokens: number, overhead: number, recalled: number): Room {
+    const limit = this.#policy.limitTokensOf(inputBudgetTokens) - overhead;
+    const target = this.#policy.targetTokensOf(inputBudgetTokens) - overhead + recalled;
+    return { target: Math.min(target, limit), limit };
+  }
+
+  async #recalledTokens(): Promise<number> {
+    const { messages } = this.#log.state.snapshot;
+    const recall = messages[currentRecallIndex(messages)];
+    return recall ? this.#count(recall) : 0;
+  }
+
   /** Of tools and reserve; where the request names neither, as in the request before it. */
   async #overheadOf({ tools, reserveTokens }: FitRequest): Promise<number> {
     if (tools || reserveTokens !== undefined)
-      this.#overhead = (await this.#tokensOfTools(tools ?? [])) + (reserveTokens ?? 0);
+      this.#overhead = (await this.#toolTokens.of(tools ?? [])) + (reserveTokens ?? 0);
     return this.#overhead;
   }
 
@@ -178,15 +222,12 @@ export class ContextFitter {
     return this.#budget.save();
   }
 
-  async #climb(
-    room: { readonly target: number; readonly limit: number },
-    signal: AbortSignal | undefined,
-  ): Promise<Rung[]> {
+  async #climb(room: Room, signal: AbortSignal | undefined): Promise<Rung[]> {
     const rungs: Rung[] = [];
     const done = (rung: Rung, did: boolean) => {
       if (did) rungs.push(rung);
     };
-    done('clear', await this.#clear(room.target, room.target * CLEAR_SLACK));
+    done('clear', await this.#clear(room.target, Math.min(room.target * CLEAR_SLACK, room.limit)));
     if (rungs.length > 0) return rungs;
     done('compact', await this.#compact(room.target, signal));
     if ((await this.#tokens()) <= room.limit) return rungs;
@@ -199,12 +240,15 @@ export class ContextFitter {
     return rungs;
   }
 
-  /** Clears the oldest results until `target` is reached. Does nothing when even all of them would leave more than `atMost`. */
+  /**
+   * Drops what came back for earlier requests, and clears the oldest results until `target` is reached. Does nothing when all of
+   * that would leave more than `atMost`.
+   */
   #clear(target: number, atMost: number): Promise<boolean> {
     const shrink = (message: Message) => clearResult(message, this.#store.artifacts);
     return this.#edit('clear', Number.NEGATIVE_INFINITY, async (messages) => {
-      const { places, left } = await clearable(messages, target, this.#counter);
-      return left > atMost ? [] : places.map((at) => ({ at, shrink }));
+      const { places, drops, left } = await clearable(messages, target, this.#counter);
+      return left > atMost ? NOTHING : { smaller: places.map((at) => ({ at, shrink })), drops };
     });
   }
 
@@ -236,10 +280,11 @@ export class ContextFitter {
         resultBytesMax: (n: number) => this.#resultBytesMax(n),
       };
       const found = await trimmable(messages, open, bounds, this.#counter);
-      return found.map(({ at, maxBytes }) => ({
+      const smaller = found.map(({ at, maxBytes }) => ({
         at,
-        shrink: (message) => trimMessage(message, maxBytes, this.#store.artifacts),
+        shrink: (message: Message) => trimMessage(message, maxBytes, this.#store.artifacts),
       }));
+      return { smaller, drops: [] };
     });
   }
 
@@ -247,15 +292,16 @@ export class ContextFitter {
   #edit(
     rung: 'clear' | 'trim',
     downTo: number,
-    find: (messages: readonly Message[]) => Promise<readonly Shrinkable[]>,
+    find: (messages: readonly Message[]) => Promise<Found>,
   ): Promise<boolean> {
     return this.#undisturbed(async () => {
       const { seq } = this.#log.head;
       const messages = this.#log.state.snapshot.buildMessages();
       const tokensBefore = await this.#counter.countMessages(messages);
       const edits: Edit[] = [];
-      let tokensAfter = tokensBefore;
-      for (const { at, shrink } of await find(messages)) {
+      const { smaller, drops } = await find(messages);
+      let tokensAfter = tokensBefore - (await this.#counter.countMessages(drops.map((at) => messages[at]!)));
+      for (const { at, shrink } of smaller) {
         if (tokensAfter <= downTo) break;
         const message = await shrink(messages[at]!);
         const saved = (await this.#count(messages[at]!)) - (await this.#count(message));
@@ -263,15 +309,13 @@ export class ContextFitter {
         edits.push({ at, message });
         tokensAfter -= saved;
       }
-      if (edits.length === 0) return false;
-      edits.sort((a, b) => a.at - b.at);
-      const boundary: Boundary = { kind: 'edit', rung, edits };
-      await this.#log.append('', [boundaryBody(boundary, 'Fit')], seq);
+      if (edits.length + drops.length === 0) return false;
+      await this.#log.append('', boundariesOf(rung, edits, drops), seq);
       this.#size.reset();
-      const { at: firstIndex } = edits[0]!;
+      const firstIndex = Math.min(...drops.slice(0, 1), ...edits.map(({ at }) => at));
       this.#events.emit('context_fitted', {
         rung,
-        messages: edits.length,
+        messages: edits.length + drops.length,
         firstIndex,
         tokensBefore,
         tokensAfter,
@@ -299,28 +343,8 @@ export class ContextFitter {
     return this.#counter.countMessages([message]);
   }
 
-  /** Each tool is counted once: hosts give a new list of the same tools with every request. */
-  async #tokensOfTools(tools: readonly ToolDescription[]): Promise<number> {
-    let sum = 0;
-    for (const tool of tools) {
-      const tokens =
-        this.#toolTokens.get(tool) ?? (await this.#count({ role: 'system', content: JSON.stringify(tool) }));
-      this.#toolTokens.set(tool, tokens);
-      sum += tokens;
-    }
-    return sum;
-  }
-
   async #tooLarge(tokens: number, overhead: number, inputBudgetTokens: number): Promise<RekindleError> {
     const parts = await requestParts(this.#log.state.snapshot.messages, overhead, this.#counter);
-    const [largest] = Object.entries(parts).sort(([, a], [, b]) => b - a);
-    return new RekindleError(
-      'CONTEXT_TOO_LARGE',
-      `The next request needs ${tokens + overhead} tokens and the model takes ${inputBudgetTokens}. Most of it is ${largest![0]} (${largest![1]} tokens).`,
-      {
-        details: { tokens: tokens + overhead, inputBudgetTokens, parts: { ...parts } },
-        ...(this.#refusal === undefined ? {} : { cause: this.#refusal }),
-      },
-    );
+    return contextTooLarge(parts, tokens + overhead, inputBudgetTokens, this.#refusal);
   }
 }

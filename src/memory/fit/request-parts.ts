@@ -1,4 +1,5 @@
 /** What a request is made of, in tokens: for errors, events and people. */
+import { RekindleError } from '../../core/errors.js';
 import { hasMedia, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 
@@ -35,9 +36,27 @@ export async function requestParts(
 
 function kindOf(message: Message): keyof RequestParts {
   if (message.role === 'system') return 'system';
-  if (message.kind === 'memory') return 'memory';
+  if (message.kind !== undefined) return 'memory';
   if (toolResultOf(message)) return 'results';
   if (hasMedia(message)) return 'media';
   if (toolCallsOf(message).length > 0) return 'calls';
   return message.role === 'user' ? 'requests' : 'answers';
+}
+
+/** @param cause the refusal of the provider that the rungs answered, where there was one */
+export function contextTooLarge(
+  parts: RequestParts,
+  tokens: number,
+  inputBudgetTokens: number,
+  cause: unknown,
+): RekindleError {
+  const [name, most] = Object.entries(parts).sort(([, a], [, b]) => b - a)[0]!;
+  return new RekindleError(
+    'CONTEXT_TOO_LARGE',
+    `The next request needs ${tokens} tokens and the model takes ${inputBudgetTokens}. Most of it is ${name} (${most} tokens).`,
+    {
+      details: { tokens, inputBudgetTokens, parts: { ...parts } },
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }

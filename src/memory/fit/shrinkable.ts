@@ -1,7 +1,7 @@
 /** Which messages may get smaller, by which rung, and in which order. Changes nothing. */
 
 import { type Message, toolResultOf } from '../../messages/message.js';
-import { currentStepStart, keptInFront } from '../compaction/select-cut.js';
+import { currentRecallIndex, currentStepStart, keptInFront } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import { isClearable } from './shorten-message.js';
 
@@ -14,14 +14,26 @@ const TRIM_TOKENS_MIN = 200;
 /** What the line of a cleared result takes, about. */
 const CLEARED_TOKENS = 60;
 
-/** The oldest results that bring the list down to `target` tokens, and how many tokens would be left. */
+export interface Clearable {
+  /** Of results that get shorter. */
+  readonly places: readonly number[];
+  /** Of what came back for earlier requests, and goes. */
+  readonly drops: readonly number[];
+  /** Tokens that would be left. */
+  readonly left: number;
+}
+
+/** What came back for earlier requests, and the oldest results, that bring the list down to `target` tokens. */
 export async function clearable(
   messages: readonly Message[],
   target: number,
   counter: TokenCounter,
-): Promise<{ readonly places: readonly number[]; readonly left: number }> {
+): Promise<Clearable> {
   const places: number[] = [];
-  let left = await counter.countMessages(messages);
+  const current = currentRecallIndex(messages);
+  const drops = recallsIn(messages).filter((at) => at !== current);
+  const dropped = drops.map((at) => messages[at]!);
+  let left = (await counter.countMessages(messages)) - (await counter.countMessages(dropped));
   for (const [at, message] of messages.slice(0, currentStepStart(messages)).entries()) {
     if (left <= target) break;
     if (!isClearable(message)) continue;
@@ -30,7 +42,12 @@ export async function clearable(
     places.push(at);
     left -= saved;
   }
-  return { places, left };
+  return { places, drops, left };
+}
+
+/** Places of everything that came back. */
+export function recallsIn(messages: readonly Message[]): number[] {
+  return [...messages.keys()].filter((at) => messages[at]!.kind === 'recall');
 }
 
 export interface TrimBounds {
@@ -59,7 +76,7 @@ export async function trimmable(
   const found: { at: number; maxBytes: number; tokens: number; isInStep: boolean }[] = [];
   for (const [at, message] of messages.entries()) {
     const isInStep = at >= step;
-    const isRequest = isInStep ? message.role === 'user' : kept[at];
+    const isRequest = isInStep ? message.role === 'user' : kept[at] && message.kind === undefined;
     if (message.role === 'system' || message.pinned || isRequest || open.has(at)) continue;
     const tokens = await counter.countMessages([message]);
     if (tokens >= TRIM_TOKENS_MIN) found.push({ at, maxBytes: isInStep ? inStep : older, tokens, isInStep });

@@ -138,7 +138,7 @@ export class TranscriptTraces {
   }
 
   #user(message: Message): JsonObject[] {
-    if (message.kind !== 'memory' || this.#turn === 0) this.#beginTurn();
+    if (message.kind === undefined || this.#turn === 0) this.#beginTurn();
     return [this.#row(this.#turn, { type: 'user', message, sourceEvent: SOURCE_EVENT })];
   }
 

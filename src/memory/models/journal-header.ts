@@ -26,12 +26,13 @@ export interface UnknownTraces {
 }
 
 /** The reader that this release is. A release that adds a kind of trace is one higher than the release before it. */
-export const JOURNAL_READER = 2;
+export const JOURNAL_READER = 3;
 
 /** The oldest reader that reads each kind right. Reader 1: releases that know no header, and skip what they do not know. */
 const TRACE_READERS: Readonly<Record<Exclude<Trace['type'], 'foreign'>, number>> = {
   journal: 1,
   user: 1,
+  recall: 3,
   assistant: 1,
   tool_call: 1,
   tool_result: 1,

@@ -17,7 +17,8 @@ const SHAPED = [
 /** @throws MESSAGE_INVALID */
 export function assertTrace(row: JsonObject): void {
   const trace = traceFromJson(row);
-  if (trace.type === 'user' || trace.type === 'assistant') assertShapes(row, trace.message);
+  if (trace.type === 'user' || trace.type === 'assistant' || trace.type === 'recall')
+    assertShapes(row, trace.message);
   if (trace.type === 'tool_result' && isGiven(row['parts']))
     assertShapes(row, messageFromJson({ role: 'tool', content: null, parts: row['parts']! }));
 }

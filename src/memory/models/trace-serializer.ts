@@ -43,6 +43,7 @@ function bodyToJson(trace: Trace): JsonObject {
   switch (trace.type) {
     case 'user':
     case 'assistant':
+    case 'recall':
       return messageBody(trace.message);
     case 'tool_call':
       return {
@@ -188,6 +189,8 @@ function bodyFromJson(row: JsonObject): Body {
     case 'user':
     case 'assistant':
       return { type: row['trace_type'], message: messageOf(row, row['trace_type']) };
+    case 'recall':
+      return { type: 'recall', message: { ...messageOf(row, 'user'), kind: 'recall' } };
     case 'tool_call':
       return {
         type: 'tool_call',

@@ -39,6 +39,12 @@ export interface ToolResultTrace extends TraceEnvelope {
   readonly synthetic?: boolean;
 }
 
+/** Passages of what left the context, for the request after it: a message of the kind `recall`. */
+export interface RecallTrace extends TraceEnvelope {
+  readonly type: 'recall';
+  readonly message: Message;
+}
+
 /** A new epoch: the whole context after it, so that it can be redone exactly. */
 export interface CompactionTrace extends TraceEnvelope {
   readonly type: 'compaction';
@@ -102,6 +108,7 @@ export interface ForeignTrace extends TraceEnvelope {
 
 export type Trace =
   | MessageTrace
+  | RecallTrace
   | ToolCallTrace
   | ToolResultTrace
   | CompactionTrace

@@ -95,7 +95,7 @@ function* recordsOf(message: Message, session: Session, options: ExportOptions):
   } else if (message.role === 'user') {
     const blocks = userBlocks(message, options);
     if (blocks.length === 0) return;
-    if (message.kind !== 'memory') yield session.record(userFields(blocks));
+    if (message.kind === undefined) yield session.record(userFields(blocks));
     else {
       yield session.boundary();
       yield session.record({

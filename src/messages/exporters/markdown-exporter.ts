@@ -37,7 +37,7 @@ export const markdownExporter: TranscriptExporter = {
 };
 
 function opensTurn(message: Message): boolean {
-  return message.role === 'user' && message.kind !== 'memory' && !message.synthetic;
+  return message.role === 'user' && message.kind === undefined && !message.synthetic;
 }
 
 function sectionOf(message: Message): string {
@@ -54,6 +54,7 @@ function sectionOf(message: Message): string {
 
 function headingOf(message: Message, result: ToolResultPayload | null): string {
   if (result) return `${result.toolError === null ? 'Result' : 'Error'} of ${codeSpan(result.toolName)}`;
+  if (message.kind === 'recall') return 'Recalled from earlier messages';
   return message.kind === 'memory' ? 'Summary of earlier messages' : SPEAKERS[message.role];
 }
 

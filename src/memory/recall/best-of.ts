@@ -1,0 +1,56 @@
+/** Keeps the best of many: a heap with the worst of them on top. */
+export interface Scored {
+  readonly index: number;
+  readonly score: number;
+}
+
+export class BestOf {
+  readonly #max: number;
+  readonly #heap: Scored[] = [];
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(index: number, score: number): void {
+    const heap = this.#heap;
+    if (heap.length < this.#max) {
+      heap.push({ index, score });
+      this.#up(heap.length - 1);
+    } else if (this.#max > 0 && isWorse(heap[0]!, { index, score })) {
+      heap[0] = { index, score };
+      this.#down();
+    }
+  }
+
+  /** Best first; of equals, the newer first. */
+  sorted(): Scored[] {
+    return [...this.#heap].sort((a, b) => b.score - a.score || b.index - a.index);
+  }
+
+  #up(from: number): void {
+    const heap = this.#heap;
+    for (let at = from; at > 0; ) {
+      const parent = (at - 1) >>> 1;
+      if (!isWorse(heap[at]!, heap[parent]!)) return;
+      [heap[at], heap[parent]] = [heap[parent]!, heap[at]!];
+      at = parent;
+    }
+  }
+
+  #down(): void {
+    const heap = this.#heap;
+    for (let at = 0; ; ) {
+      let worst = at;
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < heap.length && isWorse(heap[child]!, heap[worst]!)) worst = child;
+      if (worst === at) return;
+      [heap[at], heap[worst]] = [heap[worst]!, heap[at]!];
+      at = worst;
+    }
+  }
+}
+
+function isWorse(a: Scored, b: Scored): boolean {
+  return a.score < b.score || (a.score === b.score && a.index < b.index);
+}

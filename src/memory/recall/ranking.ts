@@ -1,0 +1,210 @@
+/**
+ * Which passages answer a question best: BM25 over stems; what stands beside a hit shares its score, because an answer often stands
+ * beside the words of its question; and terms that the best hits have in common are added to the question.
+ */
+import { BestOf, type Scored } from './best-of.js';
+import type { Shard } from './shard.js';
+
+/** BM25: how soon repetition stops to count, and how much length does. */
+const K1 = 1.2;
+const B = 0.6;
+/** What a passage gives to those one, two and three places before and after it. */
+const NEIGHBOUR_SHARES = [0.5, 0.3, 0.2];
+/** The best hits that terms are taken from, how many terms, and how much they count beside those of the question. */
+const FEEDBACK_HITS = 8;
+const FEEDBACK_TERMS = 16;
+const FEEDBACK_WEIGHT = 0.35;
+/** A passage of the time that the question names counts so much more. */
+const TIME_FACTOR = 1.5;
+/** The newest passage counts so much more than the oldest: of two that say the same, the newer is right. */
+const RECENCY = 0.05;
+/** A term that every second passage has says nothing, where there are many. */
+const FREQUENT_SHARE = 0.5;
+const FREQUENT_FROM = 200;
+/** Terms of a question that are looked up. */
+const TERMS_MAX = 64;
+/** Work done between two looks at the event loop, in milliseconds. */
+const SLICE_MS = 8;
+/** Passages between two looks at the clock. */
+const CHUNK = 16_384;
+
+export interface Question {
+  /** Each word in its forms. */
+  readonly words: readonly (readonly string[])[];
+  /** Seconds since 1970. */
+  readonly times: readonly { readonly from: number; readonly to: number }[];
+}
+
+export interface RankOptions {
+  readonly limit: number;
+  /** Looks at a passage by shard and place in it; left out: all may be found. */
+  readonly accepts?: (shard: Shard, index: number) => boolean;
+  /** The terms of a passage, by its number over all shards. */
+  readonly termsOf: (index: number) => Promise<readonly string[]>;
+}
+
+/** Numbers go over all shards, oldest first. Best first. */
+export async function rank(
+  shards: readonly Shard[],
+  question: Question,
+  options: RankOptions,
+): Promise<Scored[]> {
+  const ranking = new Ranking(shards);
+  await ranking.ask(question.words);
+  if (!ranking.hasHits) return [];
+  const first = await ranking.best(FEEDBACK_HITS, question.times, options.accepts);
+  await ranking.addTerms(await feedback(ranking, first, options, new Set(question.words.flat())));
+  return ranking.best(options.limit, question.times, options.accepts);
+}
+
+/** Terms that the best hits have and the question has not, with their weights. */
+async function feedback(
+  ranking: Ranking,
+  hits: readonly Scored[],
+  { termsOf }: RankOptions,
+  asked: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, number>> {
+  const weights = new Map<string, number>();
+  for (const { index, score } of hits) {
+    const terms = await termsOf(index);
+    const times = new Map<string, number>();
+    for (const term of terms) if (!asked.has(term)) times.set(term, (times.get(term) ?? 0) + 1);
+    for (const [term, count] of times) {
+      const weight = (score * Math.min(count, 2)) / (terms.length + 10);
+      weights.set(term, (weights.get(term) ?? 0) + weight * ranking.rarityOf(term));
+    }
+  }
+  const best = [...weights].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, FEEDBACK_TERMS);
+  const most = best[0]?.[1] ?? 1;
+  return new Map(best.map(([term, weight]) => [term, (FEEDBACK_WEIGHT * weight) / most]));
+}
+
+class Ranking {
+  readonly #shards: readonly Shard[];
+  /** The number of the first passage of each shard. */
+  readonly #starts: readonly number[];
+  readonly #count: number;
+  readonly #meanLength: number;
+  readonly #scores: Float32Array;
+  /** Passages with a term. */
+  readonly #hits: number[] = [];
+  #sliceStart = performance.now();
+
+  constructor(shards: readonly Shard[]) {
+    this.#shards = shards;
+    let count = 0;
+    let terms = 0;
+    this.#starts = shards.map((shard) => {
+      const start = count;
+      count += shard.count;
+      terms += shard.terms;
+      return start;
+    });
+    this.#count = count;
+    this.#meanLength = Math.max(1, terms / Math.max(1, count));
+    this.#scores = new Float32Array(count);
+  }
+
+  get hasHits(): boolean {
+    return this.#hits.length > 0;
+  }
+
+  /** How much a term says: the rarer, the more. */
+  rarityOf(term: string): number {
+    return this.#rarity(this.#frequencyOf(term));
+  }
+
+  /** The rarest words of a long question. */
+  async ask(words: Question['words']): Promise<void> {
+    const rarities = words.map((forms) => Math.max(...forms.map((form) => this.rarityOf(form))));
+    const order = [...words.keys()].sort((a, b) => rarities[b]! - rarities[a]!).slice(0, TERMS_MAX);
+    for (const at of order) for (const form of words[at]!) await this.#add(form, 1);
+  }
+
+  async addTerms(weights: ReadonlyMap<string, number>): Promise<void> {
+    for (const [term, weight] of weights) await this.#add(term, weight);
+  }
+
+  async best(limit: number, times: Question['times'], accepts: RankOptions['accepts']): Promise<Scored[]> {
+    const { scores, places } = await this.#shared();
+    const best = new BestOf(limit);
+    for (const [done, index] of places.entries()) {
+      const { shard, start } = this.#shardAt(index);
+      if (accepts && !accepts(shard, index - start)) continue;
+      const timed = times.length === 0 ? 1 : timeFactor(shard.timeOf(index - start), times);
+      const recent = 1 + (RECENCY * index) / this.#count;
+      best.add(index, scores[index]! * timed * recent);
+      if (done % CHUNK === CHUNK - 1) await this.#breathe();
+    }
+    return best.sorted();
+  }
+
+  #shardAt(index: number): { readonly shard: Shard; readonly start: number } {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#starts[middle]! <= index) low = middle;
+      else high = middle - 1;
+    }
+    return { shard: this.#shards[low]!, start: this.#starts[low]! };
+  }
+
+  /** The scores with what neighbours give each other. */
+  async #shared(): Promise<{ readonly scores: Float32Array; readonly places: readonly number[] }> {
+    const scores = new Float32Array(this.#count);
+    const places: number[] = [];
+    const give = (index: number, score: number) => {
+      if (index < 0 || index >= this.#count) return;
+      if (scores[index] === 0) places.push(index);
+      scores[index]! += score;
+    };
+    for (const [done, index] of this.#hits.entries()) {
+      const score = this.#scores[index]!;
+      give(index, score);
+      for (const [step, share] of NEIGHBOUR_SHARES.entries()) {
+        give(index - step - 1, score * share);
+        give(index + step + 1, score * share);
+      }
+      if (done % CHUNK === CHUNK - 1) await this.#breathe();
+    }
+    return { scores, places };
+  }
+
+  async #add(term: string, weight: number): Promise<void> {
+    const frequency = this.#frequencyOf(term);
+    const isFrequent = this.#count >= FREQUENT_FROM && frequency > this.#count * FREQUENT_SHARE;
+    if (frequency === 0 || isFrequent) return;
+    const gain = weight * this.#rarity(frequency) * (K1 + 1);
+    for (const [number, shard] of this.#shards.entries()) {
+      const start = this.#starts[number]!;
+      shard.eachWith(term, (index, times) => {
+        const length = K1 * (1 - B + (B * shard.lengthOf(index)) / this.#meanLength);
+        const at = start + index;
+        if (this.#scores[at] === 0) this.#hits.push(at);
+        this.#scores[at]! += (gain * times) / (times + length);
+      });
+      await this.#breathe();
+    }
+  }
+
+  #frequencyOf(term: string): number {
+    let sum = 0;
+    for (const shard of this.#shards) sum += shard.frequencyOf(term);
+    return sum;
+  }
+
+  #rarity(frequency: number): number {
+    return Math.log(1 + (this.#count - frequency + 0.5) / (frequency + 0.5));
+  }
+
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#sliceStart < SLICE_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#sliceStart = performance.now();
+  }
+}
+
+function timeFactor(ts: number, times: Question['times']): number {
+  return times.some(({ from, to }) => ts >= from && ts < to) ? TIME_FACTOR : 1;
+}

@@ -1,0 +1,220 @@
+/**
+ * The recall index of one agent: what was said and done, found by words. A cache of the trace journal: it is read on from where the
+ * index ends, at each use, so it cannot tell anything else than the journal does. Deleted or damaged, it is built again.
+ */
+
+import { turnNumber } from '../../core/ids.js';
+import type { JsonObject } from '../../core/json.js';
+import { followFrom, JOURNAL_START } from '../../storage/journal-position.js';
+import type { JournalHead, JournalRecord } from '../../storage/ports.js';
+import type { Trace } from '../models/trace.js';
+import { tryTraceFromJson } from '../models/trace-serializer.js';
+import type { MemoryStore } from '../store/memory-store.js';
+import type { Language } from './languages.js';
+import { compareTerms } from './merge-shards.js';
+import type { Passage } from './passage.js';
+import { PassageReader } from './passage-reader.js';
+import { type Question, rank } from './ranking.js';
+import { type PassageInfo, type Place, type Shard, ShardBuilder } from './shard.js';
+import { encodeShard, type StoredShard } from './shard-file.js';
+import { SHARD_PASSAGES, ShardStore } from './shard-store.js';
+import { passagesIn } from './stored-passages.js';
+import { questionTerms, termsOf } from './terms.js';
+
+export interface RecallQuery {
+  readonly text: string;
+  /** Passages wanted. */
+  readonly limit: number;
+  /** Times that the question names, in seconds since 1970. */
+  readonly times?: Question['times'];
+  /** Left out: every passage may be found. */
+  readonly accepts?: (info: PassageInfo) => boolean;
+}
+
+export interface RecallHit {
+  readonly passage: Passage;
+  readonly score: number;
+}
+
+/** Passages between two looks at the event loop. */
+const SLICE_PASSAGES = 64;
+/** Hits that are read at once. */
+const BATCH = 64;
+
+export class RecallIndex {
+  readonly #store: MemoryStore;
+  readonly #files: ShardStore;
+  readonly #reader: PassageReader;
+  #shards: StoredShard[] = [];
+  #live = new ShardBuilder();
+  /** Where the stored shards end, and where all of it does. */
+  #stored: JournalHead = JOURNAL_START;
+  #head: JournalHead = JOURNAL_START;
+  #loaded: Promise<void> | null = null;
+  #catchingUp: Promise<void> = Promise.resolve();
+  #sinceYield = 0;
+  #flushAt = SHARD_PASSAGES;
+
+  constructor(store: MemoryStore) {
+    this.#store = store;
+    this.#files = new ShardStore(store);
+    this.#reader = new PassageReader(store);
+  }
+
+  /** Passages that can be found. */
+  get count(): number {
+    return this.#all().reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** Bytes of what is stored. */
+  get storedBytes(): number {
+    return this.#shards.reduce((sum, { bytesLength }) => sum + bytesLength, 0);
+  }
+
+  /** Takes in what the journal has and the index has not. Writes nothing but its own cache, and that only where the agent may be written. */
+  catchUp(): Promise<void> {
+    this.#catchingUp = this.#catchingUp.catch(() => {}).then(() => this.#catchUp());
+    return this.#catchingUp;
+  }
+
+  /** Best first, read as they are asked for. Catches up before. */
+  async *hits(query: RecallQuery): AsyncGenerator<RecallHit> {
+    await this.catchUp();
+    const shards = this.#all();
+    const words = await questionTerms(query.text, languagesOf(shards));
+    const infoAt = infoFinder(shards);
+    const read = (infos: readonly PassageInfo[]) => this.#reader.read(infos, placeFinder(shards));
+    const { accepts } = query;
+    const found = await rank(
+      shards,
+      { words, times: query.times ?? [] },
+      {
+        limit: query.limit,
+        ...(accepts ? { accepts: (shard: Shard, index: number) => accepts(shard.infoOf(index)) } : {}),
+        termsOf: async (index) => {
+          const [passage] = await read([infoAt(index)]);
+          return passage ? (await termsOf(passage.text)).terms : [];
+        },
+      },
+    );
+    for (let from = 0; from < found.length; from += BATCH) {
+      const batch = found.slice(from, from + BATCH);
+      const passages = await read(batch.map(({ index }) => infoAt(index)));
+      for (const [at, { score }] of batch.entries()) {
+        const passage = passages[at];
+        if (passage) yield { passage, score };
+      }
+    }
+  }
+
+  /** Waits for what is under way. */
+  async settled(): Promise<void> {
+    await this.#catchingUp.catch(() => {});
+  }
+
+  #all(): readonly Shard[] {
+    return this.#live.count > 0 ? [...this.#shards, this.#live] : this.#shards;
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#loaded ??= this.#load();
+    await this.#loaded;
+    if (await this.#follow()) return;
+    this.#begin([]);
+    if (!this.#store.readOnly) await this.#files.keepOnly([]);
+    await this.#follow();
+  }
+
+  async #load(): Promise<void> {
+    this.#begin(await this.#files.load());
+  }
+
+  #begin(shards: readonly StoredShard[]): void {
+    this.#shards = [...shards];
+    this.#live = new ShardBuilder();
+    this.#stored = shards.at(-1)?.coverage.to ?? JOURNAL_START;
+    this.#head = this.#stored;
+    this.#flushAt = SHARD_PASSAGES;
+    this.#reader.forget();
+  }
+
+  /** False when the journal is not the one that the index was made from. */
+  async #follow(): Promise<boolean> {
+    const journal = await this.#store.journal('raw_traces');
+    const head = await followFrom(journal, this.#head, (entry) => this.#take(entry));
+    return head !== null;
+  }
+
+  async #take(entry: JournalRecord<JsonObject>): Promise<void> {
+    const trace = tryTraceFromJson(entry.record);
+    const passages = trace && this.#isIndexed(trace) ? await passagesIn(trace, entry.seq, this.#store) : [];
+    for (const passage of passages) {
+      const { terms, language } = await termsOf(passage.text);
+      this.#live.add({ passage, turn: turnNumber(passage.turnId), terms, language });
+      this.#sinceYield += 1;
+      if (this.#sinceYield % SLICE_PASSAGES === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (passages.length > 0) this.#live.addPlace(entry);
+    this.#head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
+    if (this.#live.count >= this.#flushAt) await this.#tryFlush();
+  }
+
+  /** A context that was set as a whole counts where nothing was said before: else its messages are there already. */
+  #isIndexed(trace: Trace): boolean {
+    return trace.type !== 'boundary' || this.count === 0;
+  }
+
+  /** A cache that cannot be written is no failure: what is found does not depend on it. */
+  async #tryFlush(): Promise<void> {
+    this.#flushAt = this.#live.count + SHARD_PASSAGES;
+    const { lease } = this.#store;
+    if (!lease?.held) return;
+    await this.#flush().then(
+      () => {
+        this.#flushAt = SHARD_PASSAGES;
+      },
+      () => {},
+    );
+  }
+
+  /** The live shard becomes a file. */
+  async #flush(): Promise<void> {
+    const live = this.#live;
+    const bytes = await encodeShard({
+      agentId: this.#store.agentId,
+      coverage: { fromSeq: this.#stored.seq + 1, to: this.#head },
+      shard: live,
+      places: live.places,
+      postings: [...live.postings].sort(([a], [b]) => compareTerms(a, b)),
+    });
+    this.#shards.push(await this.#files.write(bytes));
+    this.#live = new ShardBuilder();
+    this.#stored = this.#head;
+    this.#shards = await this.#files.merged(this.#shards);
+  }
+}
+
+function placeFinder(shards: readonly Shard[]): (seq: number) => Place | null {
+  return (seq) => {
+    for (const shard of shards.toReversed()) {
+      const place = shard.placeBefore(seq);
+      if (place) return place;
+    }
+    return null;
+  };
+}
+
+function languagesOf(shards: readonly Shard[]): Set<Language> {
+  return new Set(shards.flatMap((shard) => [...shard.languages.keys()]));
+}
+
+function infoFinder(shards: readonly Shard[]): (index: number) => PassageInfo {
+  return (index) => {
+    let at = index;
+    for (const shard of shards) {
+      if (at < shard.count) return shard.infoOf(at);
+      at -= shard.count;
+    }
+    throw new RangeError('no such passage');
+  };
+}

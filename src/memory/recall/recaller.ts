@@ -1,0 +1,195 @@
+/**
+ * Brings back, before a request, what was said about it and has left the context. What comes is recorded as one trace in the same
+ * commit as the request, so a restore gives the same list, and nothing is decided twice.
+ */
+import type { Clock } from '../../core/clock.js';
+import { messageOf, RekindleError } from '../../core/errors.js';
+import type { TypedEvents } from '../../core/events.js';
+import { type Message, textOf } from '../../messages/message.js';
+import type { TokenCounter } from '../compaction/token-counter.js';
+import type { MemoryEvents } from '../memory-events.js';
+import type { MemoryStore } from '../store/memory-store.js';
+import type { TraceBody } from '../trace-bodies.js';
+import type { TraceLog } from '../trace-log.js';
+import { ContextPassages } from './context-passages.js';
+import type { Passage } from './passage.js';
+import { type RecallHit, RecallIndex } from './recall-index.js';
+import { recallCost, recallText } from './recall-text.js';
+import { timesIn } from './times-in.js';
+
+export interface RecallOptions {
+  /** What comes back before one request takes at most so many tokens. Default: a tenth of the input budget, at most 4,000. */
+  readonly tokens?: number;
+}
+
+/** What a recall needs of its agent. */
+export interface RecallerContext {
+  readonly log: TraceLog;
+  readonly store: MemoryStore;
+  readonly events: TypedEvents<MemoryEvents>;
+  readonly clock: Clock;
+}
+
+/** How large requests are and may be. */
+export interface RequestSize {
+  readonly counter: TokenCounter;
+  inputBudgetTokens(): number;
+  /** Before so many tokens are added: what does not fit beside them leaves the context now. */
+  makeRoom(tokens: number): Promise<void>;
+}
+
+/** Null where nothing ever leaves the context, and where the host wants none. */
+export function recallerFor(
+  context: RecallerContext,
+  size: RequestSize | null,
+  options: RecallOptions | null = {},
+): Recaller | null {
+  return size && options ? new Recaller(context, size, options) : null;
+}
+
+const BUDGET_SHARE = 0.1;
+const TOKENS_MAX = 4_000;
+/** What comes back takes at most this share of what a request leaves free. */
+const FREE_SHARE = 0.5;
+const CHARS_A_TOKEN = 4;
+/** Of a request: what follows does not say more about what it is about. */
+const QUESTION_CHARS_MAX = 4_000;
+/** Passages are looked at while they score at least this share of the best. */
+const SCORE_SHARE = 0.1;
+/** Passages that did not fit, or are there already, before looking stops. */
+const MISSES_MAX = 2_000;
+/** Passages that are ranked at most. */
+const PASSAGES_MAX = 4_000;
+/** Less room than this takes no passage. */
+const ROOM_MIN = 48;
+
+export class Recaller {
+  readonly index: RecallIndex;
+  readonly #agent: RecallerContext;
+  readonly #size: RequestSize;
+  readonly #options: RecallOptions;
+  readonly #context = new ContextPassages();
+
+  constructor(agent: RecallerContext, size: RequestSize, options: RecallOptions) {
+    this.#agent = agent;
+    this.#size = size;
+    this.#options = options;
+    this.index = new RecallIndex(agent.store);
+    const changed = () => this.#context.reset();
+    agent.events.on('compacted', changed);
+    agent.events.on('context_fitted', changed);
+  }
+
+  /** The trace that goes before the request; none where nothing has left the context, or nothing fits. Never rejects. */
+  async before(request: Message, turnId: string): Promise<TraceBody[]> {
+    const { events, clock, log } = this.#agent;
+    if (!this.#hasLeft() || log.state.snapshot.hasOpenCalls) return [];
+    const started = clock.nowMs();
+    try {
+      const passages = await this.#find(request);
+      if (passages.length === 0) return [];
+      const { message, tokens } = await this.#messageOf(passages, request);
+      if (!message) return [];
+      const found = passages.length;
+      events.emit('recalled', { turnId, passages: found, tokens, tookMs: clock.nowMs() - started });
+      return [{ type: 'recall', message, sourceEvent: 'Recall' }];
+    } catch (thrown) {
+      events.emit('recall_failed', { turnId, error: asError(thrown) });
+      return [];
+    }
+  }
+
+  /** Takes in what was said since, beside the turns. */
+  refresh(): void {
+    if (this.#hasLeft()) this.index.catchUp().catch(() => {}); // the next recall tells of it
+  }
+
+  settled(): Promise<void> {
+    return this.index.settled();
+  }
+
+  /** A compaction has put a summary in the place of what went. */
+  #hasLeft(): boolean {
+    const [first, second] = this.#agent.log.state.snapshot.messages;
+    return (first?.role === 'system' ? second : first)?.kind === 'memory';
+  }
+
+  async #find(request: Message): Promise<Passage[]> {
+    const { clock } = this.#agent;
+    const tokens = await this.#room(request);
+    const room = tokens * CHARS_A_TOKEN - recallText([]).length;
+    const text = textOf(request).slice(0, QUESTION_CHARS_MAX);
+    if (room < ROOM_MIN) return [];
+    const limit = Math.min(PASSAGES_MAX, 200 + Math.ceil(room / 12));
+    const times = await timesIn(text, clock.nowMs());
+    const hits = this.index.hits({ text, times, limit });
+    const first = await hits.next();
+    if (first.done) return [];
+    await this.#size.makeRoom(tokens + (await this.#size.counter.countMessages([request])));
+    this.#context.update(this.#agent.log.state.snapshot.messages);
+    return this.#choose(first.value, hits, room);
+  }
+
+  /** The best of those that are not in the context, as many as fit. */
+  async #choose(best: RecallHit, others: AsyncIterable<RecallHit>, chars: number): Promise<Passage[]> {
+    const chosen = new Map<string, Passage>();
+    let room = chars;
+    const take = ({ passage }: RecallHit): boolean => {
+      const cost = recallCost(passage);
+      const isNews = cost <= room && !chosen.has(passage.text) && !this.#context.has(passage);
+      if (isNews) chosen.set(passage.text, passage);
+      if (isNews) room -= cost;
+      return isNews;
+    };
+    let misses = take(best) ? 0 : 1;
+    for await (const hit of others) {
+      if (hit.score < best.score * SCORE_SHARE || room < ROOM_MIN || misses > MISSES_MAX) break;
+      misses += take(hit) ? 0 : 1;
+    }
+    return [...chosen.values()];
+  }
+
+  /** In tokens. */
+  async #room(request: Message): Promise<number> {
+    const { log } = this.#agent;
+    const { counter } = this.#size;
+    const budget = this.#size.inputBudgetTokens();
+    const wanted = this.#options.tokens ?? Math.min(TOKENS_MAX, Math.floor(budget * BUDGET_SHARE));
+    const system = log.state.snapshot.messages.filter(({ role }, index) => index === 0 && role === 'system');
+    const taken = await counter.countMessages([...system, request]);
+    return Math.min(wanted, Math.floor((budget - taken) * FREE_SHARE));
+  }
+
+  /** Counted, and made smaller by its last passages until it fits. */
+  async #messageOf(
+    found: readonly Passage[],
+    request: Message,
+  ): Promise<{ readonly message: Message | null; readonly tokens: number }> {
+    const max = await this.#room(request);
+    for (let passages = found; passages.length > 0; ) {
+      const message = asMessage(passages);
+      const tokens = await this.#size.counter.countMessages([message]);
+      if (tokens <= max) return { message, tokens };
+      passages = passages.slice(
+        0,
+        Math.min(passages.length - 1, Math.floor((passages.length * max) / tokens)),
+      );
+    }
+    return { message: null, tokens: 0 };
+  }
+}
+
+function asMessage(passages: readonly Passage[]): Message {
+  const keys = passages.map(({ seq, piece }) => `${seq}/${piece}`);
+  return {
+    role: 'user',
+    content: recallText(passages),
+    kind: 'recall',
+    extra: { recall: { passages: keys } },
+  };
+}
+
+function asError(thrown: unknown): RekindleError {
+  if (thrown instanceof RekindleError) return thrown;
+  return new RekindleError('STORAGE_FAILED', messageOf(thrown), { cause: thrown });
+}

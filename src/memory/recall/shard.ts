@@ -1,0 +1,113 @@
+/**
+ * A shard: the passages of a run of records, in the order of the journal, and where each term occurs in them. The newest is being
+ * built in memory; the others are files.
+ */
+import type { JournalHead } from '../../storage/ports.js';
+import type { Language } from './languages.js';
+import type { Passage, Speaker } from './passage.js';
+
+/** What is known of a passage without reading it. */
+export interface PassageInfo {
+  readonly seq: number;
+  readonly piece: number;
+  /** The number in its turn id; 0 for turns that others named. */
+  readonly turn: number;
+  /** Seconds since 1970. */
+  readonly ts: number;
+  readonly speaker: Speaker;
+  readonly toolName: string | null;
+}
+
+/** A record of the journal that a passage is near to, and where it starts. */
+export type Place = Pick<JournalHead, 'seq' | 'cursor'>;
+
+export interface Shard {
+  /** Passages, numbered from 0. */
+  readonly count: number;
+  /** Terms of all of them together. */
+  readonly terms: number;
+  readonly languages: ReadonlyMap<Language, number>;
+  /** Terms of one passage. */
+  lengthOf(index: number): number;
+  infoOf(index: number): PassageInfo;
+  /** Seconds since 1970. */
+  timeOf(index: number): number;
+  /** How many passages have the term. */
+  frequencyOf(term: string): number;
+  /** Each passage with the term, in order, and how often it has it. */
+  eachWith(term: string, visit: (index: number, times: number) => void): void;
+  /** The nearest known place at or before a record; null when there is none. */
+  placeBefore(seq: number): Place | null;
+}
+
+/** A passage with what it is found by. */
+export interface AnalysedPassage {
+  readonly passage: Pick<Passage, 'seq' | 'piece' | 'ts' | 'speaker' | 'toolName'>;
+  readonly turn: number;
+  readonly terms: readonly string[];
+  readonly language: Language;
+}
+
+/** Of all records, every so many has its place kept: the others are found by reading on from there. */
+const PLACES_EVERY = 2;
+
+export class ShardBuilder implements Shard {
+  readonly infos: PassageInfo[] = [];
+  readonly lengths: number[] = [];
+  /** Term → passage, times, passage, times, ... */
+  readonly postings = new Map<string, number[]>();
+  readonly places: Place[] = [];
+  readonly languages = new Map<Language, number>();
+  terms = 0;
+
+  get count(): number {
+    return this.infos.length;
+  }
+
+  add({ passage, turn, terms, language }: AnalysedPassage): void {
+    const index = this.infos.length;
+    const { seq, piece, ts, speaker, toolName } = passage;
+    this.infos.push({ seq, piece, turn, ts, speaker, toolName });
+    this.lengths.push(terms.length);
+    this.terms += terms.length;
+    this.languages.set(language, (this.languages.get(language) ?? 0) + 1);
+    const times = new Map<string, number>();
+    for (const term of terms) times.set(term, (times.get(term) ?? 0) + 1);
+    for (const [term, count] of times) {
+      const list = this.postings.get(term);
+      if (list) list.push(index, count);
+      else this.postings.set(term, [index, count]);
+    }
+  }
+
+  /** To be told of each record that has passages. */
+  addPlace({ seq, cursor }: Place): void {
+    const last = this.places.at(-1);
+    if (cursor && (!last || seq >= last.seq + PLACES_EVERY)) this.places.push({ seq, cursor });
+  }
+
+  lengthOf(index: number): number {
+    return this.lengths[index]!;
+  }
+
+  infoOf(index: number): PassageInfo {
+    return this.infos[index]!;
+  }
+
+  timeOf(index: number): number {
+    return this.infos[index]!.ts;
+  }
+
+  frequencyOf(term: string): number {
+    return (this.postings.get(term)?.length ?? 0) / 2;
+  }
+
+  eachWith(term: string, visit: (index: number, times: number) => void): void {
+    const list = this.postings.get(term) ?? [];
+    for (let at = 0; at < list.length; at += 2) visit(list[at]!, list[at + 1]!);
+  }
+
+  placeBefore(seq: number): Place | null {
+    return this.places.findLast((place) => place.seq <= seq) ?? null;
+  }
+}

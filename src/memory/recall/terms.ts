@@ -1,0 +1,113 @@
+/**
+ * What a text is found by: stems of its words, the parts of identifiers, pairs of characters where words are not told apart by
+ * spaces. The same for what is indexed and for what is asked.
+ */
+import { isFunctionWord, type Language, languageOf, loadStemmer, type Stem } from './languages.js';
+
+export interface TextTerms {
+  /** In order, with repetitions. */
+  readonly terms: readonly string[];
+  readonly language: Language;
+}
+
+/** Longer ones are cut: a hash is found by its beginning. */
+const TERM_CHARS_MAX = 64;
+/** Of a text, that tell its language. */
+const SAMPLE_WORDS = 60;
+/** Stems that are kept, to be looked up again. */
+const STEMS_KEPT = 20_000;
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** Scripts that write no spaces between words, and Hangul, whose particles cling to theirs. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED_RUN = new RegExp(`${UNSPACED.source}+|[^${UNSPACED.source.slice(1, -1)}]+`, 'gu');
+/** Where a name in camel case is joined. */
+const HUMPS = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
+const HUMP = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu;
+const MARKS = /\p{M}+/gu;
+const NOT_ASCII = /[^\0-\x7f]/;
+
+const stems = new Map<Language, Map<string, string>>();
+
+/** Loads the stemmer of the text's language when it is the first of it. */
+export async function termsOf(text: string): Promise<TextTerms> {
+  const words = wordsOf(text);
+  const language = languageOf(
+    text.slice(0, 2_000),
+    words.slice(0, SAMPLE_WORDS).map((word) => word.toLowerCase()),
+  );
+  const stem = await loadStemmer(language);
+  const terms: string[] = [];
+  for (const word of words) addTerms(word, language, stem, terms);
+  return { terms, language };
+}
+
+/** What a question is found by: each word's forms in all the languages that it may meet. */
+export async function questionTerms(
+  text: string,
+  languages: Iterable<Language>,
+): Promise<readonly (readonly string[])[]> {
+  const words = wordsOf(text);
+  const own = languageOf(
+    text,
+    words.map((word) => word.toLowerCase()),
+  );
+  const known = new Map<Language, Stem>();
+  for (const language of new Set<Language>([own, 'english', ...languages]))
+    known.set(language, await loadStemmer(language));
+  const seen = new Set<string>();
+  const found: string[][] = [];
+  for (const word of words) {
+    if (isFunctionWord(word.toLowerCase(), own)) continue;
+    for (const unit of unitsOf(word)) {
+      const forms = new Set<string>();
+      for (const [language, stem] of known) forms.add(stemOf(unit, language, stem));
+      const key = [...forms].join(' ');
+      if (!seen.has(key)) found.push([...forms]);
+      seen.add(key);
+    }
+  }
+  return found;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.normalize('NFC').match(WORD) ?? [];
+}
+
+function addTerms(word: string, language: Language, stem: Stem, terms: string[]): void {
+  for (const unit of unitsOf(word))
+    if (!isFunctionWord(unit, language)) terms.push(stemOf(unit, language, stem));
+}
+
+/** A word as it is found: itself in lower case; the parts of a name in camel case beside it; pairs of characters where there are no spaces. */
+function unitsOf(word: string): string[] {
+  if (NOT_ASCII.test(word) && UNSPACED.test(word)) return (word.match(UNSPACED_RUN) ?? []).flatMap(pairsOf);
+  const whole = word.toLowerCase();
+  if (!HUMPS.test(word)) return [whole];
+  const parts = (word.match(HUMP) ?? []).map((part) => part.toLowerCase());
+  return parts.length > 1 ? [whole, ...parts] : [whole];
+}
+
+function pairsOf(run: string): string[] {
+  if (!UNSPACED.test(run)) return [run.toLowerCase()];
+  const characters = [...run];
+  if (characters.length === 1) return [run];
+  return characters.slice(1).map((character, index) => characters[index]! + character);
+}
+
+function stemOf(word: string, language: Language, stem: Stem): string {
+  let known = stems.get(language);
+  if (!known) stems.set(language, (known = new Map()));
+  const before = known.get(word);
+  if (before !== undefined) return before;
+  const term = folded(word.length > TERM_CHARS_MAX ? word.slice(0, TERM_CHARS_MAX) : stem(word));
+  if (known.size >= STEMS_KEPT) known.clear();
+  known.set(word, term);
+  return term;
+}
+
+/** Accents are left out of what is compared, after the stemmer has seen them. */
+function folded(word: string): string {
+  return NOT_ASCII.test(word) ? word.normalize('NFKD').replace(MARKS, '').toWellFormed() : word;
+}
