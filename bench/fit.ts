@@ -1,234 +1,128 @@
 /**
- * A context that fits: real sessions replayed step by step under small input budgets, each request counted as it would be sent.
+ * A context that fits: real sessions under small input budgets, one long turn, steps that do nothing, and names that are needed later.
  *
- *     npx tsx bench/fit.ts [--budgets 8000,16000] [--only text] [--limit sessions]
+ *     npx tsx bench/fit.ts [--budgets 8000,16000] [--only text] [--limit sessions] [--all]
  *
- * Counts with the o200k tokenizer over the JSON of the request. Skipped where the corpus is not there.
+ * Sessions come from the corpus beside the repository; where it is not there, their rows are left out. `--all` replays every session
+ * at 8,000, 16,000, 32,000 and 128,000 tokens; without it, the first 20 sessions at 16,000.
  */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isRekindleError } from '../src/core/errors.js';
-import { loadTokenizer } from '../src/core/text-tokens.js';
-import type { MemoryManager } from '../src/memory/memory-manager.js';
-import { openMemory } from '../src/memory/open-memory.js';
-import { WorkingContextSnapshotBootstrapper } from '../src/memory/restore/working-context-snapshot-bootstrapper.js';
-import { contextOf, openTranscript } from '../src/messages/importers/read-transcript.js';
-import { folderOf, sourceOf } from '../src/messages/importers/source.js';
-import { repairHistory } from '../src/messages/legality/history.js';
-import { type Message, textOf, toolCallsOf, toolResultOf } from '../src/messages/message.js';
-import { checkRequest, project } from '../src/messages/projections/project.js';
-import { TARGETS } from '../src/messages/projections/targets.js';
-import { MemoryStorage } from '../src/storage/memory/memory-storage.js';
-import { printTable, quantile } from './support.js';
+import { namesKept, noNames } from './fit-names.js';
+import { FLOOR_TARGETS, noOutcome, replay } from './fit-replay.js';
+import { type Session, sessions } from './fit-sessions.js';
+import { idleStep, longTurn } from './fit-turn.js';
+import { ms, printTable, quantile } from './support.js';
 
-const CORPUS = fileURLToPath(new URL('../../shared/corpus/', import.meta.url));
-const FOLDERS = [
-  'claude-code',
-  'codex-rollout',
-  'gemini-cli',
-  'pi',
-  'opencode',
-  'cline',
-  'openai-chat',
-  'swe-agent',
-  'inspect-ai',
-];
 const argument = (name: string, otherwise: string) => {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? otherwise : process.argv[at + 1]!;
 };
-const BUDGETS = argument('budgets', '8000,16000,32000,128000').split(',').map(Number);
-const ONLY = argument('only', '');
-const LIMIT = Number(argument('limit', '1000'));
+const IS_ALL = process.argv.includes('--all');
+const BUDGETS = argument('budgets', IS_ALL ? '8000,16000,32000,128000' : '16000')
+  .split(',')
+  .map(Number);
+const LIMIT = Number(argument('limit', IS_ALL ? '1000' : '20'));
+const BUDGET = 16_000;
+const WANTED_BREAKS = 3;
 
-interface Session {
-  readonly name: string;
-  readonly messages: readonly Message[];
-}
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const spread = (values: readonly number[]) =>
+  [0.05, 0.5, 0.95].map((share) => quantile(values, share).toFixed(2)).join(' ');
 
-async function sessions(): Promise<Session[]> {
-  const found: Session[] = [];
-  for (const folder of FOLDERS) {
-    const base = path.join(CORPUS, folder);
-    if (!existsSync(base)) continue;
-    for (const name of readdirSync(base)) {
-      if (!`${folder}/${name}`.includes(ONLY)) continue;
-      const source = sourceAt(path.join(base, name), name);
-      const messages = await openTranscript(source)
-        .then(contextOf)
-        .catch(() => []);
-      const legal = repairHistory(messages).messages;
-      if (legal.length >= 10) found.push({ name: `${folder}/${name}`, messages: legal });
-    }
+async function replayTables(all: readonly Session[]): Promise<void> {
+  const rows: (string | number)[][] = [];
+  const breaks: (string | number)[][] = [];
+  for (const budget of BUDGETS) {
+    const outcome = noOutcome(budget);
+    for (const session of all) await replay(session, budget, outcome);
+    const { requests, over, illegal, refused, largest, steps, tokens, floor, compacted, reasons } = outcome;
+    rows.push([budget, all.length, requests, over, illegal, refused, largest.toFixed(2), spread(compacted)]);
+    const per100 = (count: number) => ((100 * count) / steps).toFixed(1);
+    const bySize = tokens / (budget * (0.8 - 0.5)); // steps x tokens of a step
+    const floors = floor.breaks.map(per100);
+    breaks.push([
+      budget,
+      steps,
+      Math.round(tokens / steps),
+      per100(outcome.breaks),
+      per100(bySize),
+      ...floors,
+    ]);
+    for (const reason of [...reasons].slice(0, 20)) console.log(reason);
   }
-  return found.slice(0, LIMIT);
+  printTable(
+    'Sessions replayed step by step, each request for five targets (wanted: none over, none illegal; after a compaction 0.40 to 0.60)',
+    ['budget', 'sessions', 'requests', 'over', 'illegal', 'refused', 'largest', 'compacted: p5 p50 p95'],
+    rows,
+  );
+  printTable(
+    `Prefix breaks in 100 steps (wanted: ${WANTED_BREAKS}) beside what the sizes of the steps allow: steps x tokens / (budget x 0.3), and the replay with a ladder that comes down to exactly a share`,
+    [
+      'budget',
+      'steps',
+      'tokens/step',
+      'breaks',
+      'by size',
+      ...FLOOR_TARGETS.map((share) => `down to ${share}`),
+    ],
+    breaks,
+  );
 }
 
-function sourceAt(full: string, name: string) {
-  if (statSync(full).isFile()) return sourceOf(readFileSync(full), name);
-  const files = readdirSync(full, { recursive: true, encoding: 'utf8' })
-    .filter((inner) => statSync(path.join(full, inner)).isFile())
-    .map((inner) => sourceOf(readFileSync(path.join(full, inner)), inner));
-  return folderOf(files, name);
-}
-
-interface Outcome {
-  requests: number;
-  over: number;
-  illegal: number;
-  refused: number;
-  largest: number;
-  steps: number;
-  breaks: number;
-  readonly after: number[];
-  readonly reasons: Set<string>;
-}
-
-/** Where providers take bytes of media: they count these by their own rule, not as text. */
-const MEDIA_KEYS = new Set(['data', 'url', 'image_url', 'image', 'file_data']);
-const MEDIA_TOKENS = 1_500;
-/** What providers encrypted or signed: about a token for four characters. */
-const SEALED_KEYS = new Set(['encrypted_content', 'signature', 'thoughtSignature', 'thought_signature']);
-const count = await loadTokenizer();
-
-async function replay({ messages, name }: Session, budget: number, outcome: Outcome): Promise<void> {
-  const backend = new MemoryStorage();
-  const { memory, close } = await openMemory(backend, 'a', { compaction: { inputBudgetTokens: budget } });
-  const system = messages[0]?.role === 'system' ? (messages[0].content ?? '') : '';
-  await new WorkingContextSnapshotBootstrapper().bootstrap(memory, system.slice(0, budget));
-  memory.events.on('context_fitted', ({ tokensAfter }) => {
-    outcome.breaks += 1;
-    outcome.after.push(tokensAfter / budget);
-  });
-  memory.events.on('compacted', ({ tokensAfter }) => {
-    outcome.breaks += 1;
-    outcome.after.push(tokensAfter / budget);
-  });
-  let turnId = memory.startTurn();
-  for (const message of messages) {
-    if (message.role === 'user') {
-      turnId = memory.startTurn();
-      await memory.ingestUserMessage(
-        { parts: message.parts ?? [{ type: 'text', text: textOf(message) }] },
-        turnId,
-      );
-    } else if (message.role === 'assistant') {
-      if (!(await request(memory, budget, name, outcome))) break;
-      await memory.ingestAssistantResponse(
-        {
-          content: message.content,
-          ...(message.parts ? { parts: message.parts } : {}),
-          ...(message.reasoning ? { reasoning: message.reasoning } : {}),
-          ...(message.origin ? { origin: message.origin } : {}),
-          toolCalls: toolCallsOf(message),
-          final: false,
-        },
-        turnId,
-      );
-    } else {
-      const result = toolResultOf(message);
-      if (!result) continue;
-      await memory.ingestToolResults(
-        [
-          {
-            callId: result.toolCallId,
-            toolName: result.toolName,
-            result: result.toolResult,
-            error: result.toolError,
-            ...(message.parts ? { parts: message.parts } : {}),
-          },
-        ],
-        turnId,
-      );
-    }
+async function namesTable(all: readonly Session[]): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const atOnce of [true, false]) {
+    const kept = noNames();
+    for (const session of all) await namesKept(session, BUDGET, atOnce, kept);
+    rows.push([
+      atOnce ? 'once, at the cut' : 'at each step',
+      kept.bySession.length,
+      kept.needed,
+      percent(kept.newestOnly / kept.needed),
+      percent(kept.inContext / kept.needed),
+      percent(quantile(kept.bySession, 0.5)),
+      percent(kept.broughtBack / Math.max(1, kept.gone)),
+      spread(kept.sizes),
+    ]);
   }
-  await close();
+  printTable(
+    `Names that the calls of the last 40 % use and that were said before, at ${BUDGET} (wanted: 92 %, and 98 % of the others brought back)`,
+    [
+      'made to fit',
+      'sessions',
+      'names',
+      'newest messages, whole budget',
+      'in the context',
+      'median session',
+      'of those gone: brought back',
+      'size: p5 p50 p95',
+    ],
+    rows,
+  );
 }
 
-/** False when the request is refused because it cannot fit. */
-async function request(
-  memory: MemoryManager,
-  budget: number,
-  name: string,
-  outcome: Outcome,
-): Promise<boolean> {
-  outcome.steps += 1;
-  try {
-    await memory.fit({});
-  } catch (thrown) {
-    if (!isRekindleError(thrown, 'CONTEXT_TOO_LARGE')) throw thrown;
-    outcome.refused += 1;
-    outcome.reasons.add(`${name} at ${budget}: ${thrown.message}`);
-    return false;
+async function turnTables(): Promise<void> {
+  const { largest, after, unfitted, longestHoldMs } = await longTurn(BUDGET);
+  printTable(
+    `300 calls of 1 to 200 KB in one turn, at ${BUDGET}`,
+    ['largest request', 'after the turn', 'baseline: nothing made smaller', 'longest hold, ms'],
+    [[largest, after, unfitted, ms(longestHoldMs)]],
+  );
+  const rows: (string | number)[][] = [];
+  for (const messages of [100, 1_000, 10_000, 100_000]) {
+    const { p50Ms, p95Ms, recountMs, longestHoldMs: hold } = await idleStep(messages);
+    rows.push([messages, p50Ms.toFixed(4), p95Ms.toFixed(4), ms(recountMs), ms(hold)]);
   }
-  const list = memory.getWorkingContextMessages();
-  for (const target of TARGETS) {
-    const { request: made } = project(target, list);
-    outcome.requests += 1;
-    let media = 0;
-    let sealed = 0;
-    const json = JSON.stringify(made, (key, value: unknown) => {
-      if (typeof value !== 'string') return value;
-      const isSealed = SEALED_KEYS.has(key);
-      if (!isSealed && !(MEDIA_KEYS.has(key) && value.length >= 1_000)) return value;
-      if (isSealed) sealed += value.length;
-      else media += 1;
-      return '';
-    });
-    if (checkRequest(target, made).length > 0) outcome.illegal += 1;
-    if (Buffer.byteLength(json) + media * MEDIA_TOKENS + sealed <= budget) continue;
-    const tokens = count(json) + media * MEDIA_TOKENS + Math.ceil(sealed / 4);
-    outcome.largest = Math.max(outcome.largest, tokens / budget);
-    if (tokens > budget) {
-      outcome.over += 1;
-      outcome.reasons.add(`${name} at ${budget}: ${target} has ${tokens} tokens`);
-    }
-  }
-  return true;
+  printTable(
+    'A step at which nothing has to be done, ms (wanted: 0.1, flat; no hold above 20)',
+    ['messages', 'p50', 'p95', 'baseline: all looked at', 'longest hold'],
+    rows,
+  );
 }
 
-const all = await sessions();
+const all = await sessions(argument('only', ''), LIMIT);
 if (all.length === 0) console.log('The corpus is not here: nothing to replay.');
-const rows: (string | number)[][] = [];
-for (const budget of BUDGETS) {
-  const outcome: Outcome = {
-    requests: 0,
-    over: 0,
-    illegal: 0,
-    refused: 0,
-    largest: 0,
-    steps: 0,
-    breaks: 0,
-    after: [],
-    reasons: new Set(),
-  };
-  for (const session of all) await replay(session, budget, outcome);
-  rows.push([
-    budget,
-    all.length,
-    outcome.requests,
-    outcome.over,
-    outcome.illegal,
-    outcome.refused,
-    outcome.largest.toFixed(2),
-    ((100 * outcome.breaks) / outcome.steps).toFixed(1),
-    [0.05, 0.5, 0.95].map((share) => quantile(outcome.after, share).toFixed(2)).join(' '),
-  ]);
-  for (const reason of [...outcome.reasons].slice(0, 20)) console.log(reason);
+await turnTables();
+if (all.length > 0) {
+  await replayTables(all);
+  await namesTable(IS_ALL ? all : await sessions(argument('only', ''), 1_000));
 }
-printTable(
-  'Sessions replayed step by step',
-  [
-    'budget',
-    'sessions',
-    'requests',
-    'over',
-    'illegal',
-    'refused',
-    'largest',
-    'breaks/100',
-    'after: p5 p50 p95',
-  ],
-  rows,
-);
