@@ -52,6 +52,12 @@ export { messageFromJson, messageToJson } from './message-serializer.js';
 export type { AiSdkMessage, AiSdkRequest } from './projections/ai-sdk.js';
 export type { AnthropicRequest } from './projections/anthropic.js';
 export type { RequestViolation } from './projections/checks/request-check.js';
+export {
+  changedSince,
+  fingerprintOf,
+  type RequestChange,
+  type RequestFingerprint,
+} from './projections/fingerprint.js';
 export type { GeminiRequest } from './projections/gemini.js';
 export type { OpenAiChatRequest } from './projections/openai-chat.js';
 export type { OpenAiResponsesRequest } from './projections/openai-responses.js';

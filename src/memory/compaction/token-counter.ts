@@ -26,6 +26,11 @@ export function tokenBound(message: Message): number {
   return text + payload + media * MEDIA_TOKENS + MESSAGE_OVERHEAD_TOKENS;
 }
 
+/** Without a tokenizer: a token for four bytes. */
+export function roughTokens(message: Message): number {
+  return Math.ceil(tokenBound(message) / 4);
+}
+
 /** What goes to the provider beside the text: reasoning, and items that only the provider reads. */
 function besideText(message: Message): string {
   const { reasoningContent = '', providerItems = [] } = message;

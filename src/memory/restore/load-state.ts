@@ -2,6 +2,7 @@
 
 import { crcHex } from '../../core/crc32.js';
 import type { JsonObject } from '../../core/json.js';
+import type { Message } from '../../messages/message.js';
 import type { Journal, JournalHead } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
 import { assertOwner } from '../models/journal-header.js';
@@ -12,7 +13,7 @@ import { WorkingContextSnapshot } from '../working-context-snapshot.js';
 import { type CacheEnd, isCurrent, replayTail } from './cache-tail.js';
 import { importSnapshot } from './import-snapshot.js';
 import { baseOf, isOriginals, type RebuildOptions, rebuild } from './rebuild.js';
-import type { CacheRefusal, RestoreReport, RestoreSource } from './restore-report.js';
+import type { CacheRefusal, RestoreSource } from './restore-report.js';
 import { TraceReplay } from './trace-replay.js';
 
 export interface LoadedState {
@@ -21,9 +22,17 @@ export interface LoadedState {
   readonly replay: TraceReplay;
   readonly pending: readonly Boundary[];
   readonly unknown: readonly string[];
-  readonly prefix: RestoreReport['prefix'];
+  readonly prefix: SavedPrefix;
   readonly cacheMs: number;
 }
+
+/** The list that was saved last; empty without a readable cache. */
+export interface SavedPrefix {
+  readonly savedFingerprint: string | null;
+  readonly saved: readonly Message[];
+}
+
+const NO_PREFIX: SavedPrefix = { savedFingerprint: null, saved: [] };
 
 type LoadOptions = RebuildOptions & { readonly ignoreCache: boolean };
 type ValidSnapshot = SnapshotFile & { readonly status: 'valid' };
@@ -50,14 +59,12 @@ async function cacheOrTraces(memory: MemoryManager, options: LoadOptions): Promi
   }
   const { replay, pending } = await rebuild(memory, options);
   const cacheRefused = refusalOf(file, options.ignoreCache);
-  const prefix = { savedFingerprint: null, savedMessages: 0, firstDifference: null };
-  return { source: 'rebuilt', cacheRefused, replay, pending, unknown: [], prefix, cacheMs };
+  return { source: 'rebuilt', cacheRefused, replay, pending, unknown: [], prefix: NO_PREFIX, cacheMs };
 }
 
 async function importFrom(memory: MemoryManager, payload: JsonObject): Promise<Omit<LoadedState, 'cacheMs'>> {
   const { replay, pending, unknown } = await importSnapshot(memory, payload);
-  const prefix = { savedFingerprint: null, savedMessages: 0, firstDifference: null };
-  return { source: 'imported', cacheRefused: null, replay, pending, unknown, prefix };
+  return { source: 'imported', cacheRefused: null, replay, pending, unknown, prefix: NO_PREFIX };
 }
 
 /** The cache and what the journal has after it; null when it belongs to another line of history. */
@@ -85,7 +92,7 @@ async function fromCache(
     // Where the journal lost what the cache has, the cache is the best that is left of it: the journal takes it over.
     pending: lost || end === 'damaged' ? [baseOf(replay.state, lostReason(footer))] : [],
     unknown: lost ? [lostText(footer, head)] : [],
-    prefix: { savedFingerprint: crcHex(body.crc), savedMessages: body.messageCount, firstDifference: null },
+    prefix: { savedFingerprint: crcHex(body.crc), saved: file.messages },
   };
 }
 

@@ -76,6 +76,8 @@ export interface RestoreReport {
     readonly savedMessages: number;
     /** Null: the saved list is the beginning of the restored one. */
     readonly firstDifference: number | null;
+    /** Of the saved list, from there on, about: a token for four bytes, because a restore loads no tokenizer. */
+    readonly tokensLost: number;
   };
   /** What cannot be known, in words. */
   readonly unknown: readonly string[];

@@ -9,6 +9,7 @@ import { RekindleError } from '../../core/errors.js';
 import { repairHistory } from '../../messages/legality/history.js';
 import type { Repair } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message } from '../../messages/message.js';
+import { roughTokens } from '../compaction/token-counter.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
 import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
@@ -222,10 +223,15 @@ function unknownOf(call: InterruptedCall): string[] {
   return [`Whether the call ${call.callId} of ${call.toolName} took effect.`];
 }
 
-function prefixOf(loaded: LoadedState, state: MemoryState): RestoreReport['prefix'] {
-  const { prefix } = loaded;
-  const changed = state.snapshot.firstChanged;
-  return { ...prefix, firstDifference: prefix.savedMessages > changed ? changed : null };
+function prefixOf({ prefix }: LoadedState, state: MemoryState): RestoreReport['prefix'] {
+  const { savedFingerprint, saved } = prefix;
+  const { firstChanged } = state.snapshot;
+  return {
+    savedFingerprint,
+    savedMessages: saved.length,
+    firstDifference: saved.length > firstChanged ? firstChanged : null,
+    tokensLost: saved.slice(firstChanged).reduce((sum, message) => sum + roughTokens(message), 0),
+  };
 }
 
 function round(ms: number): number {

@@ -80,6 +80,7 @@ describe.each(PLACES)('a restore over $name', ({ make }) => {
         savedFingerprint: expect.stringMatching(/^[0-9a-f]{8}$/),
         savedMessages: 7,
         firstDifference: null,
+        tokensLost: 0,
       },
       dry: false,
       cacheWritable: true,
@@ -123,7 +124,7 @@ describe.each(PLACES)('a restore over $name', ({ make }) => {
     const second = await openAgent(place, { system: 'B' });
     expect(second.report).toMatchObject({
       promptChanged: true,
-      prefix: { savedMessages: 3, firstDifference: 0 },
+      prefix: { savedMessages: 3, firstDifference: 0, tokensLost: expect.any(Number) },
     });
     expect(sketchOf(second.memory)).toStrictEqual(['system: B', 'user: Hi', 'assistant: Hello']);
     await talk(second.memory, '1', '2');

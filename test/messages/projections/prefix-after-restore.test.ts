@@ -72,7 +72,7 @@ describe.each(TARGETS)('the request to %s', (target) => {
     clock.advance(60_000); // never closed: the lease runs out
     const restored = await open(storage, ignoreCache);
     expect(listFor(target, restored.opened)).toStrictEqual(before);
-    expect(restored.report.prefix.firstDifference).toBeNull();
+    expect(restored.report.prefix).toMatchObject({ firstDifference: null, tokensLost: 0 });
     expect(restored.report.repairs).toStrictEqual([]);
   });
 
@@ -107,5 +107,8 @@ describe('the report', () => {
     );
     expect(report.promptChanged).toBe(true);
     expect(report.prefix.firstDifference).toBe(0);
+    const bytes = Buffer.byteLength(listFor('openai-chat', again).join(''));
+    expect(report.prefix.tokensLost).toBeGreaterThan(bytes / 16);
+    expect(report.prefix.tokensLost).toBeLessThan(bytes);
   });
 });
