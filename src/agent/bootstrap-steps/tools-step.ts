@@ -1,6 +1,6 @@
 /** Checks the tools and compiles their schemas. */
 import type { ToolDefinition } from '../../core/tool-definition.js';
-import { readResultTool } from '../../memory/tools/read-result.js';
+import { lookBackTools } from '../../memory/tools/memory-tools.js';
 import type { AgentContext } from '../context/agent-context.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import type { BootstrapStep } from './bootstrap-step.js';
@@ -13,11 +13,10 @@ export class ToolsStep implements BootstrapStep {
   }
 }
 
-/** An agent whose results may be stored apart can read them: always, so that its list of tools never changes in the middle. */
+/** An agent whose context may get smaller can find what left it: always, so that its list of tools never changes in the middle. */
 function toolsOf({ agentId, config, storage }: AgentContext): readonly ToolDefinition[] {
   const { tools = [], memory } = config;
-  const reader = readResultTool({ backend: storage, agentId });
-  const isLeftOut =
-    tools.length === 0 || memory?.compaction === null || tools.some((tool) => tool?.name === reader.name);
-  return isLeftOut ? tools : [...tools, reader];
+  if (tools.length === 0 || memory?.compaction === null) return tools;
+  const own = new Set(tools.map((tool) => tool?.name));
+  return [...tools, ...lookBackTools({ backend: storage, agentId }).filter(({ name }) => !own.has(name))];
 }

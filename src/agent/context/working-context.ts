@@ -10,6 +10,7 @@ import type { OpenMemory } from '../../memory/open-memory.js';
 import { ledgerCall, waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
+import { lookBackTools } from '../../memory/tools/memory-tools.js';
 import { readResultTool } from '../../memory/tools/read-result.js';
 import { type Message, type Origin, toolResultOf } from '../../messages/message.js';
 import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
@@ -184,6 +185,16 @@ export class WorkingContext {
    */
   get readResult(): HostTool {
     return hostTool(readResultTool({ backend: this.memory.store.backend, agentId: this.memory.agentId }));
+  }
+
+  /**
+   * The tools that find what left the context (`read_result`, `memory_search`, `memory_read`), in the AI SDK's shape:
+   * `guardTools({ ...tools, ...ctx.lookBackTools })`.
+   */
+  get lookBackTools(): Record<string, HostTool> {
+    const { backend } = this.memory.store;
+    const tools = lookBackTools({ backend, agentId: this.memory.agentId });
+    return Object.fromEntries(tools.map((tool) => [tool.name, hostTool(tool)]));
   }
 
   /**

@@ -17,7 +17,9 @@ export class OfflineModel implements LanguageModel {
 }
 
 function answerTo(messages: readonly Message[]): string {
-  const said = messages.filter((message) => message.role === 'user' && message.kind === undefined).map(textOf);
+  const said = messages
+    .filter((message) => message.role === 'user' && message.kind === undefined)
+    .map(textOf);
   const memory = messages.find((message) => message.kind === 'memory');
   const before = said.slice(0, -1);
   const lines = [`(offline model) You said: "${shorten(said.at(-1) ?? '')}".`];

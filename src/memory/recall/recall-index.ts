@@ -107,6 +107,41 @@ export class RecallIndex {
     }
   }
 
+  /** Everything that is indexed of a run of records, in order. Catches up before. */
+  async passagesBetween(first: number, last: number): Promise<Passage[]> {
+    await this.catchUp();
+    const shards = this.#all();
+    const infos = shards.flatMap((shard) => {
+      const found: PassageInfo[] = [];
+      for (let index = firstFrom(shard, first); index < shard.count; index += 1) {
+        const info = shard.infoOf(index);
+        if (info.seq > last) break;
+        found.push(info);
+      }
+      return found;
+    });
+    const passages = await this.#reader.read(infos, placeFinder(shards));
+    return passages.filter((passage) => passage !== null);
+  }
+
+  /** The first and the last record of some turns; null when there is none. Catches up before. */
+  async recordsOfTurns(
+    from: number,
+    to: number,
+  ): Promise<{ readonly first: number; readonly last: number } | null> {
+    await this.catchUp();
+    let first: number | null = null;
+    let last = 0;
+    for (const shard of this.#all())
+      for (let index = 0; index < shard.count; index += 1) {
+        const { turn, seq } = shard.infoOf(index);
+        if (turn < from || turn > to) continue;
+        first ??= seq;
+        last = seq;
+      }
+    return first === null ? null : { first, last };
+  }
+
   /** Waits for what is under way. */
   async settled(): Promise<void> {
     await this.#catchingUp.catch(() => {});
@@ -202,6 +237,18 @@ function placeFinder(shards: readonly Shard[]): (seq: number) => Place | null {
     }
     return null;
   };
+}
+
+/** The first passage of a record or of one after it. */
+function firstFrom(shard: Shard, seq: number): number {
+  let low = 0;
+  let high = shard.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (shard.infoOf(middle).seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function languagesOf(shards: readonly Shard[]): Set<Language> {

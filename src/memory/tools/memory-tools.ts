@@ -1,58 +1,29 @@
 /** The tools with which an agent looks at its own memory. They read, and change nothing; whose memory it is, is bound here. */
-import { RekindleError } from '../../core/errors.js';
 import { type JsonObject, type JsonValue, textOr } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { tracesBackward } from '../maintenance/recent-traces.js';
 import { restoreDry } from '../maintenance/restore-dry.js';
 import { readResultTool } from './read-result.js';
+import { searchTools } from './search-tools.js';
 
 export interface MemoryToolOptions {
   readonly backend: StorageBackend;
   readonly agentId: string;
 }
 
-const RESULTS_MAX = 50;
 const TURNS_MAX = 20;
-const WORDS_MAX = 32;
-/** Traces that a search looks through at most. */
-const SEARCHED_MAX = 20_000;
 /** Of one text in a result, in characters. */
 const EXCERPT = 400;
 
 /** Tool definitions as the agent loop and MCP mount them. */
 export function memoryTools(options: MemoryToolOptions): ToolDefinition[] {
-  return [searchTool(options), recentTurnsTool(options), readResultTool(options), reportTool(options)];
+  return [...lookBackTools(options), recentTurnsTool(options), reportTool(options)];
 }
 
-function searchTool(options: MemoryToolOptions): ToolDefinition {
-  return {
-    name: 'memory_search',
-    description:
-      'Finds what was said, done and answered in your own past, also long ago, newest first. All words (32 at most) must occur, in any order; parts of words count, quotes have no meaning. Texts are cut at 400 characters.',
-    inputSchema: inputObject(
-      {
-        query: { type: 'string', pattern: '\\S', maxLength: 500, description: 'Words to look for.' },
-        limit: { type: 'integer', minimum: 1, maximum: RESULTS_MAX, description: 'Default 10.' },
-      },
-      ['query'],
-    ),
-    idempotent: true,
-    execute: async (args) => {
-      const words = foldCase(String(args['query'])).split(/\s+/).filter(Boolean);
-      assertWords(words);
-      const limit = typeof args['limit'] === 'number' ? args['limit'] : 10;
-      const results: JsonObject[] = [];
-      let searched = 0;
-      for await (const { row } of tracesBackward(options.backend, options.agentId)) {
-        searched += 1;
-        const found = isSpeech(row) ? excerptAround(textOfTrace(row), words) : null;
-        if (found !== null) results.push({ ...placeOf(row), text: found });
-        if (results.length >= limit || searched >= SEARCHED_MAX) break;
-      }
-      return { results, searched_traces: searched, searched_all: searched < SEARCHED_MAX };
-    },
-  };
+/** What a model needs to find again what left its context: `read_result`, `memory_search`, `memory_read`. */
+export function lookBackTools(options: MemoryToolOptions): ToolDefinition[] {
+  return [readResultTool(options), ...searchTools(options)];
 }
 
 function recentTurnsTool(options: MemoryToolOptions): ToolDefinition {
@@ -114,36 +85,6 @@ function textOfTrace(row: JsonObject): string {
 
 function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Null unless every word occurs. Looks through the text once for each word. @param words with their case folded */
-function excerptAround(text: string, words: readonly string[]): string | null {
-  const folded = foldCase(text); // as long as the text but for a few letters
-  const places: number[] = [];
-  for (const word of words) {
-    const place = folded.indexOf(word);
-    if (place < 0) return null;
-    places.push(place);
-  }
-  if (places.length === 0) return null;
-  const at = Math.max(0, places[0]! - EXCERPT / 4);
-  return shortened(text.slice(isLowSurrogate(text.charCodeAt(at)) ? at + 1 : at));
-}
-
-/** Letters in both cases, and in forms that stand for the same letter, become one. */
-function foldCase(text: string): string {
-  return text.toLowerCase().replaceAll('ς', 'σ').replaceAll('ſ', 's');
-}
-
-function assertWords(words: readonly string[]): void {
-  if (words.length <= WORDS_MAX) return;
-  throw new RekindleError('LIMIT_EXCEEDED', `A query has at most ${WORDS_MAX} words.`, {
-    details: { limit: 'words', allowed: WORDS_MAX, actual: words.length },
-  });
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function shortened(text: string): string {

@@ -61,6 +61,8 @@ describe('a turn', () => {
     expect(tools).toEqual([
       { name: 'work', description: 'Does some work.', inputSchema },
       expect.objectContaining({ name: 'read_result' }),
+      expect.objectContaining({ name: 'memory_search' }),
+      expect.objectContaining({ name: 'memory_read' }),
     ]);
   });
 

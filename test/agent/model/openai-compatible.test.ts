@@ -115,7 +115,7 @@ describe('an agent over HTTP', () => {
     const agent = await fixture.started([], { model: modelOf(server), tools: [double] });
     expect((await agent.send('fly')).text).toBe('I cannot fly.');
     expect(outline(agent.messages)).toContain(
-      'error: There is no tool "fly". Known tools: work, read_result.',
+      'error: There is no tool "fly". Known tools: work, read_result, memory_search, memory_read.',
     );
   });
 

@@ -109,7 +109,9 @@ describe('a tool', () => {
 describe('a call that cannot run', () => {
   it('of a tool that does not exist names those that do', async () => {
     const line = await resultOfCall('fly', {}, typed);
-    expect(line).toBe('error: There is no tool "fly". Known tools: work, read_result.');
+    expect(line).toBe(
+      'error: There is no tool "fly". Known tools: work, read_result, memory_search, memory_read.',
+    );
   });
 
   it('with arguments that do not fit the schema tells what is wrong, and the tool does not run', async () => {

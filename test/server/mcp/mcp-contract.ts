@@ -20,7 +20,7 @@ import {
 } from './mcp-kit.js';
 
 const STATE_TOOLS = ['state_append', 'state_delete', 'state_get', 'state_increment', 'state_set'];
-const MEMORY_TOOLS = ['memory_recent_turns', 'memory_search', 'read_result', 'restore_report'];
+const MEMORY_TOOLS = ['memory_read', 'memory_recent_turns', 'memory_search', 'read_result', 'restore_report'];
 const WORKSPACE_TOOLS = [
   'get_recent_tool_calls',
   'get_workspace_context',
