@@ -35,7 +35,9 @@ interface PackageRule {
 }
 
 const PACKAGES: readonly PackageRule[] = [
-  { packages: /^(p-queue|typebox)$/, folders: ANYWHERE },
+  { packages: /^p-queue$/, folders: ANYWHERE },
+  // Its types only: at run time it would be half of all modules.
+  { packages: /^typebox$/, folders: ['core/', 'state/durable/'], lazy: true },
   { packages: /^ajv$/, folders: ['core/'] },
   { packages: /^fast-json-patch$/, folders: ['core/'] },
   { packages: /^(gpt-tokenizer|@humanwhocodes\/momoa)$/, folders: ['core/'], lazy: true },

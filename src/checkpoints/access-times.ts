@@ -1,5 +1,5 @@
 /** When sessions were loaded from: beside each, in `access.json`. A convenience: losing it, or not writing it, does no harm. */
-import { Type } from 'typebox';
+import { Type } from '../core/schema.js';
 import { lazySchema } from '../core/schema-check.js';
 import { openJsonDocument } from '../storage/json-document.js';
 import type { Documents, Name } from '../storage/ports.js';

@@ -1,56 +1,13 @@
 #!/usr/bin/env node
-/** The command line. One file a command; this one only puts them together. */
-import { Command, CommanderError } from 'commander';
+/** The command line. Its version is known without any command, and without what reads the commands. */
 import { EXIT } from './exit-codes.js';
 import { packageVersion } from './package-version.js';
-import { safeText } from './safe-text.js';
-
-const program = new Command('rekindle')
-  .description('Brings an AI agent back after its process died: the exact working context, with a report.')
-  .version(packageVersion())
-  .configureOutput({ outputError: (text, write) => write(safeText(text)) }) // it echoes arguments
-  .showHelpAfterError('(see: rekindle --help)')
-  .enablePositionalOptions() // `--version` after a command is the command's own
-  .exitOverride();
-
-/** In the order of the help. */
-const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> = new Map([
-  ['demo', async () => (await import('./demo-command.js')).addDemoCommand],
-  ['chat', async () => (await import('./chat-command.js')).addChatCommand],
-  ['list', async () => (await import('./list-command.js')).addListCommand],
-  ['inspect', async () => (await import('./restore-command.js')).addInspectCommand],
-  ['restore', async () => (await import('./restore-command.js')).addRestoreCommand],
-  ['verify', async () => (await import('./verify-command.js')).addVerifyCommand],
-  ['repair', async () => (await import('./repair-command.js')).addRepairCommand],
-  ['rebuild', async () => (await import('./repair-command.js')).addRebuildCommand],
-  ['unlock', async () => (await import('./unlock-command.js')).addUnlockCommand],
-  ['compact', async () => (await import('./compact-command.js')).addCompactCommand],
-  ['import', async () => (await import('./import-command.js')).addImportCommand],
-  ['export', async () => (await import('./export-command.js')).addExportCommand],
-  ['copy', async () => (await import('./copy-command.js')).addCopyCommand],
-  ['check', async () => (await import('./check-command.js')).addCheckCommand],
-  ['state', async () => (await import('./state-command.js')).addStateCommand],
-  ['migrate', async () => (await import('./migrate-command.js')).addMigrateCommand],
-  ['workspace', async () => (await import('./workspace-command.js')).addWorkspaceCommand],
-  ['checkpoint', async () => (await import('./checkpoint-command.js')).addCheckpointCommand],
-  ['session', async () => (await import('./session-command.js')).addSessionCommand],
-  ['serve', async () => (await import('./serve-command.js')).addServeCommand],
-  ['mcp', async () => (await import('./mcp-command.js')).addMcpCommand],
-  ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],
-]);
-
-// Only what is used is loaded: the readers of fifteen formats take longer to load than most commands to run.
-const named = COMMANDS.get(process.argv[2] ?? '');
-for (const load of named ? [named] : COMMANDS.values()) (await load())(program);
 
 // A closed pipe (`rekindle list | head -1`) is no error of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
 });
 
-try {
-  await program.parseAsync();
-} catch (thrown) {
-  if (!(thrown instanceof CommanderError)) throw thrown;
-  process.exitCode = thrown.exitCode === 0 ? EXIT.ok : EXIT.usage;
-}
+const first = process.argv[2];
+if (first === '--version' || first === '-V') process.stdout.write(`${packageVersion()}\n`);
+else await (await import('./program.js')).runProgram();

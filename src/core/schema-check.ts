@@ -1,7 +1,9 @@
-/** JSON Schema (2020-12) checks by ajv: compiled once, never coercing, filling or mutating. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { TSchema } from 'typebox';
+/** JSON Schema (2020-12) checks by ajv: loaded and compiled at first use, never coercing, filling or mutating. */
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { loadAjv } from './ajv.js';
 import type { JsonObject, JsonValue } from './json.js';
+import { plainCheck, type Verdict } from './plain-check.js';
+import type { TSchema } from './schema.js';
 
 const OPTIONS = {
   strict: false,
@@ -14,9 +16,17 @@ const OPTIONS = {
   verbose: true, // errors carry the value that was refused
   addUsedSchema: false,
 } as const;
-const ajv = new Ajv2020({ ...OPTIONS, allErrors: true });
+let all: Ajv2020 | undefined;
+let first: Ajv2020 | undefined;
+
+function ajv(): Ajv2020 {
+  return (all ??= new (loadAjv())({ ...OPTIONS, allErrors: true }));
+}
+
 /** For what strangers send: a large value that is wrong throughout gives one violation, not a million. */
-const ajvFirst = new Ajv2020({ ...OPTIONS, allErrors: false, discriminator: true });
+function ajvFirst(): Ajv2020 {
+  return (first ??= new (loadAjv())({ ...OPTIONS, allErrors: false, discriminator: true }));
+}
 
 export interface SchemaViolation {
   /** JSON Pointer; empty for the value itself. */
@@ -38,7 +48,7 @@ export function compileSchema(
   schema: TSchema | JsonObject,
   options: { readonly firstOnly?: boolean } = {},
 ): SchemaCheck {
-  const validate: ValidateFunction = (options.firstOnly ? ajvFirst : ajv).compile(schema as JsonObject);
+  const validate: ValidateFunction = (options.firstOnly ? ajvFirst() : ajv()).compile(schema as JsonObject);
   const check = (value: unknown): boolean => validate(value) === true;
   return Object.assign(check, {
     violations: () =>
@@ -73,8 +83,25 @@ function describeTag({ params, parentSchema }: ErrorObject): string {
   return `must have as ${JSON.stringify(tag)} one of ${names.join(', ')}`;
 }
 
-/** Compiles at first use: start-up pays only for the schemas it needs. */
+/** For a schema of our own, made at first use. Only what is wrong with a value takes ajv. */
 export function lazySchema(schema: TSchema): () => SchemaCheck {
   let check: SchemaCheck | undefined;
-  return () => (check ??= compileSchema(schema));
+  return () => (check ??= ownSchema(schema as JsonObject));
+}
+
+function ownSchema(schema: JsonObject): SchemaCheck {
+  const fits: Verdict = plainCheck(schema);
+  let refused: unknown;
+  let explain: SchemaCheck | undefined;
+  const check = (value: unknown): boolean => {
+    if (fits(value)) return true;
+    refused = value;
+    return false;
+  };
+  return Object.assign(check, {
+    violations: () => {
+      explain ??= compileSchema(schema);
+      return explain(refused) ? [] : explain.violations();
+    },
+  });
 }

@@ -1,7 +1,7 @@
 /** Rules that say how much parts of a context matter: by their key, and by what is in them. Patterns run in linear time (RE2). */
 import type { RE2JS } from 're2js';
-import { Type } from 'typebox';
 import { messageOf, RekindleError } from '../../core/errors.js';
+import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 
 /** The most important first. */

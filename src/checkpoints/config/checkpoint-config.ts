@@ -1,7 +1,8 @@
 /** How checkpoints are kept. What is not said has its default; what is said wrongly is refused. */
-import { Type } from 'typebox';
+
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
+import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { CompressionOptions } from '../content/compression.js';
 

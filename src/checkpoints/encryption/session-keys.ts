@@ -3,9 +3,9 @@
  * session; a new master key rewraps it, and no blob is written anew.
  */
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { Type } from 'typebox';
 import { canonicalJson } from '../../core/canonical-json.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
+import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { parseChecked } from '../../storage/json-document.js';
 import type { Documents, Name } from '../../storage/ports.js';

@@ -1,7 +1,7 @@
 /** Master keys that this program keeps: in a file that only its owner can read, or in the keychain of the system. */
 import { randomBytes } from 'node:crypto';
-import { Type } from 'typebox';
 import { tryParseJson } from '../../core/json.js';
+import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { keyUnavailable, type MasterKey, type MasterKeys, masterKeyOf, parseKey } from './master-keys.js';
 import { KEY_BYTES } from './sealing.js';

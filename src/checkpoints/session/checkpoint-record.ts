@@ -1,6 +1,7 @@
 /** One record of a session's journal, `checkpoints.jsonl`. */
-import { Type } from 'typebox';
+
 import type { JsonObject } from '../../core/json.js';
+import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { CompressionType } from '../content/compression.js';
 import { CONTEXT_BYTES_MAX } from '../content/context-json.js';

@@ -1,7 +1,8 @@
 /** Traces to and from journal rows. The only place that knows both spellings. */
-import { Type } from 'typebox';
+
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
+import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { Message } from '../../messages/message.js';
 import {

@@ -1,7 +1,8 @@
 /** A route as data: what answers it, and what the OpenAPI document says about it, in one place. */
-import type { TSchema } from 'typebox';
+
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
+import type { TSchema } from '../../core/schema.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 

@@ -1,5 +1,5 @@
 /** Shapes of bodies, for the checks and for the OpenAPI document. */
-import { Type } from 'typebox';
+import { Type } from '../../core/schema.js';
 import { SESSION_STATUSES } from '../../state/shared/sessions/session-record.js';
 
 export const anyJson = Type.Unknown({ description: 'Any JSON value.' });

@@ -1,7 +1,8 @@
 /** What a WebSocket client may say. */
-import { type Static, Type } from 'typebox';
+
 import { tryParseJson } from '../../core/json.js';
 import { isNestedDeeper } from '../../core/json-text-depth.js';
+import { type Static, Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 
 /** Deeper than any message is. */

@@ -4,8 +4,9 @@
  * Read at each use, so a change counts at once, on every surface; a file that is not what it should be is refused with its line, never
  * ignored.
  */
-import { type TSchema, Type } from 'typebox';
+
 import { RekindleError } from '../../core/errors.js';
+import { type TSchema, Type } from '../../core/schema.js';
 import { lazySchema, type SchemaCheck } from '../../core/schema-check.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { ConfigFile } from '../../storage/config-file.js';

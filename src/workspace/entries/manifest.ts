@@ -2,9 +2,10 @@
  * `_manifest.json`: the index of the workspace as a file, so that opening it costs what it holds and not its history. A cache: it
  * says which record it covers, what follows is applied, and when it is lost or damaged it is made anew from the journal.
  */
-import { type Static, Type } from 'typebox';
+
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
+import { type Static, Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { followFrom, JOURNAL_START } from '../../storage/journal-position.js';
 import { openJsonDocument } from '../../storage/json-document.js';

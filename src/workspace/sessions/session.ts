@@ -1,7 +1,8 @@
 /** What a session is, and what is stored of it. */
-import { type Static, Type } from 'typebox';
+
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
+import { type Static, Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';

@@ -1,7 +1,8 @@
 /** Agents and their memory, for looking at: nothing here takes a lease or writes. */
-import { Type } from 'typebox';
+
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
+import { Type } from '../../../core/schema.js';
 import { O200kTokenCounter } from '../../../memory/compaction/token-counter.js';
 import { listAgents, summarizeAgent } from '../../../memory/maintenance/agent-summary.js';
 import { recentTraces } from '../../../memory/maintenance/recent-traces.js';

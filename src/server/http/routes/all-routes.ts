@@ -1,5 +1,5 @@
 /** Every route, in the order of the OpenAPI document. */
-import { Type } from 'typebox';
+import { Type } from '../../../core/schema.js';
 import { openApiDocument } from '../openapi.js';
 import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';

@@ -1,7 +1,8 @@
 /** Checkpoints, for looking at. */
-import { Type } from 'typebox';
+
 import type { SessionProblem } from '../../../checkpoints/session/session-pool.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
+import { Type } from '../../../core/schema.js';
 import { text, wholeNumber } from '../query.js';
 import { ok, type Route, type RouteRequest } from '../route.js';
 import * as schemas from '../schemas.js';

@@ -1,6 +1,7 @@
 /** The session tree. */
-import { Type } from 'typebox';
+
 import type { JsonObject } from '../../../core/json.js';
+import { Type } from '../../../core/schema.js';
 import { isStatus, type SessionStatus } from '../../../state/shared/sessions/session-record.js';
 import type { NewTreeSession } from '../../../state/shared/sessions/session-tree.js';
 import { text } from '../query.js';

@@ -1,7 +1,8 @@
 /** The state that the sessions of one root share. */
-import { Type } from 'typebox';
+
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
+import { Type } from '../../../core/schema.js';
 import type { StateOperation, VersionCondition } from '../../../state/shared/key-decision.js';
 import { SESSION_HEADER } from '../../../state/shared/sessions/session-environment.js';
 import type { SharedState, StateKey } from '../../../state/shared/shared-state.js';
