@@ -18,14 +18,18 @@ export type MemoryEvents = {
     readonly epochId: number;
     readonly tokensBefore: number;
     readonly tokensAfter: number;
+    /** Of the list before, from the first message on that is another one now: what a provider's prompt cache has lost. */
+    readonly tokensLost: number;
     readonly turnIds: readonly string[];
   };
   /** The context was made smaller before a request: results cleared, or messages trimmed. `compacted` reports a compaction. */
   context_fitted: {
     readonly rung: 'clear' | 'trim';
-    /** How many messages changed, and the first of them: what comes after it has left the provider's prompt cache. */
+    /** How many messages changed, and the first of them: what comes from there on has left the provider's prompt cache. */
     readonly messages: number;
     readonly firstIndex: number;
+    /** Of the list before, from the first one on. */
+    readonly tokensLost: number;
     readonly tokensBefore: number;
     readonly tokensAfter: number;
   };

@@ -9,6 +9,7 @@ import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import { newId } from '../../core/ids.js';
 import type { Message } from '../../messages/message.js';
+import { shrinkingTo } from '../fit/shrinkable.js';
 import type { MemoryEvents } from '../memory-events.js';
 import type { EpisodicItem, SemanticItem } from '../models/memory-items.js';
 import type { MemoryStore } from '../store/memory-store.js';
@@ -61,7 +62,11 @@ export class CompactionRunner {
     const { seq } = log.head;
     const messages = log.state.snapshot.buildMessages();
     try {
-      const plan = await compactor.plan(this.#planContext(messages, signal, room));
+      const context = this.#planContext(messages, signal, room);
+      const plan = await compactor.plan({
+        ...context,
+        shrinking: shrinkingTo(this.#options.store.artifacts),
+      });
       if (plan) await this.#apply(plan, messages, seq);
       return plan;
     } catch (thrown) {
@@ -109,13 +114,15 @@ export class CompactionRunner {
       semantic: plan.semantic,
       lastTurn,
     };
+    const first = before.findIndex((message, index) => message !== record.messages[index]);
+    const tokensLost = await this.#compactor().counter.countMessages(before.slice(first));
     await log.append('', [record], seq);
     this.#toldOfStop = false;
     this.#episodic = [plan.episodic];
     this.#semantic = plan.semantic;
     await saveCache();
     const { tokensBefore, tokensAfter, turnIds } = plan;
-    events.emit('compacted', { epochId: record.epochId, tokensBefore, tokensAfter, turnIds });
+    events.emit('compacted', { epochId: record.epochId, tokensBefore, tokensAfter, tokensLost, turnIds });
     if (!snapshot.hasOpenCalls) await ledger.archive();
   }
 

@@ -13,8 +13,10 @@ import type { MemoryRetriever } from '../retrieval/retriever.js';
 import type { CompactionPolicy } from './compaction-policy.js';
 import { CompactionSnapshotBuilder } from './compaction-snapshot-builder.js';
 import { ExtractiveSummarizer } from './extractive-summarizer.js';
-import { currentRecallIndex, fillCut, keptInFront, turnsCut } from './select-cut.js';
-import type { CompactionResult, Summarizer } from './summarizer.js';
+import { type FilledTail, filledTail, type Shrinking } from './filled-tail.js';
+import { fitBundle } from './fit-bundle.js';
+import { currentRecallIndex, keptInFront, turnsCut } from './select-cut.js';
+import type { CompactionResult, Summarizer, SummarizerOptions } from './summarizer.js';
 import type { TokenCounter } from './token-counter.js';
 
 export interface CompactionPlan {
@@ -47,17 +49,20 @@ export interface PlanContext {
    * policy's last turns stay.
    */
   readonly roomTokens?: number;
+  /** Left out: what does not fit whole goes. */
+  readonly shrinking?: Shrinking;
   /** Summarize without a model, whatever the summarizer is. Default false. */
   readonly isOffline?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** Share of the room that the memory message may take. */
-const MEMORY_SHARE = 0.25;
+const MEMORY_SHARE = 0.35;
 /** Share of the memory message that one summary may take. */
-const ITEM_SHARE = 0.25;
+const ITEM_SHARE = 0.8;
 /** Summaries that are looked at where as many stay as fit. */
 const EPISODIC_MAX = 50;
+const SEMANTIC_MAX = 20;
 /** Fewer than most texts have, so that a memory message stays within its share. */
 const CHARS_A_TOKEN = 3;
 
@@ -76,23 +81,27 @@ export class Compactor {
 
   /** Null when there is nothing that may be taken away. @throws COMPACTION_REFUSED */
   async plan(context: PlanContext): Promise<CompactionPlan | null> {
-    const { messages, roomTokens } = context;
-    const cut =
-      roomTokens === undefined ? this.selectCut(messages) : await this.#fillCut(messages, roomTokens);
+    const { messages, roomTokens, shrinking } = context;
+    const { cut, smaller } =
+      roomTokens === undefined
+        ? { cut: this.selectCut(messages), smaller: new Set() }
+        : await this.#filledTail({ ...context, roomTokens });
     const stays = keptInFront(messages);
     const going: Message[] = [];
-    const kept: Message[] = [];
-    for (const [index, message] of messages.slice(0, cut).entries()) {
-      if (message.role === 'system' || (message.kind !== undefined && !stays[index])) continue;
-      (stays[index] ? kept : going).push(message);
+    const tail: Message[] = [];
+    const shortened: Message[] = [];
+    for (const [index, message] of messages.entries()) {
+      const isOld = message.kind !== undefined && !stays[index]; // what came back for earlier requests, too
+      if (isOld || (index < cut && message.role === 'system')) continue;
+      if (index < cut && !stays[index]) going.push(message);
+      else if (shrinking && smaller.has(index)) {
+        tail.push(await shrinking.shrink(message));
+        shortened.push(message);
+      } else tail.push(message);
     }
     if (going.length === 0) return null;
-    const maxItemChars = this.#itemChars(await this.#memoryTokens(context));
-    const result = await this.#summarize(going, maxItemChars, context);
-    const tail = messages.filter(
-      (message, index) => index >= cut && (message.kind === undefined || stays[index]),
-    );
-    return this.#planFrom(context, result, going, [...kept, ...tail]);
+    const result = await this.#summarize(going, { stays: tail, shortened }, context);
+    return this.#planFrom(context, result, going, tail);
   }
 
   /** Index of the first message that stays when the policy's last turns stay; 0 when no legal cut leaves anything to take. */
@@ -100,15 +109,22 @@ export class Compactor {
     return turnsCut(messages, this.policy.rawTailTurns);
   }
 
-  async #fillCut(messages: readonly Message[], roomTokens: number): Promise<number> {
-    const sizes: number[] = [];
-    const stays = keptInFront(messages);
-    for (const [index, message] of messages.entries()) {
-      const goes = message.kind !== undefined && !stays[index];
-      sizes.push(goes ? 0 : await this.counter.countMessages([message]));
-    }
-    const memory = (await this.#memoryTokens({ messages, roomTokens })) ?? 0;
-    return fillCut(messages, sizes, roomTokens - memory);
+  async #filledTail(context: PlanContext & { roomTokens: number }): Promise<FilledTail> {
+    const { messages, roomTokens: tokens, shrinking } = context;
+    const memoryTokensMax = (await this.#memoryTokens(context))!;
+    const memoryTokens = async (going: readonly Message[]) => {
+      const maxItemChars = this.#itemChars(memoryTokensMax);
+      const { episodicSummary } = await this.#offline.summarize(going, { maxItemChars });
+      const item = { id: '', ts: 0, turnIds: [], summary: episodicSummary, salience: 0 };
+      return this.counter.countMessages(await this.#build(item, [], [], memoryChars(memoryTokensMax)));
+    };
+    return filledTail(messages, { tokens, memoryTokensMax }, memoryTokens, this.counter, shrinking);
+  }
+
+  /** The items that are kept in the context, and may be joined by one more summary. */
+  #known(episodicMax: number): Promise<MemoryBundle> {
+    const { maxEpisodic = episodicMax, maxSemantic = SEMANTIC_MAX } = this.#options;
+    return this.#options.retriever.retrieve(Math.max(0, maxEpisodic - 1), maxSemantic);
   }
 
   /** What the memory message may take: a share of the room beside what came back for the request. */
@@ -132,14 +148,19 @@ export class Compactor {
 
   async #summarize(
     turns: readonly Message[],
-    maxItemChars: number,
-    { signal, isOffline = false }: PlanContext,
+    rest: Pick<SummarizerOptions, 'stays' | 'shortened'>,
+    context: PlanContext,
   ): Promise<CompactionResult> {
+    const { signal, isOffline = false, roomTokens } = context;
+    const { episodic } = await this.#known(roomTokens === undefined ? 3 : EPISODIC_MAX);
+    const maxItemChars = this.#itemChars(await this.#memoryTokens(context));
     const summarizer = isOffline ? this.#offline : this.#options.summarizer;
     let result: CompactionResult;
     try {
       result = await summarizer.summarize(turns, {
         maxItemChars,
+        ...rest,
+        previous: episodic.map(({ summary }) => summary),
         ...(signal ? { signal } : {}),
       });
     } catch (thrown) {
@@ -194,37 +215,19 @@ export class Compactor {
     maxChars: number,
   ): Promise<Message[]> {
     const isFilled = maxChars !== Number.POSITIVE_INFINITY;
-    const { maxEpisodic = isFilled ? EPISODIC_MAX : 3, maxSemantic = 20 } = this.#options;
-    const known = await this.#options.retriever.retrieve(Math.max(0, maxEpisodic - 1), maxSemantic);
+    const { maxSemantic = SEMANTIC_MAX } = this.#options;
+    const known = await this.#known(isFilled ? EPISODIC_MAX : 3);
     const facts = new Map([...known.semantic, ...semantic].map((item) => [item.fact, item]));
     const bundle = {
       episodic: [...known.episodic, episodic],
       semantic: [...facts.values()].slice(-maxSemantic),
     };
-    return this.#builder.build('', withinChars(bundle, maxChars), tail);
+    return this.#builder.build('', fitBundle(bundle, maxChars), tail);
   }
 }
 
 function memoryChars(memoryTokens: number | undefined): number {
   return memoryTokens === undefined ? Number.POSITIVE_INFINITY : memoryTokens * CHARS_A_TOKEN;
-}
-
-/** The newest items that fit; the newest summary in any case. Facts are short and last: up to half of the room is theirs. */
-function withinChars({ episodic, semantic }: MemoryBundle, maxChars: number): MemoryBundle {
-  if (maxChars === Number.POSITIVE_INFINITY) return { episodic, semantic };
-  const facts = newestWithin(semantic, ({ fact }) => fact.length, maxChars / 2);
-  const left = maxChars - facts.reduce((sum, { fact }) => sum + fact.length, 0);
-  const summaries = newestWithin(episodic, ({ summary }) => summary.length, left);
-  return { episodic: summaries.length > 0 ? summaries : episodic.slice(-1), semantic: facts };
-}
-
-function newestWithin<T>(items: readonly T[], lengthOf: (item: T) => number, max: number): T[] {
-  let room = max;
-  const first = items.findLastIndex((item) => {
-    room -= lengthOf(item);
-    return room < 0;
-  });
-  return items.slice(first + 1);
 }
 
 /** Calls that are open stay open; beyond that the new list breaks nothing. */

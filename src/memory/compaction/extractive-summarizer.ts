@@ -16,7 +16,7 @@ const FACTS_MAX = 20;
 /** Room for the line that names the gap. */
 const GAP_CHARS = 48;
 /** Share of a summary that tells of files, commands, errors and names. */
-const WORK_SHARE = 0.5;
+const WORK_SHARE = 0.75;
 /** In a shorter summary the turns need all the room. */
 const WORK_CHARS_MIN = 400;
 /** Sentences of the user that are meant to last. */
@@ -29,8 +29,8 @@ export class ExtractiveSummarizer implements Summarizer {
       .map(summarizeTurn)
       .filter((line) => line !== '');
     const { maxItemChars } = options;
-    const work =
-      maxItemChars < WORK_CHARS_MIN ? [] : workDigest(turns, Math.floor(maxItemChars * WORK_SHARE));
+    const workChars = Math.floor(maxItemChars * WORK_SHARE);
+    const work = maxItemChars < WORK_CHARS_MIN ? [] : workDigest(turns, workChars, options);
     const said = fitLines(lines, maxItemChars - lengthOf(work));
     return { episodicSummary: [said, ...work].join('\n'), semanticFacts: lastingFacts(turns) };
   }
@@ -115,7 +115,7 @@ function excerpt(text: string, max: number): string {
 }
 
 /** As many lines as fit. When some do not, the oldest and the newest are kept and the gap is named. Linear in the lines. */
-function fitLines(lines: readonly string[], max: number): string {
+export function fitLines(lines: readonly string[], max: number): string {
   const total = lines.reduce((sum, line) => sum + line.length + 1, 0);
   if (total - 1 <= max) return lines.join('\n');
   const room = max - GAP_CHARS;

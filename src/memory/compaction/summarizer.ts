@@ -15,6 +15,12 @@ export interface CompactionResult {
 
 export interface SummarizerOptions {
   readonly maxItemChars: number;
+  /** Messages that stay in the context: what they say need not be said again. */
+  readonly stays?: readonly Message[];
+  /** Those of them that stay with less text, as they were. */
+  readonly shortened?: readonly Message[];
+  /** Summaries of what came before, which stay in the memory message, oldest first. */
+  readonly previous?: readonly string[];
   readonly signal?: AbortSignal;
 }
 

@@ -13,6 +13,7 @@ import {
   toolCallsOf,
   toolResultOf,
 } from '../../messages/message.js';
+import type { SummarizerOptions } from './summarizer.js';
 
 const PATH_KEYS =
   /^(path|file|file_?path|file_?name|target_?file|notebook_?path|uri|url|dir|directory|cwd)$/i;
@@ -29,6 +30,7 @@ const SHAPES_OF_NAMES = [
   /^[\w-]+\.[a-z]\w{0,4}$/, // a file name
   /^[A-Za-z]\w*[a-z][A-Z]\w*$/, // camel case
   /^[A-Za-z]\w*_\w+$/, // snake case
+  /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.[a-z_]*[A-Z]\w*$/, // a member of something
   /^[A-Za-z][\w-]*\d[\w-]*$/, // with digits
   /^[0-9a-f]{7,40}$/, // a hash
   /^#\d+$/, // the number of an issue
@@ -43,15 +45,22 @@ const PLAN_CHARS = 600;
 const SEARCHED_CHARS = 20_000;
 
 /** Shares of the room, most needed first; what a section leaves goes to the next. */
-const SECTIONS: readonly { readonly key: keyof WorkDone; readonly label: string; readonly share: number }[] =
-  [
-    { key: 'failed', label: 'Failed and not resolved', share: 0.15 },
-    { key: 'plan', label: 'Plan', share: 0.2 },
-    { key: 'changed', label: 'Files changed', share: 0.25 },
-    { key: 'ran', label: 'Commands', share: 0.4 },
-    { key: 'read', label: 'Files read', share: 0.4 },
-    { key: 'names', label: 'Names', share: 1 },
-  ];
+const SECTIONS: readonly Section[] = [
+  { key: 'failed', label: 'Failed and not resolved', share: 0.15, isList: false },
+  { key: 'plan', label: 'Plan', share: 0.2, isList: false },
+  { key: 'changed', label: 'Files changed', share: 0.25, isList: true },
+  { key: 'ran', label: 'Commands', share: 0.4, isList: false },
+  { key: 'read', label: 'Files read', share: 0.4, isList: true },
+  { key: 'names', label: 'Names', share: 1, isList: true },
+];
+
+interface Section {
+  readonly key: keyof WorkDone;
+  readonly label: string;
+  readonly share: number;
+  /** Its items hold no `; `. */
+  readonly isList: boolean;
+}
 
 interface WorkDone {
   readonly failed: readonly string[];
@@ -62,9 +71,41 @@ interface WorkDone {
   readonly names: readonly string[];
 }
 
+/** What stands in the context beside the digest: its names are not said again. */
+type SaidElsewhere = Pick<SummarizerOptions, 'stays' | 'shortened' | 'previous'>;
+
+/** Whether a line of a summary is one of these. */
+export function isWorkLine(line: string): boolean {
+  return SECTIONS.some(({ label }) => line.startsWith(`${label}: `));
+}
+
+/** Lines of a digest with fewer items. A command, a plan or an error stays whole or goes: it may hold what divides items. */
+export function shortenWork(lines: readonly string[], maxChars: number): string[] {
+  const shorter: string[] = [];
+  let room = maxChars;
+  for (const { label, share, isList } of SECTIONS) {
+    const line = lines.find((one) => one.startsWith(`${label}: `));
+    const [, text = '', left = 0] =
+      /^(.*?)(?: \((\d+) more left out\))?$/.exec(line?.slice(label.length + 2) ?? '') ?? [];
+    const items = isList ? text.split('; ') : [text];
+    const fitted = text === '' ? null : sectionLine(label, items, Math.floor(room * share), Number(left));
+    if (fitted === null) continue;
+    shorter.push(fitted);
+    room -= fitted.length + 1;
+  }
+  return shorter;
+}
+
 /** Lines of at most `maxChars` characters together; empty when nothing was done that a section takes. */
-export function workDigest(messages: readonly Message[], maxChars: number): string[] {
-  const work = workDone(messages);
+export function workDigest(
+  messages: readonly Message[],
+  maxChars: number,
+  { stays = [], previous = [], shortened = [] }: SaidElsewhere = {},
+): string[] {
+  const said = new NameCount();
+  for (const message of stays) said.addMessage(message);
+  for (const summary of previous) said.add(summary, 1);
+  const work = workDone(messages, shortened, said);
   const lines: string[] = [];
   let room = maxChars;
   for (const { key, label, share } of SECTIONS) {
@@ -77,7 +118,12 @@ export function workDigest(messages: readonly Message[], maxChars: number): stri
 }
 
 /** The newest items that fit, oldest first. Null when none does. */
-function sectionLine(label: string, items: readonly string[], maxChars: number): string | null {
+function sectionLine(
+  label: string,
+  items: readonly string[],
+  maxChars: number,
+  leftBefore = 0,
+): string | null {
   const taken: string[] = [];
   let room = maxChars - label.length - 24; // for the count of what is left out
   for (const given of [...items].reverse()) {
@@ -87,11 +133,11 @@ function sectionLine(label: string, items: readonly string[], maxChars: number):
     taken.push(item);
   }
   if (taken.length === 0) return null;
-  const left = items.length - taken.length;
+  const left = leftBefore + items.length - taken.length;
   return `${label}: ${taken.reverse().join('; ')}${left > 0 ? ` (${left} more left out)` : ''}`;
 }
 
-function workDone(messages: readonly Message[]): WorkDone {
+function workDone(messages: readonly Message[], shortened: readonly Message[], said: NameCount): WorkDone {
   const calls = new Map<string, ToolCallSpec>();
   const files = { changed: new Set<string>(), read: new Set<string>() };
   const ran = new Map<string, string>();
@@ -124,6 +170,7 @@ function workDone(messages: readonly Message[]): WorkDone {
       list.add(path);
     }
   }
+  for (const message of shortened) names.addMessage(message);
   const changed = [...files.changed];
   return {
     failed: [...failed.values()],
@@ -131,7 +178,7 @@ function workDone(messages: readonly Message[]): WorkDone {
     changed,
     ran: [...ran.values()],
     read: [...files.read].filter((path) => !files.changed.has(path)),
-    names: names.ranked(new Set([...changed, ...files.read])),
+    names: names.ranked(new Set([...changed, ...files.read, ...said.names()])),
   };
 }
 
@@ -204,6 +251,17 @@ class NameCount {
         known.last = this.#place;
       } else this.#weights.set(name, { weight, last: this.#place });
     }
+  }
+
+  addMessage(message: Message): void {
+    this.add(textOf(message), 1);
+    for (const call of toolCallsOf(message)) this.add(JSON.stringify(call.arguments), 3);
+    const result = toolResultOf(message);
+    if (result) this.add(resultText(result), 1);
+  }
+
+  names(): Iterable<string> {
+    return this.#weights.keys();
   }
 
   /** The heaviest last, as the newest of a section are taken first. */

@@ -1,7 +1,8 @@
 /**
  * Keeps the next request within the model's input budget, before it is made.
  *
- * The first of these that suffices: clear old results; compact between steps; trim what is large by itself. Each is one trace,
+ * The first of these that suffices: clear old results; compact between steps (where a step is too large to stay, it stays without its
+ * results); trim what is large by itself. Each goes down to the target at once. Each is one trace,
  * durable before the context changes, so a restore gives the same list. Large results are stored apart when they come in
  * (`withinShare`). The last request, pinned messages, the current step and open calls stay as they are. One exception: when the
  * finished calls and results of the current step alone are larger than the budget, their long texts are trimmed, since nothing
@@ -22,7 +23,7 @@ import type { MemoryStore } from '../store/memory-store.js';
 import type { ResultBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
 import type { OpenCall } from '../working-context-snapshot.js';
-import { boundariesOf, type Edit } from './edit-boundaries.js';
+import { boundariesOf, type Edit, type Found } from './edit-boundaries.js';
 import { type BudgetRequest, InputBudget } from './input-budget.js';
 import { ModelSizes } from './model-sizes.js';
 import { lengthRefusalOf } from './provider-refusal.js';
@@ -64,18 +65,6 @@ interface Room {
   readonly limit: number;
 }
 
-/** A message that may get smaller, and how. Its artifacts are durable when `shrink` resolves. */
-interface Shrinkable {
-  readonly at: number;
-  readonly shrink: (message: Message) => Promise<Message>;
-}
-
-/** What a rung makes smaller, one after the other, and what it takes out. */
-interface Found {
-  readonly smaller: readonly Shrinkable[];
-  readonly drops: readonly number[];
-}
-
 const NOTHING: Found = { smaller: [], drops: [] };
 
 /** Something may be recorded while a rung is decided: a late result, mostly. */
@@ -84,8 +73,8 @@ const TRIES_MAX = 5;
 const BYTES_A_TOKEN = 3;
 /** Share of the budget that the results of one step may take together. */
 const STEP_RATIO = 0.4;
-/** Clearing alone must bring the request near the target; otherwise a compaction follows soon and breaks the prompt cache again. */
-const CLEAR_SLACK = 1.2;
+/** Clearing alone must bring the request to the target, about; otherwise a compaction follows soon and breaks the prompt cache again. */
+const CLEAR_SLACK = 1.05;
 
 export class ContextFitter {
   readonly #log: TraceLog;
@@ -317,6 +306,7 @@ export class ContextFitter {
         rung,
         messages: edits.length + drops.length,
         firstIndex,
+        tokensLost: await this.#counter.countMessages(messages.slice(firstIndex)),
         tokensBefore,
         tokensAfter,
       });

@@ -23,3 +23,15 @@ export function boundariesOf(
     .map((at): Boundary => ({ kind: 'repair', at, deleteCount: 1, insert: [], codes: ['drop-recall'] }));
   return [...edited, ...dropped].map((boundary) => boundaryBody(boundary, 'Fit'));
 }
+
+/** A message that may get smaller, and how. Its artifacts are durable when `shrink` resolves. */
+export interface Shrinkable {
+  readonly at: number;
+  readonly shrink: (message: Message) => Promise<Message>;
+}
+
+/** What a rung makes smaller, one after the other, and what it takes out. */
+export interface Found {
+  readonly smaller: readonly Shrinkable[];
+  readonly drops: readonly number[];
+}

@@ -3,7 +3,10 @@ import { RekindleError } from '../../core/errors.js';
 import { hasMedia, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 
-/** Tokens by kind. A message counts once, under the first kind that fits: memory, results, media, calls, requests, answers. */
+/**
+ * Tokens by kind. A message counts once, under the first kind that fits: memory, results, media, calls, requests, answers; but its
+ * reasoning counts by itself.
+ */
 export interface RequestParts {
   readonly system: number;
   readonly tools: number;
@@ -13,6 +16,7 @@ export interface RequestParts {
   readonly calls: number;
   readonly results: number;
   readonly media: number;
+  readonly reasoning: number;
 }
 
 export async function requestParts(
@@ -29,9 +33,25 @@ export async function requestParts(
     calls: 0,
     results: 0,
     media: 0,
+    reasoning: 0,
   };
-  for (const message of messages) parts[kindOf(message)] += await counter.countMessages([message]);
+  for (const message of messages) {
+    const tokens = await counter.countMessages([message]);
+    const reasoning = hasReasoning(message)
+      ? tokens - (await counter.countMessages([withoutReasoning(message)]))
+      : 0;
+    parts.reasoning += reasoning;
+    parts[kindOf(message)] += tokens - reasoning;
+  }
   return parts;
+}
+
+function hasReasoning({ reasoning, reasoningContent, parts = [] }: Message): boolean {
+  return Boolean(reasoning || reasoningContent) || parts.some(({ type }) => type === 'reasoning');
+}
+
+function withoutReasoning({ reasoning: _, reasoningContent: __, parts, ...rest }: Message): Message {
+  return parts ? { ...rest, parts: parts.filter(({ type }) => type !== 'reasoning') } : rest;
 }
 
 function kindOf(message: Message): keyof RequestParts {

@@ -1,9 +1,11 @@
 /** Which messages may get smaller, by which rung, and in which order. Changes nothing. */
 
-import { type Message, toolResultOf } from '../../messages/message.js';
+import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import type { Blobs } from '../../storage/ports.js';
+import type { Shrinking } from '../compaction/filled-tail.js';
 import { currentRecallIndex, currentStepStart, keptInFront } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
-import { isClearable } from './shorten-message.js';
+import { clearResult, isClearable, trimMessage } from './shorten-message.js';
 
 /** The least that a result keeps in the context, in bytes. */
 export const RESULT_BYTES_MIN = 600;
@@ -11,8 +13,29 @@ export const RESULT_BYTES_MIN = 600;
 const LINE_BYTES = 150;
 /** A message below this many tokens is not worth trimming. */
 const TRIM_TOKENS_MIN = 200;
+
 /** What the line of a cleared result takes, about. */
 const CLEARED_TOKENS = 60;
+/** What an old call with long arguments keeps of them, in a compaction: bytes, and about as many tokens. */
+const OLD_CALL = { bytes: 900, tokens: 400 };
+
+/** For a compaction: old results are cleared, and long arguments of old calls trimmed. Signed messages stay as they are. */
+export function shrinkingTo(blobs: Blobs): Shrinking {
+  return {
+    tokensAfter: (message) => {
+      if (isClearable(message)) return CLEARED_TOKENS;
+      return isTrimmableCall(message) ? OLD_CALL.tokens : null;
+    },
+    shrink: (message) =>
+      toolResultOf(message) ? clearResult(message, blobs) : trimMessage(message, OLD_CALL.bytes, blobs),
+  };
+}
+
+function isTrimmableCall(message: Message): boolean {
+  const calls = toolCallsOf(message);
+  const isSigned = calls.some(({ signature }) => signature !== undefined) || message.reasoning !== undefined;
+  return calls.length > 0 && !isSigned && !message.parts;
+}
 
 export interface Clearable {
   /** Of results that get shorter. */

@@ -135,9 +135,11 @@ describe('a context over its trigger', () => {
     const seen: unknown[] = [];
     memory.events.on('context_fitted', (event) => seen.push(event));
     await step(memory, turnId, 'c8', 'r8 '.repeat(1_590));
+    const before = memory.getWorkingContextMessages();
     const report = await memory.fit({});
     expect(report!.rungs).toStrictEqual(['clear']);
-    expect(seen).toMatchObject([{ rung: 'clear', firstIndex: 3 }]);
+    const tokensLost = await counter.countMessages(before.slice(3));
+    expect(seen).toMatchObject([{ rung: 'clear', firstIndex: 3, tokensLost }]);
     const results = memory.getWorkingContextMessages().flatMap((message) => toolResultOf(message) ?? []);
     const cleared = results.map(({ extra }) => extra?.['cleared'] === true);
     expect(cleared.indexOf(false)).toBeGreaterThan(0);
@@ -210,6 +212,45 @@ describe('a context over its trigger', () => {
     expect(after).toBeGreaterThan(10_000 * 0.35);
     expect(after).toBeLessThan(10_000 * 0.6);
     expect(memory.getWorkingContextMessages().at(-1)).toMatchObject({ content: 'And now?', turnId });
+  });
+
+  it('is compacted at once where clearing alone would not reach the target, and both are one trace', async () => {
+    const place = memoryPlace();
+    const { memory } = await open(place);
+    const turnId = await begin(memory, 'Work.');
+    for (let index = 1; index <= 30; index += 1) {
+      await memory.ingestAssistantResponse(
+        { content: `I look at ${index}. ${'a '.repeat(400)}`, toolCalls: [call(`c${index}`)] },
+        turnId,
+      );
+      await memory.ingestToolResults([answer(`c${index}`, `r${index} `.repeat(180))], turnId);
+    }
+    const before = memory.getWorkingContextMessages();
+    const lost: number[] = [];
+    memory.events.on('compacted', ({ tokensLost }) => lost.push(tokensLost));
+    const { rungs, tokens } = (await memory.fit({}))!;
+    expect(rungs).toStrictEqual(['compact']);
+    expect(lost).toStrictEqual([await counter.countMessages(before.slice(1))]); // all but the system prompt
+    expect(tokens! / BUDGET).toBeGreaterThanOrEqual(0.4);
+    expect(tokens! / BUDGET).toBeLessThanOrEqual(0.6);
+    expect(contextText((await openAgent(place, { readOnly: true })).memory)).toBe(contextText(memory));
+  });
+
+  it('keeps an older step without its result where the whole step is too large to stay', async () => {
+    const place = memoryPlace();
+    const { memory } = await open(place, { resultRatio: 0.4 });
+    for (let index = 1; index <= 12; index += 1) {
+      const turnId = await begin(memory, `Ask ${index}. ${'q '.repeat(1_300)}`);
+      await step(memory, turnId, `c${index}`, index === 9 ? `big ${'b '.repeat(7_000)}` : 'small');
+    }
+    await memory.fit({});
+    const results = memory.getWorkingContextMessages().flatMap((message) => toolResultOf(message) ?? []);
+    const big = results.find(({ toolCallId }) => toolCallId === 'c9')!;
+    expect(big.extra?.['cleared']).toBe(true);
+    expect(await read(place, { ref: refIn(String(big.toolResult)), chars: 3 })).toMatchObject({
+      text: 'big',
+    });
+    expect(await size(memory)).toBeLessThanOrEqual(BUDGET * 0.6);
   });
 
   it('is compacted without a model when the summarizer is away, also after it has failed too often', async () => {
