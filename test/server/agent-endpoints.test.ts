@@ -41,6 +41,7 @@ describe('agents', () => {
     expect(report.json['report']).toMatchObject({ source: expect.any(String) });
     const context = (await kit.get('/agents/ada/context')).json as {
       tokens: number;
+      parts: Record<string, number>;
       messages: { index: number; tokens: number; repairs: string[]; message: JsonObject }[];
     };
     expect(context.messages.map(({ index, message }) => [index, message['role']])).toEqual([
@@ -51,6 +52,8 @@ describe('agents', () => {
       ]),
     ]);
     expect(context.tokens).toBe(context.messages.reduce((sum, { tokens }) => sum + tokens, 0));
+    expect(Object.values(context.parts).reduce((sum, tokens) => sum + tokens, 0)).toBe(context.tokens);
+    expect(context.parts).toMatchObject({ requests: expect.any(Number), answers: expect.any(Number) });
     expect(JSON.stringify(context.messages.at(-1))).toContain('answer 2');
   });
 

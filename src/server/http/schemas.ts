@@ -169,6 +169,10 @@ export const restoreReport = Type.Object({ agent_id: Type.String(), report: Type
 export const agentContext = Type.Object({
   agent_id: Type.String(),
   tokens: Type.Integer(),
+  parts: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'Tokens by what they are of: system, tools, memory, requests, answers, calls, results, media, reasoning. Tools go with a request, so here they are 0.',
+  }),
   messages: Type.Array(
     Type.Object({
       index: Type.Integer(),

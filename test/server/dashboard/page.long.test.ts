@@ -54,6 +54,33 @@ describe.skipIf(!hasBrowser)('the page', () => {
       expect(page.url()).not.toContain(TOKEN);
     }));
 
+  it('shows what the context of an agent is made of, as a bar and as numbers', () =>
+    open('#/agents/support', async (page) => {
+      const bar = page.getByRole('img', { name: 'What the context is made of' });
+      await bar.waitFor();
+      const widths = await bar
+        .locator('rect')
+        .evaluateAll((parts) =>
+          parts.map((part) => ({
+            of: part.getAttribute('class'),
+            width: part.getBoundingClientRect().width,
+          })),
+        );
+      const { width } = (await bar.boundingBox())!;
+      expect(widths.reduce((sum, part) => sum + part.width, 0)).toBeCloseTo(width, 0);
+      expect(widths.map(({ of }) => of)).toEqual(expect.arrayContaining(['part requests', 'part results']));
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const response = await fetch(new URL('/agents/support/context', stage.server.url), { headers });
+      const { parts } = (await response.json()) as { parts: Record<string, number> };
+      const items = await page.locator('.parts li').allInnerTexts();
+      const shown = items.map(
+        (item) => /^(\w+) (\d+) tokens?, \d+ %$/.exec(item.replace(/\s+/g, ' ').trim())!,
+      );
+      expect(Object.fromEntries(shown.map(([, part, tokens]) => [part, Number(tokens)]))).toEqual(
+        Object.fromEntries(Object.entries(parts).filter(([, tokens]) => tokens > 0)),
+      );
+    }));
+
   it('shows the session tree, and a new session and status as they come', () =>
     open('#/sessions', async (page) => {
       await page.getByRole('link', { name: 'release-42-tester' }).waitFor();

@@ -71,10 +71,39 @@ function Report({ report }) {
 function Context({ context }) {
   const summary = `${counted(context.messages.length, 'message')}, ${counted(context.tokens, 'token')}`;
   return html`<section><h2>Context <small>${summary}</small></h2>
+    <${Parts} parts=${context.parts} />
     <ol class="messages" start="0">
       ${context.messages.map((row) => html`<${MessageRow} key=${row.index} row=${row} />`)}
     </ol>
   </section>`;
+}
+
+/**
+ * What the context is made of, as one bar and as numbers, the largest part first.
+ * @param {{ parts: Readonly<Record<string, number>> }} props
+ */
+function Parts({ parts }) {
+  const shown = Object.entries(parts)
+    .filter(([, tokens]) => tokens > 0)
+    .sort(([, a], [, b]) => b - a);
+  const total = shown.reduce((sum, [, tokens]) => sum + tokens, 0);
+  if (total === 0) return null;
+  let start = 0;
+  const bars = shown.map(([part, tokens]) => {
+    const x = start;
+    start += (100 * tokens) / total;
+    return html`<rect key=${part} class=${`part ${part}`} x=${`${x}%`} width=${`${start - x}%`} height="100%" />`;
+  });
+  return html`<div class="parts">
+    <svg class="parts-bar" role="img" aria-label="What the context is made of">${bars}</svg>
+    <ul>${shown.map(
+      ([
+        part,
+        tokens,
+      ]) => html`<li key=${part}><svg class="swatch" aria-hidden="true"><rect class=${`part ${part}`} width="100%" height="100%" /></svg>
+        ${part} <span class="muted">${counted(tokens, 'token')}, ${Math.round((100 * tokens) / total)} %</span></li>`,
+    )}</ul>
+  </div>`;
 }
 
 /** @param {{ row: import('./wire.js').ContextRow }} props */

@@ -106,6 +106,8 @@ export interface ContextRow {
 
 export interface Context {
   readonly tokens: number;
+  /** Tokens by what they are of. */
+  readonly parts: Readonly<Record<string, number>>;
   readonly messages: readonly ContextRow[];
 }
 

@@ -3,7 +3,8 @@
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
-import { O200kTokenCounter } from '../../../memory/compaction/token-counter.js';
+import { O200kTokenCounter, type TokenCounter } from '../../../memory/compaction/token-counter.js';
+import { requestParts } from '../../../memory/fit/request-parts.js';
 import { listAgents, summarizeAgent } from '../../../memory/maintenance/agent-summary.js';
 import { recentTraces } from '../../../memory/maintenance/recent-traces.js';
 import { restoreDry } from '../../../memory/maintenance/restore-dry.js';
@@ -62,11 +63,13 @@ const context: Route = {
   responses: { 200: { description: 'The messages, in order.', schema: schemas.agentContext }, 404: notFound },
   async handle({ params }, { backend }) {
     const agentId = params['id']!;
-    const rows = await restoreDry(backend, agentId, (_memory, messages, { repairs }) =>
-      describeMessages(messages, repairs),
-    );
+    const counter = new O200kTokenCounter();
+    const { rows, parts } = await restoreDry(backend, agentId, async (_memory, messages, { repairs }) => ({
+      rows: await describeMessages(messages, repairs, counter),
+      parts: await requestParts(messages, 0, counter),
+    }));
     const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
-    return ok({ agent_id: agentId, tokens, messages: rows });
+    return ok({ agent_id: agentId, tokens, parts: { ...parts }, messages: rows });
   },
 };
 
@@ -104,8 +107,11 @@ const traces: Route = {
 
 export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces];
 
-async function describeMessages(messages: readonly Message[], repairs: readonly Repair[]) {
-  const counter = new O200kTokenCounter();
+async function describeMessages(
+  messages: readonly Message[],
+  repairs: readonly Repair[],
+  counter: TokenCounter,
+) {
   const rows = [];
   for (const [index, message] of messages.entries()) {
     const codes = repairs.filter((repair) => repair.messageIndex === index).map(({ code }) => code);
