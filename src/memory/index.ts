@@ -10,6 +10,10 @@ export type {
   SummarizerOptions,
 } from './compaction/summarizer.js';
 export { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+export type { Fact } from './facts/fact.js';
+export { FACT_SOURCES, type FactSource } from './facts/fact-source.js';
+export { type FactToolOptions, factTools, type StoredFactToolOptions } from './facts/fact-tools.js';
+export { type FactKeeper, Facts, type RememberOptions } from './facts/facts.js';
 export type { FitReport, FitRequest, Rung } from './fit/context-fitter.js';
 export type { RequestParts } from './fit/request-parts.js';
 export { type ImportOptions, type ImportReport, importTranscript } from './importing/import-transcript.js';
@@ -20,7 +24,7 @@ export { type VerifyReport, verifyAgent } from './maintenance/verify-agent.js';
 export type { MemoryEvents } from './memory-events.js';
 export type { AssistantResponse, MediaInput, ToolResultInput, UserInput } from './memory-input.js';
 export { MemoryManager, type MemoryManagerOptions } from './memory-manager.js';
-export type { EpisodicItem, MemoryBundle, SemanticItem } from './models/memory-items.js';
+export type { EpisodicItem, FactTrace, MemoryBundle, SemanticItem } from './models/memory-items.js';
 export type { Boundary, Trace } from './models/trace.js';
 export { traceFromJson, traceToJson } from './models/trace-serializer.js';
 export { agentExists, type MemoryOptions, type OpenMemory, openMemory } from './open-memory.js';

@@ -13,6 +13,7 @@ import type { Blobs } from '../storage/ports.js';
 import { CacheWriter } from './cache-writer.js';
 import { CompactionRunner } from './compaction/compaction-runner.js';
 import type { CompactionPlan, Compactor } from './compaction/compactor.js';
+import { Facts } from './facts/facts.js';
 import { ContextFitter, type FitReport, type FitRequest } from './fit/context-fitter.js';
 import type { MemoryEvents } from './memory-events.js';
 import {
@@ -24,7 +25,7 @@ import {
   userMessageFrom,
 } from './memory-input.js';
 import type { Boundary, Trace } from './models/trace.js';
-import { rawTail } from './raw-tail.js';
+import { RAW_TAIL_TURNS, rawTail } from './raw-tail.js';
 import { type Recaller, type RecallOptions, type RequestSize, recallerFor } from './recall/recaller.js';
 import { resetBoundary } from './reset-boundary.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
@@ -54,14 +55,12 @@ export interface MemoryManagerOptions {
   readonly clock?: Clock;
 }
 
-/** The seed's, for an agent without a compactor. */
-const RAW_TAIL_TURNS = 4;
-
 export class MemoryManager {
   readonly store: MemoryStore;
   readonly snapshotStore: WorkingContextSnapshotStore;
   readonly ledger: ToolCallLedger;
   readonly retriever: MemoryRetriever;
+  readonly facts: Facts;
   /** Turns that stay verbatim, by the compaction policy. */
   readonly rawTailTurns: number;
   readonly events = new TypedEvents<MemoryEvents>();
@@ -83,6 +82,7 @@ export class MemoryManager {
     this.retriever = options.retriever ?? new Retriever(store);
     this.rawTailTurns = options.compactor?.policy.rawTailTurns ?? RAW_TAIL_TURNS;
     this.#clock = options.clock ?? systemClock;
+    this.facts = new Facts(store, this.#clock);
     this.ledger = new ToolCallLedger(
       () => store.journal('pending_calls'),
       () => this.#clock.nowMs(),

@@ -8,6 +8,7 @@ import { Compactor } from './compaction/compactor.js';
 import { ExtractiveSummarizer } from './compaction/extractive-summarizer.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import { O200kTokenCounter, type TokenCounter } from './compaction/token-counter.js';
+import { SubjectFacts } from './facts/subject-facts.js';
 import { MemoryManager } from './memory-manager.js';
 import type { RecallOptions } from './recall/recaller.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
@@ -22,6 +23,11 @@ export interface MemoryOptions {
   /** What comes back by itself before a request. Null: nothing. Default: a tenth of the input budget. */
   readonly recall?: RecallOptions | null;
   readonly retriever?: (store: MemoryStore) => MemoryRetriever;
+  /**
+   * The subject, such as a person or a project, whose facts all agents of this scope share. A name; only the host gives it, never text of
+   * a model or a client.
+   */
+  readonly scope?: string;
   readonly leaseTtlMs?: number;
   /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
   readonly waitMs?: number;
@@ -44,6 +50,7 @@ export async function openMemory(
   agentId: string,
   options: MemoryOptions & { readonly readOnly?: boolean } = {},
 ): Promise<OpenMemory> {
+  const subject = options.scope === undefined ? null : new SubjectFacts(backend, options.scope);
   const lease = options.readOnly
     ? null
     : await backend.leases.acquire(['agents', agentId], leaseOptions(options));
@@ -59,7 +66,7 @@ export async function openMemory(
     await lease?.release().catch(() => {}); // the first error is the one to tell
     throw thrown;
   }
-  const store = new MemoryStore(backend, agentId, lease);
+  const store = new MemoryStore(backend, agentId, lease, subject);
   const retriever = options.retriever?.(store) ?? new Retriever(store);
   const memory = new MemoryManager({
     store,

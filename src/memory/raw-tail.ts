@@ -4,6 +4,9 @@ import type { Journal } from '../storage/ports.js';
 import type { Trace } from './models/trace.js';
 import { tryTraceFromJson } from './models/trace-serializer.js';
 
+/** The seed's, for an agent without a compactor. */
+export const RAW_TAIL_TURNS = 4;
+
 /** The traces of the last turns, oldest first. Damage and rows that are no traces are skipped. */
 export async function rawTail(
   journal: Journal<JsonObject>,

@@ -33,6 +33,7 @@ const KNOWN = new Set([
     'turn_id',
     'synthetic',
     'kind',
+    'imported',
     'pinned',
     'status',
   ],
@@ -57,6 +58,7 @@ export function messageToJson(message: Message): JsonObject {
   if (message.turnId !== undefined) json['turn_id'] = message.turnId;
   if (message.synthetic) json['synthetic'] = true;
   if (message.kind) json['kind'] = message.kind;
+  if (message.imported) json['imported'] = true;
   if (message.pinned) json['pinned'] = true;
   if (message.status) json['status'] = message.status;
   return message.extra ? { ...json, ...message.extra } : json;
@@ -109,6 +111,7 @@ const SHAPED = [
   ['kind', 'kind'],
   ['status', 'status'],
   ['synthetic', 'synthetic'],
+  ['imported', 'imported'],
   ['pinned', 'pinned'],
   ['origin', 'origin'],
   ['parts', 'parts'],
@@ -201,6 +204,7 @@ function readProvenance(json: JsonObject, message: Writable<Message>): void {
   if (json['synthetic'] === true) message.synthetic = true;
   const { kind } = json;
   if (kind === 'memory' || kind === 'recall') message.kind = kind;
+  if (json['imported'] === true) message.imported = true;
   if (json['pinned'] === true) message.pinned = true;
   if (json['status'] === 'aborted' || json['status'] === 'failed') message.status = json['status'];
 }

@@ -112,6 +112,8 @@ export interface Message {
   readonly synthetic?: boolean;
   /** `memory`: the summary of what a compaction took away. `recall`: passages of it that came back for a request. */
   readonly kind?: 'memory' | 'recall';
+  /** From a transcript of another program: not the words of this agent's user, and trusted less. */
+  readonly imported?: true;
   /** Never taken away by a compaction. */
   readonly pinned?: boolean;
   /** The answer was cut off: what was said until then. */

@@ -4,12 +4,7 @@ import { AGENT_KIND } from '../../checkpoints/save-params.js';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
-import {
-  type EpisodicItem,
-  episodicFromJson,
-  type SemanticItem,
-  semanticFromJson,
-} from '../../memory/models/memory-items.js';
+import { episodicFromJson, semanticFromJson } from '../../memory/models/memory-items.js';
 import {
   assertAgentIsNew,
   endBeginning,
@@ -113,8 +108,10 @@ async function beginFromImage(memory: MemoryManager, image: AgentImage, checkpoi
   for (const bytes of bytesOf(image.artifacts).values()) await blobs.put(bytes);
   const documents = { values: image.state, attachments: bytesOf(image.state_artifacts) };
   await beginDocuments(backend, ownStateFolder(agentId), documents);
-  await store.addEpisodic(missing(await store.listEpisodic(), episodic));
-  await store.addSemantic(missing(await store.listSemantic(), semantic));
+  // Of what is written in order, a crash leaves the beginning.
+  await store.addEpisodic(episodic.slice((await store.listEpisodic()).length));
+  const { seq: written } = await (await store.journal('semantic')).head();
+  await store.addSemantic(semantic.slice(written));
   await memory.beginWith({
     reason: `checkpoint ${checkpointId}`,
     messages,
@@ -127,12 +124,4 @@ async function beginFromImage(memory: MemoryManager, image: AgentImage, checkpoi
 
 function bytesOf(artifacts: AgentImage['artifacts']): Map<string, Uint8Array> {
   return new Map(Object.entries(artifacts).map(([ref, base64]) => [ref, Buffer.from(base64, 'base64')]));
-}
-
-/** Of what is written in order, a crash leaves the beginning. */
-function missing<Item extends EpisodicItem | SemanticItem>(
-  found: readonly Item[],
-  wanted: readonly Item[],
-): Item[] {
-  return wanted.slice(found.length);
 }

@@ -9,6 +9,7 @@ import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import { newId } from '../../core/ids.js';
 import type { Message } from '../../messages/message.js';
+import { settleFacts } from '../facts/fact-traces.js';
 import { shrinkingTo } from '../fit/shrinkable.js';
 import type { MemoryEvents } from '../memory-events.js';
 import type { EpisodicItem, SemanticItem } from '../models/memory-items.js';
@@ -90,9 +91,10 @@ export class CompactionRunner {
   }
 
   #planContext(messages: readonly Message[], signal: AbortSignal | undefined, room: RoomInit): PlanContext {
-    const { clock } = this.#options;
+    const { clock, store } = this.#options;
     return {
       messages,
+      settleFacts: (items) => settleFacts(store, items),
       ts: clock.nowMs() / 1000,
       newId: (prefix) => newId(prefix, clock.nowMs()),
       ...room,

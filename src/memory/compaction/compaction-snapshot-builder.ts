@@ -6,8 +6,10 @@
  */
 import { isOpening } from '../../messages/legality/h3-opens-with-user.js';
 import type { Message } from '../../messages/message.js';
-import type { MemoryBundle } from '../models/memory-items.js';
-import { quoteItem } from './quoted-text.js';
+import { factLine } from '../facts/fact-line.js';
+import { sourceOf } from '../facts/fact-source.js';
+import type { EpisodicItem, MemoryBundle } from '../models/memory-items.js';
+import { quotedJson, quoteItem, quoteText } from './quoted-text.js';
 
 export class CompactionSnapshotBuilder {
   /** @param systemPrompt empty for none */
@@ -30,13 +32,20 @@ function memoryText(bundle: MemoryBundle): string {
   const semantic = bundle.semantic.filter((item) => item.fact.trim() !== '');
   if (episodic.length > 0) {
     sections.push(
-      ['[MEMORY:EPISODIC]', ...episodic.map((item, index) => quoteItem(`${index + 1}) `, item.summary))].join(
-        '\n',
-      ),
+      [
+        '[MEMORY:EPISODIC]',
+        ...episodic.map((item, index) => quoteItem(`${index + 1}) `, item.summary, quoteOf(item))),
+      ].join('\n'),
     );
   }
   if (semantic.length > 0) {
-    sections.push(['[MEMORY:SEMANTIC]', ...semantic.map((item) => quoteItem('- ', item.fact))].join('\n'));
+    sections.push(['[MEMORY:SEMANTIC]', ...semantic.map(factLine)].join('\n'));
   }
   return sections.join('\n\n');
+}
+
+/** What was written by somebody who had read tools or imports may repeat them: each of its lines is quoted. */
+function quoteOf({ origins = [] }: EpisodicItem): (line: string) => string {
+  const source = sourceOf(origins);
+  return source === 'tool' || source === 'import' ? quotedJson : quoteText;
 }

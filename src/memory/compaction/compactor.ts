@@ -8,6 +8,10 @@ import { messageOf, RekindleError } from '../../core/errors.js';
 import { checkHistory } from '../../messages/legality/history.js';
 import type { Violation } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message } from '../../messages/message.js';
+import { compactionFacts } from '../facts/compaction-facts.js';
+import { originsOf } from '../facts/fact-source.js';
+import { standingOf } from '../facts/fact-table.js';
+import { keepFacts } from '../facts/keep-facts.js';
 import type { EpisodicItem, MemoryBundle, SemanticItem } from '../models/memory-items.js';
 import type { MemoryRetriever } from '../retrieval/retriever.js';
 import type { CompactionPolicy } from './compaction-policy.js';
@@ -53,6 +57,8 @@ export interface PlanContext {
   readonly shrinking?: Shrinking;
   /** Summarize without a model, whatever the summarizer is. Default false. */
   readonly isOffline?: boolean;
+  /** Finds the trace of each new fact, and leaves out what was forgotten since. Default: they stay as they are. */
+  readonly settleFacts?: (items: readonly SemanticItem[]) => Promise<readonly SemanticItem[]>;
   readonly signal?: AbortSignal;
 }
 
@@ -188,16 +194,12 @@ export class Compactor {
       turnIds,
       summary: clip(result.episodicSummary),
       salience: 0,
+      origins: originsOf(turns),
     };
-    const semantic = (result.semanticFacts ?? [])
-      .filter((fact) => typeof fact.fact === 'string' && fact.fact.trim() !== '')
-      .map((fact) => ({
-        id: context.newId('sem'),
-        ts: context.ts,
-        fact: clip(fact.fact),
-        ...(fact.category === undefined ? {} : { category: fact.category }),
-        salience: 0,
-      }));
+    const { ts, newId, settleFacts = async (items) => items } = context;
+    const semantic = await settleFacts(
+      compactionFacts(turns, result.semanticFacts ?? [], { ts, newId, clip }),
+    );
     const messages = await this.#build(episodic, semantic, tail, memoryChars(memoryTokens));
     const tokensBefore = await this.counter.countMessages(
       context.messages.filter(({ role }) => role !== 'system'),
@@ -217,11 +219,8 @@ export class Compactor {
     const isFilled = maxChars !== Number.POSITIVE_INFINITY;
     const { maxSemantic = SEMANTIC_MAX } = this.#options;
     const known = await this.#known(isFilled ? EPISODIC_MAX : 3);
-    const facts = new Map([...known.semantic, ...semantic].map((item) => [item.fact, item]));
-    const bundle = {
-      episodic: [...known.episodic, episodic],
-      semantic: [...facts.values()].slice(-maxSemantic),
-    };
+    const facts = standingOf([...known.semantic, ...semantic]);
+    const bundle = { episodic: [...known.episodic, episodic], semantic: keepFacts(facts, maxSemantic) };
     return this.#builder.build('', fitBundle(bundle, maxChars), tail);
   }
 }

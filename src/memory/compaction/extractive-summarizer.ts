@@ -4,24 +4,20 @@
  * that are not resolved, the plan, and names.
  */
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
-import { quoteName, quoteText } from './quoted-text.js';
-import type { CompactionResult, SemanticFact, Summarizer, SummarizerOptions } from './summarizer.js';
+import { excerpt, lastingFacts } from '../facts/lasting-facts.js';
+import { quotedJson, quoteName, quoteText } from './quoted-text.js';
+import type { CompactionResult, Summarizer, SummarizerOptions } from './summarizer.js';
 import { workDigest } from './work-digest.js';
 
 const REQUEST_CHARS = 240;
 const ANSWER_CHARS = 320;
-const FACT_CHARS = 240;
 const NAME_CHARS = 128;
-const FACTS_MAX = 20;
 /** Room for the line that names the gap. */
 const GAP_CHARS = 48;
 /** Share of a summary that tells of files, commands, errors and names. */
 const WORK_SHARE = 0.75;
 /** In a shorter summary the turns need all the room. */
 const WORK_CHARS_MIN = 400;
-/** Sentences of the user that are meant to last. */
-const LASTING =
-  /\b(remember|always|never|from now on|my name is|i am called|i prefer|i live in|call me|don't forget|do not forget)\b/i;
 
 export class ExtractiveSummarizer implements Summarizer {
   async summarize(turns: readonly Message[], options: SummarizerOptions): Promise<CompactionResult> {
@@ -32,7 +28,10 @@ export class ExtractiveSummarizer implements Summarizer {
     const workChars = Math.floor(maxItemChars * WORK_SHARE);
     const work = maxItemChars < WORK_CHARS_MIN ? [] : workDigest(turns, workChars, options);
     const said = fitLines(lines, maxItemChars - lengthOf(work));
-    return { episodicSummary: [said, ...work].join('\n'), semanticFacts: lastingFacts(turns) };
+    return {
+      episodicSummary: [said, ...work].join('\n'),
+      semanticFacts: lastingFacts(turns).map(({ fact, category }) => ({ fact, category })),
+    };
   }
 }
 
@@ -55,12 +54,18 @@ function summarizeTurn(messages: readonly Message[]): string {
   const answer = messages.findLast(
     (message) => message.role === 'assistant' && textOf(message).trim() !== '',
   );
+  const isImported = messages.some(({ imported }) => imported);
   const parts = [
-    request.trim() === '' ? '' : `User: ${quoteText(excerpt(request, REQUEST_CHARS))}`,
+    request.trim() === '' ? '' : said('User', excerpt(request, REQUEST_CHARS), isImported),
     toolLine(messages),
-    answer ? `Assistant: ${quoteText(excerpt(textOf(answer), ANSWER_CHARS))}` : '',
+    answer ? said('Assistant', excerpt(textOf(answer), ANSWER_CHARS), isImported) : '',
   ];
   return parts.filter((part) => part !== '').join(' | ');
+}
+
+/** What a transcript of another program says is always quoted, and not the words of this agent's user. */
+function said(who: 'User' | 'Assistant', text: string, isImported: boolean): string {
+  return isImported ? `Imported ${who}: ${quotedJson(text)}` : `${who}: ${quoteText(text)}`;
 }
 
 function toolLine(messages: readonly Message[]): string {
@@ -83,35 +88,6 @@ function toolLine(messages: readonly Message[]): string {
   const counts = new Map<string, number>();
   for (const call of calls) counts.set(call, (counts.get(call) ?? 0) + 1);
   return `Tools: ${[...counts].map(([name, count]) => (count === 1 ? name : `${name} x${count}`)).join(', ')}`;
-}
-
-function lastingFacts(messages: readonly Message[]): SemanticFact[] {
-  const facts = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== 'user' || message.synthetic) continue;
-    for (const sentence of sentences(textOf(message))) {
-      if (LASTING.test(sentence)) facts.add(excerpt(sentence, FACT_CHARS));
-    }
-  }
-  return [...facts]
-    .slice(-FACTS_MAX)
-    .map((fact) => ({ fact: `The user said: ${quoteText(fact)}`, category: 'user_preference' }));
-}
-
-function sentences(text: string): string[] {
-  return text
-    .split(/(?<=[.!?])\s+|\n+/)
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => sentence !== '');
-}
-
-/** One line, cut at a word where possible, never in the middle of a character. */
-function excerpt(text: string, max: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  if (line.length <= max) return line;
-  const cut = line.slice(0, max).toWellFormed();
-  const space = cut.lastIndexOf(' ');
-  return `${(space > max / 2 ? cut.slice(0, space) : cut).trimEnd()}...`;
 }
 
 /** As many lines as fit. When some do not, the oldest and the newest are kept and the gap is named. Linear in the lines. */

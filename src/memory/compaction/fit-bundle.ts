@@ -2,6 +2,7 @@
  * What of the memory items stands in a context that has room for so many characters: the newest summary in most of its length,
  * older ones shorter, each made from the stored item and never from a shortened one, so that every item stays represented.
  */
+import { keepFactsWithin } from '../facts/keep-facts.js';
 import type { EpisodicItem, MemoryBundle } from '../models/memory-items.js';
 import { fitLines } from './extractive-summarizer.js';
 import { isWorkLine, shortenWork } from './work-digest.js';
@@ -13,10 +14,10 @@ const NEXT_SHARE = 0.35;
 /** Of a shortened summary, for files, commands and names. */
 const WORK_SHARE = 0.6;
 
-/** Facts are short and last: up to half of the room is theirs. */
+/** Facts are short and last: up to half of the room is theirs, and pinned ones come first. */
 export function fitBundle({ episodic, semantic }: MemoryBundle, maxChars: number): MemoryBundle {
   if (maxChars === Number.POSITIVE_INFINITY) return { episodic, semantic };
-  const facts = newestWithin(semantic, ({ fact }) => fact.length, maxChars / 2);
+  const facts = keepFactsWithin(semantic, maxChars / 2);
   const left = maxChars - facts.reduce((sum, { fact }) => sum + fact.length, 0);
   return { episodic: fitSummaries(episodic, left), semantic: facts };
 }
@@ -49,13 +50,4 @@ export function shortenSummary(summary: string, maxChars: number): string {
     maxChars - length,
   );
   return [said, ...work].filter((line) => line !== '').join('\n');
-}
-
-function newestWithin<T>(items: readonly T[], lengthOf: (item: T) => number, max: number): T[] {
-  let room = max;
-  const first = items.findLastIndex((item) => {
-    room -= lengthOf(item);
-    return room < 0;
-  });
-  return items.slice(first + 1);
 }

@@ -13,7 +13,7 @@ const OPENING = /^(?:[#>*+\-–—•|]|\(?\d+[).]|\(\d)/u;
 const NAME = /^[\w.-]{1,128}$/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/g;
 /** The forms in which the extractive summarizer says who said what. */
-const SAID = /^(?:User|Tools|Assistant|The user said): (.*)$/;
+const SAID = /^(?:(?:Imported )?(?:User|Assistant)|Tools|The user said): (.*)$/;
 
 /** @param text of a person, a tool or a model */
 export function quoteText(text: string): string {
@@ -37,10 +37,13 @@ export function quotedJson(value: unknown): string {
   return json.replace(/\[(?=\s*\/?\s*memory\b)|<(?=<<|[a-z/|])|>(?=>>)/gi, escapedMark);
 }
 
-/** An item of memory: its lines, each of which says that it belongs to the item. */
-export function quoteItem(marker: string, text: string): string {
+/**
+ * An item of memory: its lines, each of which says that it belongs to the item.
+ * @param quote how a line is quoted that does not name its speakers
+ */
+export function quoteItem(marker: string, text: string, quote: (line: string) => string = quoteText): string {
   const indent = ' '.repeat(marker.length);
-  const lines = text.split('\n').map((line) => (isOwnForm(line) ? line : quoteText(line)));
+  const lines = text.split('\n').map((line) => (isOwnForm(line) ? line : quote(line)));
   return lines.map((line, index) => `${index === 0 ? marker : indent}${line}`).join('\n');
 }
 

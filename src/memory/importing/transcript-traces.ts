@@ -84,9 +84,16 @@ export class TranscriptTraces {
   rowsOf(item: TranscriptItem): JsonObject[] {
     if (isTime(item.ts)) this.#ts = item.ts;
     if (item.kind === 'compaction')
-      return [this.#row(0, this.#compaction(item.messages.map((message) => this.#renaming.next(message))))];
+      return [
+        this.#row(
+          0,
+          this.#compaction(
+            item.messages.map((message) => this.#renaming.next({ ...message, imported: true })),
+          ),
+        ),
+      ];
     this.#messages += 1;
-    const message = this.#withOwnId(item.message);
+    const message = this.#withOwnId({ ...item.message, imported: true });
     if (message)
       return inTheirRoles(message).flatMap((part) =>
         this.#rowsOfMessage(this.#renaming.next(knownRoles.mend(part, () => {})!)),

@@ -1,6 +1,7 @@
 /** Long-term memory: summaries of blocks of turns, and lasting facts. Stored one a line, in the seed's shapes. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { type FactSource, isFactSource } from '../facts/fact-source.js';
 
 /** The summary of a block of turns. */
 export interface EpisodicItem {
@@ -10,6 +11,8 @@ export interface EpisodicItem {
   readonly turnIds: readonly string[];
   readonly summary: string;
   readonly salience: number;
+  /** What it was made of: see `Fact.origins`. Absent in rows of older releases. */
+  readonly origins?: readonly string[];
 }
 
 /** A lasting fact. */
@@ -20,6 +23,20 @@ export interface SemanticItem {
   readonly category?: string;
   readonly confidence?: number;
   readonly salience: number;
+  /** See `Fact` for these. A row without a source is an older release's: it is nobody's word. */
+  readonly key?: string;
+  readonly source?: FactSource;
+  readonly origins?: readonly string[];
+  readonly trace?: FactTrace;
+  readonly pinned?: boolean;
+}
+
+/** Where a fact came from. */
+export interface FactTrace {
+  readonly agentId: string;
+  /** In the agent's trace journal; null when only the turn is known. */
+  readonly number: number | null;
+  readonly turnId: string;
 }
 
 /** What a restored or compacted context remembers. */
@@ -35,6 +52,7 @@ export function episodicToJson(item: EpisodicItem): JsonObject {
     turn_ids: [...item.turnIds],
     summary: item.summary,
     salience: item.salience,
+    ...(item.origins ? { origins: [...item.origins] } : {}),
   };
 }
 
@@ -44,13 +62,27 @@ export function episodicFromJson(json: JsonValue): EpisodicItem {
   const turnIds = Array.isArray(json['turn_ids'])
     ? json['turn_ids'].filter((id) => typeof id === 'string')
     : [];
-  return { ...envelope(json), turnIds, summary: json['summary'], salience: numberOr(json['salience'], 0) };
+  const item = {
+    ...envelope(json),
+    turnIds,
+    summary: json['summary'],
+    salience: numberOr(json['salience'], 0),
+  };
+  return { ...item, ...originsFrom(json) };
 }
 
 export function semanticToJson(item: SemanticItem): JsonObject {
   const json: JsonObject = { id: item.id, ts: item.ts, fact: item.fact, salience: item.salience };
   if (item.category !== undefined) json['category'] = item.category;
   if (item.confidence !== undefined) json['confidence'] = item.confidence;
+  if (item.key !== undefined) json['key'] = item.key;
+  if (item.source !== undefined) json['source'] = item.source;
+  if (item.origins) json['origins'] = [...item.origins];
+  if (item.trace) {
+    const { agentId, number, turnId } = item.trace;
+    json['trace'] = { agent_id: agentId, number, turn_id: turnId };
+  }
+  if (item.pinned) json['pinned'] = true;
   return json;
 }
 
@@ -63,7 +95,23 @@ export function semanticFromJson(json: JsonValue): SemanticItem {
     salience: numberOr(json['salience'], 0),
     ...(typeof json['category'] === 'string' ? { category: json['category'] } : {}),
     ...(typeof json['confidence'] === 'number' ? { confidence: json['confidence'] } : {}),
+    ...(typeof json['key'] === 'string' ? { key: json['key'] } : {}),
+    ...(isFactSource(json['source']) ? { source: json['source'] } : {}),
+    ...originsFrom(json),
+    ...traceFrom(json['trace']),
+    ...(json['pinned'] === true ? { pinned: true } : {}),
   };
+}
+
+function originsFrom({ origins }: JsonObject): { origins?: readonly string[] } {
+  return Array.isArray(origins) ? { origins: origins.filter((origin) => typeof origin === 'string') } : {};
+}
+
+function traceFrom(json: JsonValue | undefined): { trace?: FactTrace } {
+  if (!isJsonObject(json)) return {};
+  const { agent_id: agentId, number, turn_id: turnId } = json;
+  if (typeof agentId !== 'string' || typeof turnId !== 'string') return {};
+  return { trace: { agentId, number: typeof number === 'number' ? number : null, turnId } };
 }
 
 function envelope(json: JsonObject): { id: string; ts: number } {

@@ -157,8 +157,8 @@ async function redoMemoryItems(memory: MemoryManager, loaded: LoadedState): Prom
   const compaction = loaded.replay.lastCompaction;
   if (!compaction) return;
   const { store } = memory;
-  const known = new Set((await store.listEpisodic(8)).map((item) => item.id));
-  const facts = new Set((await store.listSemantic(64)).map((item) => item.id));
+  const known = await store.recentIds('episodic', 8);
+  const facts = await store.recentIds('semantic', 64);
   const episodic = compaction.episodic.filter((item) => !known.has(item.id));
   const semantic = compaction.semantic.filter((item) => !facts.has(item.id));
   if (store.readOnly) return store.hold(episodic, semantic);

@@ -3,7 +3,7 @@
  *
  * The long-term journals are opened at first use: most turns touch only the traces.
  */
-import type { JsonObject } from '../../core/json.js';
+import { type JsonObject, textOr } from '../../core/json.js';
 import type {
   AppendResult,
   Blobs,
@@ -12,13 +12,17 @@ import type {
   Lease,
   StorageBackend,
 } from '../../storage/ports.js';
+import { AgentFacts } from '../facts/agent-facts.js';
+import { markOf, namedIds, rowId } from '../facts/fact-mark.js';
+import { FactTable, standingOf, withReplaced } from '../facts/fact-table.js';
+import { keepFacts } from '../facts/keep-facts.js';
+import type { SubjectFacts } from '../facts/subject-facts.js';
 import { headerRow, readerNeededBy, withHeader } from '../models/journal-header.js';
 import {
   type EpisodicItem,
   episodicFromJson,
   episodicToJson,
   type SemanticItem,
-  semanticFromJson,
   semanticToJson,
 } from '../models/memory-items.js';
 
@@ -40,6 +44,10 @@ export class MemoryStore {
   readonly agentId: string;
   /** Null for a store that only reads. */
   readonly lease: Lease | null;
+  /** The agent's own, of its `semantic` journal. */
+  readonly facts = new AgentFacts(() => this.journal('semantic'));
+  /** Those of its scope; null for an agent without one. Closed with the store. */
+  readonly subject: SubjectFacts | null;
   readonly #journals = new Map<MemoryJournalName, Promise<Journal<JsonObject>>>();
   #declared = 0;
   #declaring: Promise<void> | null = null;
@@ -47,10 +55,16 @@ export class MemoryStore {
   readonly #held = { episodic: [] as EpisodicItem[], semantic: [] as SemanticItem[] };
 
   /** @param lease the right to write; null opens everything for reading and changes nothing */
-  constructor(backend: StorageBackend, agentId: string, lease: Lease | null) {
+  constructor(
+    backend: StorageBackend,
+    agentId: string,
+    lease: Lease | null,
+    subject: SubjectFacts | null = null,
+  ) {
     this.backend = backend;
     this.agentId = agentId;
     this.lease = lease;
+    this.subject = subject;
   }
 
   get readOnly(): boolean {
@@ -112,8 +126,14 @@ export class MemoryStore {
     if (items.length > 0) await (await this.journal('episodic')).append(items.map(episodicToJson));
   }
 
+  /** A row that names summaries: see `fact-mark.ts`. Durable when it resolves. */
+  async addEpisodicMark(row: JsonObject): Promise<void> {
+    await (await this.journal('episodic')).append([row]);
+  }
+
   async addSemantic(items: readonly SemanticItem[]): Promise<void> {
-    if (items.length > 0) await (await this.journal('semantic')).append(items.map(semanticToJson));
+    if (items.length === 0) return;
+    await this.facts.change((table) => ({ rows: semanticRows(items, table), done: () => {} }));
   }
 
   /** Items that a restore would write, for a store that only reads: in memory alone, after those that are stored. */
@@ -124,29 +144,49 @@ export class MemoryStore {
 
   /** The last `limit` items, oldest first. Damage and rows of another shape are skipped here; `verify` reports them. */
   async listEpisodic(limit: number = Number.POSITIVE_INFINITY): Promise<EpisodicItem[]> {
-    return this.#last('episodic', limit, episodicFromJson, this.#held.episodic);
-  }
-
-  async listSemantic(limit: number = Number.POSITIVE_INFINITY): Promise<SemanticItem[]> {
-    return this.#last('semantic', limit, semanticFromJson, this.#held.semantic);
-  }
-
-  async #last<T>(
-    name: MemoryJournalName,
-    limit: number,
-    parse: (row: JsonObject) => T,
-    held: readonly T[],
-  ): Promise<T[]> {
     if (limit <= 0) return [];
-    const items = held.toReversed().slice(0, limit);
+    const items = this.#held.episodic.toReversed().slice(0, limit);
     if (items.length >= limit) return items.reverse();
-    const journal = await this.journal(name);
-    for await (const entry of journal.readBackward()) {
-      const item = entry.kind === 'record' ? tryParse(entry.record, parse) : null;
-      if (item !== null) items.push(item);
+    const gone = new Set<string>();
+    for await (const { row, seq } of this.#rowsBackward('episodic')) {
+      if (markOf(row) === 'purge') for (const id of namedIds(row)) gone.add(id);
+      const item = tryParse(row, episodicFromJson);
+      const id = item?.id || rowId(seq);
+      if (item !== null && !gone.has(id)) items.push({ ...item, id });
       if (items.length >= limit) break;
     }
     return items.reverse();
+  }
+
+  /** The facts that stand, also those of the subject, oldest first. Where there are more than `limit`, pinned ones and the newest. */
+  async listSemantic(limit: number = Number.POSITIVE_INFINITY): Promise<SemanticItem[]> {
+    if (limit <= 0) return [];
+    const own = (await this.facts.table()).standing();
+    const shared = this.subject ? (await this.subject.table()).standing() : [];
+    if (shared.length === 0 && this.#held.semantic.length === 0) return keepFacts(own, limit);
+    const known = [...own, ...shared].sort((a, b) => a.ts - b.ts);
+    return keepFacts(standingOf([...known, ...this.#held.semantic]), limit);
+  }
+
+  /** Ids of the last items that were written, also of those that are gone. */
+  async recentIds(name: 'episodic' | 'semantic', limit: number): Promise<Set<string>> {
+    const ids = new Set<string>();
+    const field = name === 'episodic' ? 'summary' : 'fact';
+    let items = 0;
+    for await (const { row } of this.#rowsBackward(name)) {
+      if (typeof row[field] !== 'string') continue;
+      ids.add(textOr(row['id']));
+      items += 1;
+      if (items >= limit) break;
+    }
+    return ids;
+  }
+
+  async *#rowsBackward(
+    name: MemoryJournalName,
+  ): AsyncGenerator<{ readonly row: JsonObject; readonly seq: number }> {
+    for await (const entry of (await this.journal(name)).readBackward())
+      if (entry.kind === 'record') yield { row: entry.record, seq: entry.seq };
   }
 
   /** What opening the journals met so far. */
@@ -158,10 +198,22 @@ export class MemoryStore {
   async close(): Promise<void> {
     const opened = [...this.#journals.values()];
     this.#journals.clear();
-    const closed = await Promise.allSettled(opened.map(async (journal) => (await journal).close()));
+    const closing = opened.map(async (journal) => (await journal).close());
+    const closed = await Promise.allSettled([...closing, this.subject?.close()]);
     const failed = closed.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }
+}
+
+/** Several of one commit may replace each other. */
+function semanticRows(items: readonly SemanticItem[], known: FactTable): JsonObject[] {
+  const table = new FactTable();
+  for (const item of known.standing()) table.add(item);
+  return items.map((item) => {
+    const row = withReplaced(table, item, semanticToJson(item));
+    table.add(item);
+    return row;
+  });
 }
 
 function tryParse<T>(row: JsonObject, parse: (row: JsonObject) => T): T | null {

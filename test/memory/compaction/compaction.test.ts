@@ -79,7 +79,7 @@ describe.each(PLACES)('a compaction over $name', ({ make }) => {
     const plan = await memory.compact();
     expect(sketchOf(memory)).toStrictEqual([
       'system: Be kind.',
-      'memory: [MEMORY:EPISODIC]\n1) They talked.\n\n[MEMORY:SEMANTIC]\n- fact of They talked.',
+      'memory: [MEMORY:EPISODIC]\n1) They talked.\n\n[MEMORY:SEMANTIC]\n- The agent noted: "fact of They talked."',
       `user: ${long('q3')}`,
       `assistant: ${long('a3')}`,
     ]);

@@ -50,7 +50,7 @@ describe('a plan', () => {
   it('puts a memory message in place of the older turns and keeps the last ones as they are', async () => {
     const made = await plan(TALK);
     expect(sketch(made!.messages)).toStrictEqual([
-      'memory: [MEMORY:EPISODIC]\n1) They talked.',
+      'memory: [MEMORY:EPISODIC]\n1) "They talked."',
       'user: three',
       'assistant: 3',
     ]);
@@ -66,6 +66,7 @@ describe('a plan', () => {
       turnIds: ['turn_1', 'turn_2'],
       summary: 'They talked.',
       salience: 0,
+      origins: ['user', 'agent', 'tool:tool_a'],
     });
     expect(made.turnIds).toStrictEqual(['turn_1', 'turn_2']);
     expect(made.tokensAfter).toBeLessThan(made.tokensBefore);
@@ -96,7 +97,7 @@ describe('a plan', () => {
     const summarize = async () => ({ episodicSummary: 'Now.', semanticFacts: facts });
     const made = (await plan(TALK, { known, summarize }))!;
     expect(made.messages[0]!.content).toBe(
-      '[MEMORY:EPISODIC]\n1) Before.\n2) Now.\n\n[MEMORY:SEMANTIC]\n- Likes tea.\n- Lives in Oslo.',
+      '[MEMORY:EPISODIC]\n1) Before.\n2) "Now."\n\n[MEMORY:SEMANTIC]\n- Likes tea.\n- From the tool tool_a: "Lives in Oslo."',
     );
     expect(made.semantic.map(({ fact, category }) => [fact, category])).toStrictEqual([
       ['Likes tea.', undefined],

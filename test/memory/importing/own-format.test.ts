@@ -33,9 +33,9 @@ const LIST: readonly Message[] = [
   { role: 'assistant', content: 'Done.', origin: ORIGIN, messageId: 'm4' },
 ];
 
-/** Without turns, which an import counts anew. */
+/** Without turns, which an import counts anew, and without the mark that it sets. */
 const plain = (messages: readonly Message[]): JsonObject[] =>
-  messages.map(({ turnId: _, ...message }) => messageToJson(message));
+  messages.map(({ turnId: _, imported: __, ...message }) => messageToJson(message));
 
 it('origins of answers that only call, marks, and content that is not there come back', async () => {
   const place = memoryPlace();

@@ -267,7 +267,7 @@ describe('a compaction', () => {
 
   it('has no prompt where the transcript had none', () => {
     const { rows } = tracesOf(said('user', 'One?'), compaction(said('user', 'Summary.')));
-    expect(rows[1]?.['messages']).toStrictEqual([{ role: 'user', content: 'Summary.' }]);
+    expect(rows[1]?.['messages']).toStrictEqual([{ role: 'user', content: 'Summary.', imported: true }]);
   });
 });
 
