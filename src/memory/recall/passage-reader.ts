@@ -9,13 +9,16 @@ import type { PassageInfo, Place } from './shard.js';
 import { passagesIn } from './stored-passages.js';
 
 /** Records that are read on over, rather than to look up a place of their own. */
-const GAP_MAX = 16;
-/** Passages whose texts are kept: the best hits are looked at twice. */
-const KEPT_MAX = 512;
+const GAP_MAX = 32;
+/** Runs that are read at once. */
+const PARALLEL = 4;
+/** Of texts that are kept, in characters: what was said lately is found most often. */
+const KEPT_CHARS_MAX = 4_000_000;
 
 export class PassageReader {
   readonly #store: MemoryStore;
   readonly #kept = new Map<string, Passage>();
+  #keptChars = 0;
 
   constructor(store: MemoryStore) {
     this.#store = store;
@@ -23,6 +26,7 @@ export class PassageReader {
 
   forget(): void {
     this.#kept.clear();
+    this.#keptChars = 0;
   }
 
   /** In the order that was asked for; null for one that the journal does not have any more. */
@@ -33,12 +37,28 @@ export class PassageReader {
     const missing = infos.filter((info) => !this.#kept.has(keyOf(info)));
     const seqs = [...new Set(missing.map(({ seq }) => seq))].sort((a, b) => a - b);
     const found = new Map<string, Passage>();
-    for (const run of runsOf(seqs))
-      for (const passage of await this.#readRun(run, placeBefore(run[0]!)))
-        found.set(keyOf(passage), passage);
+    const runs = runsOf(seqs);
+    for (let from = 0; from < runs.length; from += PARALLEL) {
+      const parts = runs.slice(from, from + PARALLEL);
+      const read = await Promise.all(parts.map((run) => this.#readRun(run, placeBefore(run[0]!))));
+      for (const passage of read.flat()) found.set(keyOf(passage), passage);
+    }
     const all = infos.map((info) => this.#kept.get(keyOf(info)) ?? found.get(keyOf(info)) ?? null);
-    for (const passage of all) if (passage) this.#keep(passage);
+    for (const passage of all) if (passage) this.keep(passage);
     return all;
+  }
+
+  /** The oldest go when there are too many. */
+  keep(passage: Passage): void {
+    const key = keyOf(passage);
+    if (this.#kept.has(key)) return;
+    this.#kept.set(key, passage);
+    this.#keptChars += passage.text.length;
+    for (const [oldest, { text }] of this.#kept) {
+      if (this.#keptChars <= KEPT_CHARS_MAX) return;
+      this.#kept.delete(oldest);
+      this.#keptChars -= text.length;
+    }
   }
 
   async #readRun(seqs: readonly number[], place: Place | null): Promise<Passage[]> {
@@ -63,11 +83,6 @@ export class PassageReader {
   async #passagesOf(row: JsonObject, seq: number): Promise<Passage[]> {
     const trace = tryTraceFromJson(row);
     return trace ? passagesIn(trace, seq, this.#store) : [];
-  }
-
-  #keep(passage: Passage): void {
-    if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
-    this.#kept.set(keyOf(passage), passage);
   }
 }
 

@@ -14,6 +14,8 @@ const NEIGHBOUR_SHARES = [0.5, 0.3, 0.2];
 const FEEDBACK_HITS = 8;
 const FEEDBACK_TERMS = 16;
 const FEEDBACK_WEIGHT = 0.35;
+/** Where there are many passages, a term that is not rarer adds nothing to a question. */
+const FEEDBACK_SHARE = 0.02;
 /** A passage of the time that the question names counts so much more. */
 const TIME_FACTOR = 1.5;
 /** The newest passage counts so much more than the oldest: of two that say the same, the newer is right. */
@@ -39,8 +41,8 @@ export interface RankOptions {
   readonly limit: number;
   /** Looks at a passage by shard and place in it; left out: all may be found. */
   readonly accepts?: (shard: Shard, index: number) => boolean;
-  /** The terms of a passage, by its number over all shards. */
-  readonly termsOf: (index: number) => Promise<readonly string[]>;
+  /** The terms of passages, by their numbers over all shards. */
+  readonly termsOf: (indexes: readonly number[]) => Promise<readonly (readonly string[])[]>;
 }
 
 /** Numbers go over all shards, oldest first. Best first. */
@@ -65,11 +67,13 @@ async function feedback(
   asked: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, number>> {
   const weights = new Map<string, number>();
-  for (const { index, score } of hits) {
-    const terms = await termsOf(index);
+  const termsOfHits = await termsOf(hits.map(({ index }) => index));
+  for (const [at, { score }] of hits.entries()) {
+    const terms = termsOfHits[at]!;
     const times = new Map<string, number>();
     for (const term of terms) if (!asked.has(term)) times.set(term, (times.get(term) ?? 0) + 1);
     for (const [term, count] of times) {
+      if (ranking.isFrequent(term, FEEDBACK_SHARE)) continue;
       const weight = (score * Math.min(count, 2)) / (terms.length + 10);
       weights.set(term, (weights.get(term) ?? 0) + weight * ranking.rarityOf(term));
     }
@@ -112,6 +116,11 @@ class Ranking {
   /** How much a term says: the rarer, the more. */
   rarityOf(term: string): number {
     return this.#rarity(this.#frequencyOf(term));
+  }
+
+  /** In more than this share of the passages, where there are many. */
+  isFrequent(term: string, share: number): boolean {
+    return this.#count >= FREQUENT_FROM && this.#frequencyOf(term) > this.#count * share;
   }
 
   /** The rarest words of a long question. */
@@ -173,8 +182,7 @@ class Ranking {
 
   async #add(term: string, weight: number): Promise<void> {
     const frequency = this.#frequencyOf(term);
-    const isFrequent = this.#count >= FREQUENT_FROM && frequency > this.#count * FREQUENT_SHARE;
-    if (frequency === 0 || isFrequent) return;
+    if (frequency === 0 || this.isFrequent(term, FREQUENT_SHARE)) return;
     const gain = weight * this.#rarity(frequency) * (K1 + 1);
     for (const [number, shard] of this.#shards.entries()) {
       const start = this.#starts[number]!;

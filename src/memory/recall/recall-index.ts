@@ -91,9 +91,11 @@ export class RecallIndex {
       {
         limit: query.limit,
         ...(accepts ? { accepts: (shard: Shard, index: number) => accepts(shard.infoOf(index)) } : {}),
-        termsOf: async (index) => {
-          const [passage] = await read([infoAt(index)]);
-          return passage ? (await termsOf(passage.text)).terms : [];
+        termsOf: async (indexes) => {
+          const passages = await read(indexes.map(infoAt));
+          return Promise.all(
+            passages.map(async (passage) => (passage ? (await termsOf(passage.text)).terms : [])),
+          );
         },
       },
     );
@@ -185,6 +187,7 @@ export class RecallIndex {
     const passages = trace && this.#isIndexed(trace) ? await passagesIn(trace, entry.seq, this.#store) : [];
     for (const passage of passages) {
       const { terms, language } = await termsOf(passage.text);
+      this.#reader.keep(passage);
       this.#live.add({ passage, turn: turnNumber(passage.turnId), terms, language });
       this.#sinceYield += 1;
       if (this.#sinceYield % SLICE_PASSAGES === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -27,6 +27,7 @@ const U32_MAX = 0xffff_ffff;
 /** Work done between two looks at the event loop. */
 const SLICE_BYTES = 1024 * 1024;
 const SLICE_ROWS = 4_096;
+const FOUND_KEPT = 2_000;
 const yieldToLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Records from the one after `from` up to `to`, which is named by its place and checksum. */
@@ -190,6 +191,8 @@ export class StoredShard implements Shard {
   readonly #postingEnds: number;
   readonly #termBytes: number;
   readonly #postingBytes: number;
+  /** Terms that were looked up: a search asks for each several times. */
+  readonly #found = new Map<string, number>();
 
   private constructor(bytes: Buffer, head: ShardHead, start: number) {
     this.#bytes = bytes;
@@ -302,6 +305,15 @@ export class StoredShard implements Shard {
   }
 
   #indexOf(term: string): number {
+    const known = this.#found.get(term);
+    if (known !== undefined) return known;
+    const index = this.#search(term);
+    if (this.#found.size >= FOUND_KEPT) this.#found.clear();
+    this.#found.set(term, index);
+    return index;
+  }
+
+  #search(term: string): number {
     const wanted = Buffer.from(term);
     let low = 0;
     let high = this.#head.terms - 1;
