@@ -25,6 +25,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['workspace', async () => (await import('./workspace-command.js')).addWorkspaceCommand],
   ['checkpoint', async () => (await import('./checkpoint-command.js')).addCheckpointCommand],
   ['session', async () => (await import('./session-command.js')).addSessionCommand],
+  ['memory', async () => (await import('./memory-command.js')).addMemoryCommand],
   ['serve', async () => (await import('./serve-command.js')).addServeCommand],
   ['mcp', async () => (await import('./mcp-command.js')).addMcpCommand],
   ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],

@@ -5,6 +5,7 @@ import { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import { journalNames } from '../checkpoints/session/session-log.js';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
+import { subjectJournals } from '../memory/facts/subject-facts.js';
 import { stateJournals } from '../state/durable/migrate-documents.js';
 import { recoverSharedState } from '../state/shared/shared-state.js';
 import { type SharedStateJournal, sharedStateJournals } from '../state/shared/shared-state-journals.js';
@@ -83,5 +84,6 @@ async function list(
     ...(await sharedStateJournals(storage)),
     ...(await checkpointJournals(storage)),
     ...(await adapterJournals(storage)),
+    ...(await subjectJournals(storage)),
   ];
 }

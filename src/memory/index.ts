@@ -14,6 +14,15 @@ export type { Fact } from './facts/fact.js';
 export { FACT_SOURCES, type FactSource } from './facts/fact-source.js';
 export { type FactToolOptions, factTools, type StoredFactToolOptions } from './facts/fact-tools.js';
 export { type FactKeeper, Facts, type RememberOptions } from './facts/facts.js';
+export {
+  type FactOwner,
+  listFacts,
+  listSources,
+  planPurge,
+  purgeSource,
+  type SourceCount,
+  type SourcePurge,
+} from './facts/purge-source.js';
 export type { FitReport, FitRequest, Rung } from './fit/context-fitter.js';
 export type { RequestParts } from './fit/request-parts.js';
 export { type ImportOptions, type ImportReport, importTranscript } from './importing/import-transcript.js';
