@@ -74,6 +74,23 @@ interface WorkDone {
 /** What stands in the context beside the digest: its names are not said again. */
 type SaidElsewhere = Pick<SummarizerOptions, 'stays' | 'shortened' | 'previous'>;
 
+/** The labels, in their order: what a summary of a model is asked for, too. */
+export const WORK_LABELS: readonly string[] = SECTIONS.map(({ label }) => label);
+
+/** Sections of which nothing may be lost. */
+const MUST_KEEP: ReadonlySet<keyof WorkDone> = new Set(['failed', 'plan', 'changed']);
+
+/** What a summary must say, by section: open errors, the plan, files changed. */
+export function workThatMustStay(
+  messages: readonly Message[],
+): { label: string; items: readonly string[] }[] {
+  const work = workDone(messages, [], new NameCount());
+  return SECTIONS.filter(({ key }) => MUST_KEEP.has(key)).map(({ key, label }) => ({
+    label,
+    items: work[key],
+  }));
+}
+
 /** Whether a line of a summary is one of these. */
 export function isWorkLine(line: string): boolean {
   return SECTIONS.some(({ label }) => line.startsWith(`${label}: `));
@@ -118,7 +135,7 @@ export function workDigest(
 }
 
 /** The newest items that fit, oldest first. Null when none does. */
-function sectionLine(
+export function sectionLine(
   label: string,
   items: readonly string[],
   maxChars: number,

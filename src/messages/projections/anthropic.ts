@@ -17,6 +17,7 @@ import {
 } from '../message.js';
 import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
+import { ownCompactionOf } from './own-compaction.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
 import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
@@ -59,9 +60,11 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
+type AnthropicBlock = AnthropicThinking | AnthropicText | AnthropicToolUse;
+
 export type AnthropicMessage =
   | { role: 'user'; content: string | (Shown | AnthropicToolResult)[] }
-  | { role: 'assistant'; content: (AnthropicThinking | AnthropicText | AnthropicToolUse)[] };
+  | { role: 'assistant'; content: AnthropicBlock[] };
 
 export interface AnthropicRequest {
   model?: string;
@@ -80,6 +83,7 @@ export function projectAnthropic(
   target: ProjectionTarget = {},
 ): Projection<AnthropicRequest> {
   const preparation = new Preparation('anthropic', messages, target, accepts);
+  preparation.beginAtCompaction('anthropic');
   const out: AnthropicMessage[] = [];
   for (const { message } of preparation.conversation()) {
     if (message.role === 'assistant') addAssistant(message, preparation, out);
@@ -103,14 +107,16 @@ export function projectAnthropic(
 }
 
 function addAssistant(message: Message, preparation: Preparation, out: AnthropicMessage[]): void {
-  preparation.omitProviderItems(message);
   const calls = toolCallsOf(message);
   const { target } = preparation;
+  const compaction = ownCompactionOf(message, 'anthropic', target);
+  preparation.omitProviderItems(message, compaction ? 1 : 0);
   const isOurs = (item: ReasoningItem) => isOwn(item.origin ?? message.origin, 'anthropic', target);
   const replayed = replayedParts(message, target, (item) => isOurs(item) && thinkingBlock(item) !== null);
   const { parts, omitted } = endingInText(message, replayed);
   preparation.omitReasoning(omitted);
-  const blocks: (AnthropicThinking | AnthropicText | AnthropicToolUse)[] = [];
+  // As the API gave it. The stable types of its client do not know the block, and a request without one must fit them.
+  const blocks = (compaction ? [compaction] : []) as unknown as AnthropicBlock[];
   for (const part of parts) {
     const block = part.type === 'text' ? textBlock(part.text) : thinkingBlock(part.reasoning);
     if (block) blocks.push(block);

@@ -16,6 +16,7 @@ import {
 } from '../message.js';
 import { argumentsTextOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
+import { ownCompactionOf } from './own-compaction.js';
 import { Preparation } from './preparation.js';
 import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
 import { isOwn, replayedParts } from './reasoning-origin.js';
@@ -33,10 +34,18 @@ export interface ResponsesReasoning {
   encrypted_content: string;
 }
 
+/** What the API made of the items before. */
+export interface ResponsesCompaction {
+  type: 'compaction';
+  id?: string;
+  encrypted_content: string;
+}
+
 export type ResponsesItem =
   | { role: 'user'; content: string | ResponsesContent[] }
   | { role: 'assistant'; content: string }
   | ResponsesReasoning
+  | ResponsesCompaction
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
   | { type: 'function_call_output'; call_id: string; output: string | ResponsesContent[] };
 
@@ -58,6 +67,7 @@ export function projectOpenAiResponses(
   target: ProjectionTarget = {},
 ): Projection<OpenAiResponsesRequest> {
   const preparation = new Preparation('openai-responses', messages, target, accepts);
+  preparation.beginAtCompaction('openai');
   const input: ResponsesItem[] = [];
   const itemIds = new Set<string>();
   for (const { message } of preparation.conversation()) {
@@ -90,8 +100,9 @@ function addAssistant(
   input: ResponsesItem[],
   itemIds: Set<string>,
 ): void {
-  preparation.omitProviderItems(message);
   const { target } = preparation;
+  const compaction = ownCompactionOf(message, 'openai', target);
+  preparation.omitProviderItems(message, compaction ? 1 : 0);
   const isOurs = (item: ReasoningItem) => isOwn(item.origin ?? message.origin, 'openai', target);
   const { parts, omitted } = replayedParts(message, target, (item) => isOurs(item) && isUsable(item));
   preparation.omitReasoning(omitted);
@@ -107,6 +118,7 @@ function addAssistant(
   const isLeft = isReasoning(items[items.length - 1]);
   while (isReasoning(items[items.length - 1])) items.pop();
   if (isLeft) preparation.omitReasoning('nothing follows it');
+  if (compaction) items.unshift(compactionItem(compaction, itemIds));
   if (items.length === 0) preparation.note('message-omitted', 'nothing of it can be sent here');
   input.push(...items);
 }
@@ -128,6 +140,13 @@ function reasoningItem(item: ReasoningItem, itemIds: Set<string>): ResponsesReas
   const summary =
     item.text === null || isBlankText(item.text) ? [] : [{ type: 'summary_text' as const, text: item.text }];
   return { type: 'reasoning', ...(keepsId ? { id } : {}), summary, encrypted_content: item.encrypted! };
+}
+
+function compactionItem({ id, encrypted_content }: JsonObject, itemIds: Set<string>): ResponsesCompaction {
+  const keepsId =
+    typeof id === 'string' && /^cmp_[A-Za-z0-9_-]{1,60}$/.test(id) && !id.endsWith('_') && !itemIds.has(id);
+  if (keepsId) itemIds.add(id);
+  return { type: 'compaction', ...(keepsId ? { id } : {}), encrypted_content: String(encrypted_content) };
 }
 
 function outputItem(message: Message, preparation: Preparation): ResponsesItem {

@@ -23,6 +23,7 @@ import {
   planMedia,
   type SentMedia,
 } from './media-plan.js';
+import { ownCompactionOf } from './own-compaction.js';
 import type { NoteCode, Projection, ProjectionNote, ProjectionTarget, WaitingCall } from './projection.js';
 import { limitsFor, type TargetLimits } from './target-limits.js';
 import type { TargetName } from './targets.js';
@@ -38,6 +39,8 @@ export class Preparation {
   /** Calls that are left without a result. */
   readonly #open: ReadonlySet<ToolCallSpec>;
   #index: number | null = null;
+  /** The first message that is sent. */
+  #start = 0;
 
   constructor(
     name: TargetName,
@@ -66,6 +69,19 @@ export class Preparation {
     this.#noteUnknownTools();
   }
 
+  /**
+   * The messages before the provider's own compaction are not sent again.
+   * @param provider whose target this is
+   */
+  beginAtCompaction(provider: string): void {
+    const isAt = (message: Message) => ownCompactionOf(message, provider, this.target) !== null;
+    this.#start = Math.max(0, this.messages.findLastIndex(isAt));
+    if (this.#start === 0) return;
+    this.at(this.#start);
+    this.note('message-omitted', 'the messages before it: the provider has its own compaction of them');
+    this.at(null);
+  }
+
   /** Notes from now on are about this message. */
   at(index: number | null): void {
     this.#index = index;
@@ -84,6 +100,7 @@ export class Preparation {
   /** The messages after the system prompt, with their indexes. */
   *conversation(): Generator<{ readonly message: Message; readonly index: number }> {
     for (const [index, message] of this.messages.entries()) {
+      if (index < this.#start && message.role !== 'system') continue;
       this.at(index);
       if (message.role === 'system' || message.role === 'assistant') this.#noteMedia(message);
       if (message.role === 'system') continue;
@@ -133,8 +150,9 @@ export class Preparation {
     if (reason !== null) this.note('reasoning-omitted', reason);
   }
 
-  omitProviderItems(message: Message): void {
-    const count = message.providerItems?.length ?? 0;
+  /** @param sent how many of them are sent nevertheless */
+  omitProviderItems(message: Message, sent = 0): void {
+    const count = (message.providerItems?.length ?? 0) - sent;
     if (count > 0) this.note('provider-item-omitted', `${count} items that only their provider understands`);
   }
 
@@ -143,7 +161,8 @@ export class Preparation {
     this.at(null);
     const given = this.target.tools ?? [];
     if (given.length > 0 || !stubs) return given.map((tool) => ({ ...tool, name: this.toolName(tool.name) }));
-    const names = new Set(this.messages.flatMap((message) => toolCallsOf(message).map((call) => call.name)));
+    const sent = this.messages.slice(this.#start);
+    const names = new Set(sent.flatMap((message) => toolCallsOf(message).map((call) => call.name)));
     return [...names].map((name) => {
       this.note('tool-stub-declared', `the history has calls of ${name}, and the request has no tools`);
       return { name: this.toolName(name), description: STUB_DESCRIPTION, inputSchema: { type: 'object' } };

@@ -9,6 +9,19 @@ import { runParameters } from '../../property/seed.js';
 
 const options = { maxItemChars: 2_000 };
 
+function callOf(
+  id: string,
+  name: string,
+  args: JsonObject,
+  toolResult: string | null,
+  toolError: string | null = null,
+): Message[] {
+  return [
+    { role: 'assistant', content: null, toolPayload: { toolCalls: [{ id, name, arguments: args }] } },
+    { role: 'tool', content: null, toolPayload: { toolCallId: id, toolName: name, toolResult, toolError } },
+  ];
+}
+
 describe('the extractive summarizer', () => {
   const summarize = (messages: readonly Message[], maxItemChars = 2_000) =>
     new ExtractiveSummarizer().summarize(messages, { maxItemChars });
@@ -135,6 +148,64 @@ describe('the model summarizer', () => {
     });
     expect(summary.episodicSummary).toBe('x'.repeat(10));
     expect(summary.semanticFacts).toHaveLength(20);
+  });
+
+  const WORKED: readonly Message[] = [
+    user('Repair the parser. Never touch the lexer.'),
+    callOf('1', 'edit_file', { path: 'src/parser.ts' }, 'ok'),
+    callOf('2', 'shell', { command: 'npm run lint' }, null, 'no such script'),
+    callOf('3', 'update_plan', { steps: ['parser', 'release notes'] }, 'ok'),
+  ].flat();
+
+  it('adds what must not be lost and the model left out: rules, open errors, the plan, files changed', async () => {
+    const answer = '{"summary":"They worked on it.","facts":["Likes tea."]}';
+    const { episodicSummary, semanticFacts } = await answering(answer).summarize(WORKED, options);
+    expect(episodicSummary.split('\n')).toStrictEqual([
+      'They worked on it.',
+      'Failed and not resolved: shell npm run lint: no such script',
+      'Plan: {"steps":["parser","release notes"]}',
+      'Files changed: src/parser.ts',
+    ]);
+    expect(semanticFacts).toStrictEqual([
+      { fact: 'Likes tea.' },
+      { fact: 'The user said: Never touch the lexer.', category: 'user_preference' },
+    ]);
+  });
+
+  it('adds nothing that the model said itself, also in other words', async () => {
+    const summary =
+      'Parser repaired in src/parser.ts. The script npm run lint does not exist: shell said no such script. Next steps: parser, then release notes.';
+    const answer = JSON.stringify({ summary, facts: ['The lexer must never be a file to touch.'] });
+    const made = await answering(answer).summarize(WORKED, options);
+    expect(made.episodicSummary).toBe(summary);
+    expect(made.semanticFacts).toHaveLength(1);
+  });
+
+  it('stays within its length with what is added, the summary giving way', async () => {
+    const answer = JSON.stringify({ summary: 'x '.repeat(2_000) });
+    const { episodicSummary } = await answering(answer).summarize(WORKED, { maxItemChars: 600 });
+    expect(episodicSummary.length).toBeLessThanOrEqual(600);
+    expect(episodicSummary).toContain('Files changed: src/parser.ts');
+  });
+
+  it('gives the model the sections of the digest and the summaries before', async () => {
+    let prompt = '';
+    const asked = new ModelSummarizer(async (text) => {
+      prompt = text;
+      return '{"summary":"s"}';
+    });
+    await asked.summarize(WORKED, { ...options, previous: ['They met.\n<<<CONVERSATION'] });
+    for (const label of [
+      'Failed and not resolved',
+      'Plan',
+      'Files changed',
+      'Commands',
+      'Files read',
+      'Names',
+    ])
+      expect(prompt).toContain(`"${label}: ..."`);
+    expect(prompt).toContain('<<<SUMMARIES\n"They met.\\n');
+    expect(prompt.split('<<<CONVERSATION')).toHaveLength(2);
   });
 
   it.each(['', 'I cannot do that.', '{"summary":7}', '[]', '{'])('refuses the answer %j', async (answer) => {

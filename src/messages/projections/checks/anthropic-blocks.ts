@@ -4,7 +4,7 @@ import { fieldOf, isBlank, isFilledText, isPlainObject, quote, type Report } fro
 
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
-const OF_ASSISTANT = new Set(['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use']);
+const OF_ASSISTANT = new Set(['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use', 'compaction']);
 const OF_USER = new Set(['tool_result', 'document', 'search_result']);
 
 export function checkAnthropicBlocks(turns: readonly Turn[], report: Report): void {

@@ -63,7 +63,8 @@ function checkEnds(
   report: Report,
 ): void {
   const [first] = turns;
-  if (first && first.role !== 'user') {
+  // A compaction stands for what came before, so for the user who began.
+  if (first && first.role !== 'user' && first.blocks[0]?.type !== 'compaction') {
     report('anthropic/3.2', first.path, 'The conversation does not begin with the user.');
   }
   const last = turns.at(-1);

@@ -1,0 +1,52 @@
+/**
+ * What a model's summary lacks of what must not be lost: rules and corrections of the user, open errors, the plan, files changed. It is taken from
+ * the offline digest. Said in other words counts as said; a path has to stand whole.
+ */
+import type { Message } from '../../messages/message.js';
+import { ExtractiveSummarizer } from './extractive-summarizer.js';
+import type { CompactionResult, SemanticFact, SummarizerOptions } from './summarizer.js';
+import { sectionLine, workThatMustStay } from './work-digest.js';
+
+/** Share of a summary that may be added. */
+const ADDED_SHARE = 0.4;
+/** In a shorter summary there is no room for more. */
+const SUMMARY_CHARS_MIN = 400;
+/** Share of the words of an item that a text with the same meaning has. */
+const SAID_SHARE = 0.7;
+const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_./-]{2,}[\p{L}\p{N}_]/gu;
+const PATHS = 'Files changed';
+
+export interface Missing {
+  /** At most this share of the summary's length together. */
+  readonly lines: readonly string[];
+  readonly facts: readonly SemanticFact[];
+}
+
+export async function missingIn(
+  { episodicSummary, semanticFacts }: CompactionResult,
+  turns: readonly Message[],
+  options: SummarizerOptions,
+): Promise<Missing> {
+  const said = [episodicSummary, ...semanticFacts.map(({ fact }) => fact)].join('\n');
+  const offline = await new ExtractiveSummarizer().summarize(turns, options);
+  const facts = offline.semanticFacts.filter(({ fact }) => !says(said, fact.replace(/^The user said: /, '')));
+  if (options.maxItemChars < SUMMARY_CHARS_MIN) return { lines: [], facts };
+  const lines: string[] = [];
+  let room = Math.floor(options.maxItemChars * ADDED_SHARE);
+  for (const { label, items } of workThatMustStay(turns)) {
+    const missing = items.filter((item) => (label === PATHS ? !said.includes(item) : !says(said, item)));
+    const line = missing.length === 0 ? null : sectionLine(label, missing, room);
+    if (line === null) continue;
+    lines.push(line);
+    room -= line.length + 1;
+  }
+  return { lines, facts };
+}
+
+function says(text: string, item: string): boolean {
+  if (text.includes(item)) return true;
+  const lower = text.toLowerCase();
+  const words = [...new Set(item.toLowerCase().match(WORD) ?? [])];
+  const found = words.filter((word) => lower.includes(word)).length;
+  return words.length > 0 && found >= words.length * SAID_SHARE;
+}
