@@ -5,6 +5,11 @@ import type { Journal, JournalHead, JournalRecord } from './ports.js';
 
 export const JOURNAL_START: JournalHead = { seq: 0, cursor: null, crc: null };
 
+function isAt<R>(entry: JournalRecord<R>, { seq, crc, cursor }: JournalHead): boolean {
+  const { segment, offset } = entry.cursor;
+  return entry.seq === seq && entry.crc === crc && segment === cursor?.segment && offset === cursor.offset;
+}
+
 /**
  * Hands on every record after a place, in order, and waits where `apply` gives a promise; damage is passed over. Gives the new place; null when the journal does not hold
  * the old one any more: it was repaired, or is another one.
@@ -20,7 +25,7 @@ export async function followFrom<R extends JsonObject>(
   try {
     for await (const entry of journal.read(options)) {
       if (entry.kind !== 'record') continue;
-      if (!found && (entry.seq !== from.seq || entry.crc !== from.crc)) return null;
+      if (!found && !isAt(entry, from)) return null;
       const applied = found ? apply(entry) : undefined;
       if (applied instanceof Promise) await applied;
       found = true;

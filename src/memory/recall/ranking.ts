@@ -16,6 +16,7 @@ const FEEDBACK_TERMS = 16;
 const FEEDBACK_WEIGHT = 0.35;
 /** Where there are many passages, a term that is not rarer adds nothing to a question. */
 const FEEDBACK_SHARE = 0.02;
+const FEEDBACK_FROM = 10_000;
 /** A passage of the time that the question names counts so much more. */
 const TIME_FACTOR = 1.5;
 /** The newest passage counts so much more than the oldest: of two that say the same, the newer is right. */
@@ -59,7 +60,7 @@ export async function rank(
   return ranking.best(options.limit, question.times, options.accepts);
 }
 
-/** Terms that the best hits have and the question has not, with their weights. */
+/** Terms that the best hits have and the question has not, with their weights. What only stands beside a hit gives none. */
 async function feedback(
   ranking: Ranking,
   hits: readonly Scored[],
@@ -67,13 +68,14 @@ async function feedback(
   asked: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, number>> {
   const weights = new Map<string, number>();
-  const termsOfHits = await termsOf(hits.map(({ index }) => index));
-  for (const [at, { score }] of hits.entries()) {
+  const direct = hits.filter(({ index }) => ranking.hasTerm(index));
+  const termsOfHits = await termsOf(direct.map(({ index }) => index));
+  for (const [at, { score }] of direct.entries()) {
     const terms = termsOfHits[at]!;
     const times = new Map<string, number>();
     for (const term of terms) if (!asked.has(term)) times.set(term, (times.get(term) ?? 0) + 1);
     for (const [term, count] of times) {
-      if (ranking.isFrequent(term, FEEDBACK_SHARE)) continue;
+      if (ranking.isFrequent(term, FEEDBACK_SHARE, FEEDBACK_FROM)) continue;
       const weight = (score * Math.min(count, 2)) / (terms.length + 10);
       weights.set(term, (weights.get(term) ?? 0) + weight * ranking.rarityOf(term));
     }
@@ -109,6 +111,11 @@ class Ranking {
     this.#scores = new Float32Array(count);
   }
 
+  /** Of the question: not only beside one that has. */
+  hasTerm(index: number): boolean {
+    return this.#scores[index]! > 0;
+  }
+
   get hasHits(): boolean {
     return this.#hits.length > 0;
   }
@@ -118,9 +125,9 @@ class Ranking {
     return this.#rarity(this.#frequencyOf(term));
   }
 
-  /** In more than this share of the passages, where there are many. */
-  isFrequent(term: string, share: number): boolean {
-    return this.#count >= FREQUENT_FROM && this.#frequencyOf(term) > this.#count * share;
+  /** In more than this share of the passages, where there are so many. */
+  isFrequent(term: string, share: number, from: number): boolean {
+    return this.#count >= from && this.#frequencyOf(term) > this.#count * share;
   }
 
   /** The rarest words of a long question. */
@@ -182,7 +189,7 @@ class Ranking {
 
   async #add(term: string, weight: number): Promise<void> {
     const frequency = this.#frequencyOf(term);
-    if (frequency === 0 || this.isFrequent(term, FREQUENT_SHARE)) return;
+    if (frequency === 0 || this.isFrequent(term, FREQUENT_SHARE, FREQUENT_FROM)) return;
     const gain = weight * this.#rarity(frequency) * (K1 + 1);
     for (const [number, shard] of this.#shards.entries()) {
       const start = this.#starts[number]!;

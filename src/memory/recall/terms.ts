@@ -20,7 +20,7 @@ const STEMS_KEPT = 20_000;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that write no spaces between words, and Hangul, whose particles cling to theirs. */
 const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const UNSPACED_RUN = new RegExp(`${UNSPACED.source}+|[^${UNSPACED.source.slice(1, -1)}]+`, 'gu');
 /** Where a name in camel case is joined. */
 const HUMPS = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;

@@ -58,14 +58,12 @@ describe.skipIf(!hasBrowser)('the page', () => {
     open('#/agents/support', async (page) => {
       const bar = page.getByRole('img', { name: 'What the context is made of' });
       await bar.waitFor();
-      const widths = await bar
-        .locator('rect')
-        .evaluateAll((parts) =>
-          parts.map((part) => ({
-            of: part.getAttribute('class'),
-            width: part.getBoundingClientRect().width,
-          })),
-        );
+      const widths = await bar.locator('rect').evaluateAll((parts) =>
+        parts.map((part) => ({
+          of: part.getAttribute('class'),
+          width: part.getBoundingClientRect().width,
+        })),
+      );
       const { width } = (await bar.boundingBox())!;
       expect(widths.reduce((sum, part) => sum + part.width, 0)).toBeCloseTo(width, 0);
       expect(widths.map(({ of }) => of)).toEqual(expect.arrayContaining(['part requests', 'part results']));
