@@ -32,6 +32,11 @@ async function talkLong(memory: MemoryManager): Promise<void> {
   }
 }
 
+interface Page {
+  readonly results: readonly { readonly record: number }[];
+  readonly next_offset: number | null;
+}
+
 const recalls = (memory: MemoryManager) =>
   memory.getWorkingContextMessages().filter(({ kind }) => kind === 'recall');
 
@@ -189,16 +194,11 @@ describe('the tools that look back', () => {
     const { memory } = await open(memoryPlace());
     await talkLong(memory);
     const [, search] = lookBackTools({ backend: memory.store.backend, agentId: AGENT });
-    const first = (await search!.execute({ query: 'garden', limit: 3 }, callContext)) as Record<
-      string,
-      never
-    >;
-    const second = (await search!.execute(
-      { query: 'garden', limit: 3, offset: first['next_offset'] },
-      callContext,
-    )) as Record<string, never>;
-    const records = (page: Record<string, { record: number }[]>) =>
-      page['results']!.map(({ record }) => record);
+    const pageFrom = async (offset: number) =>
+      (await search!.execute({ query: 'garden', limit: 3, offset }, callContext)) as unknown as Page;
+    const first = await pageFrom(0);
+    const second = await pageFrom(first.next_offset!);
+    const records = (page: Page) => page.results.map(({ record }) => record);
     expect(records(first)).toHaveLength(3);
     expect(records(second).some((record) => records(first).includes(record))).toBe(false);
   });
