@@ -2,7 +2,6 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject } from '../../../src/core/json.js';
-import { entriesBelow } from '../../cli/cli-fixture.js';
 import { CHECKPOINT_TOOLS, checkpointContract } from './checkpoint-contract.js';
 import {
   AGENT_ID,
@@ -18,9 +17,9 @@ import {
   SESSION_A,
   SESSION_B,
 } from './mcp-kit.js';
+import { MEMORY_TOOLS, memoryContract } from './memory-contract.js';
 
 const STATE_TOOLS = ['state_append', 'state_delete', 'state_get', 'state_increment', 'state_set'];
-const MEMORY_TOOLS = ['memory_read', 'memory_recent_turns', 'memory_search', 'read_result', 'restore_report'];
 const WORKSPACE_TOOLS = [
   'get_recent_tool_calls',
   'get_workspace_context',
@@ -296,48 +295,5 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
 
   checkpointContract(client);
 
-  describe('the tools of the memory', () => {
-    it.each([
-      ['a request', 'FRIDAY order', 'Order 4711 ships on Friday.', 'user'],
-      ['an answer', 'noted', 'Noted: it ships on Friday.', 'assistant'],
-      ['a call', 'weigh 4711', '4711', 'tool_call'],
-      ['the result of a tool', 'zebra blue', 'blue zebra', 'tool_result'],
-    ])('find %s', async (_what, query, text, type) => {
-      const { results } = await result(await client(), 'memory_search', { query });
-      expect(results).toContainEqual(expect.objectContaining({ type, text: expect.stringContaining(text) }));
-    });
-
-    it('find nothing where a word does not occur', async () => {
-      const found = await result(await client(), 'memory_search', { query: 'order unicorn' });
-      expect(found).toMatchObject({ results: [], searched_traces: expect.any(Number) });
-    });
-
-    it('show the last turns, oldest first', async () => {
-      const own = await client({ agent: AGENT_ID });
-      const typesOf = (turn: unknown) =>
-        (turn as { events: { type: string }[] }).events.map((event) => event.type);
-      const { turns } = await result(own, 'memory_recent_turns');
-      expect((turns as unknown[]).map(typesOf)).toEqual([
-        ['user', 'assistant'],
-        ['user', 'assistant', 'tool_call', 'tool_result', 'assistant'],
-      ]);
-      const last = await result(own, 'memory_recent_turns', { turns: 1 });
-      expect(last['turns']).toEqual((turns as unknown[]).slice(1));
-    });
-
-    it('report what a restore would use', async () => {
-      const report = await result(await client(), 'restore_report');
-      expect(report).toHaveProperty('source');
-    });
-
-    it('write nothing to the folder of the agent', async () => {
-      const own = await client();
-      const before = await entriesBelow(`${world.dir}/agents`);
-      expect(before.size).toBeGreaterThan(2);
-      await result(own, 'memory_search', { query: 'order' });
-      await result(own, 'memory_recent_turns');
-      await result(own, 'restore_report');
-      expect(await entriesBelow(`${world.dir}/agents`)).toEqual(before);
-    });
-  });
+  memoryContract(client, () => world.dir);
 }
