@@ -295,6 +295,10 @@ async function tourOf(
   ];
   for (const part of ['', '/{id}', '/{id}/restore-report', '/{id}/context', '/{id}/traces'])
     statuses.push(await step('GET', `/agents${part}`, { id: 'ada' }));
+  statuses.push(
+    await step('GET', '/agents/{id}/search', { id: 'ada', query: '?q=hello&limit=1' }),
+    await step('GET', '/agents/{id}/passages', { id: 'ada', query: '?from_turn=1' }),
+  );
   expect(new Set(statuses)).toEqual(new Set([200, 201]));
   const operations = [
     { op: 'set', key: 'k', value: 1, if_match: 9 },
@@ -321,6 +325,10 @@ async function tourOf(
     [404, await step('DELETE', KEY)],
     [404, await step('GET', '/agents/{id}', { id: 'none' })],
     [400, await step('GET', '/agents/{id}/traces', { id: 'ada', query: '?limit=x' })],
+    [404, await step('GET', '/agents/{id}/search', { id: 'none', query: '?q=hello' })],
+    [400, await step('GET', '/agents/{id}/search', { id: 'ada' })],
+    [404, await step('GET', '/agents/{id}/passages', { id: 'none', query: '?record=1' })],
+    [400, await step('GET', '/agents/{id}/passages', { id: 'ada' })],
     [404, await step('GET', '/checkpoints', { query: '?session=none' })],
     [400, await step('GET', '/checkpoints', { query: '?after=yesterday' })],
     [404, await step('GET', CHECKPOINT, { id: 'none' })],

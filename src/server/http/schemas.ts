@@ -1,5 +1,6 @@
 /** Shapes of bodies, for the checks and for the OpenAPI document. */
 import { Type } from '../../core/schema.js';
+import { SPEAKERS } from '../../memory/recall/passage.js';
 import { SESSION_STATUSES } from '../../state/shared/sessions/session-record.js';
 
 export const anyJson = Type.Unknown({ description: 'Any JSON value.' });
@@ -187,6 +188,30 @@ export const agentTraces = Type.Object({
   traces: Type.Array(Type.Object({})),
   before: Type.Union([Type.Integer(), Type.Null()], {
     description: 'For the next page; null: there is none.',
+  }),
+});
+
+const passage = Type.Object({
+  record: Type.Integer({ description: 'Number of its trace in the journal.' }),
+  at: nullableText,
+  turn_id: Type.String(),
+  speaker: Type.Enum([...SPEAKERS]),
+  tool_name: Type.Optional(Type.String()),
+  text: Type.String(),
+});
+export const agentSearch = Type.Object({
+  agent_id: Type.String(),
+  results: Type.Array(passage),
+  next_offset: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'For the next page; null: there is none.',
+  }),
+  searched_passages: Type.Integer(),
+});
+export const agentPassages = Type.Object({
+  agent_id: Type.String(),
+  passages: Type.Array(passage),
+  next_record: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Where the rest begins; null: this is all.',
   }),
 });
 

@@ -3,6 +3,7 @@ import { Type } from '../../../core/schema.js';
 import { openApiDocument } from '../openapi.js';
 import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';
+import { agentSearchRoutes } from './agent-search-routes.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { stateRoutes } from './state-routes.js';
@@ -34,5 +35,6 @@ export const allRoutes: readonly Route[] = [
   ...sessionRoutes,
   ...stateRoutes,
   ...agentRoutes,
+  ...agentSearchRoutes,
   ...checkpointRoutes,
 ];
