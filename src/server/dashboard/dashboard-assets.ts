@@ -36,6 +36,7 @@ const SCRIPTS = [
   'diff.js',
   'key-history.js',
   'live.js',
+  'search-view.js',
   'sessions-view.js',
   'state-view.js',
   'text.js',

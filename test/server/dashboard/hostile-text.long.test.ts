@@ -89,6 +89,23 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
     await expectText('#/agents/hostile', [`What about ${ALL}?`, `Found: ${ALL}`, JSON.stringify(ALL)]);
   });
 
+  it('in what a search finds, and what stands around it, is text', async () => {
+    await stage.agent('hostile-past', ALL);
+    const { page, trouble } = await stage.page(browser, '#/agents/hostile-past');
+    await page.getByRole('searchbox', { name: 'Words' }).fill('what about script');
+    await page.keyboard.press('Enter');
+    await page.locator('.results > li').first().waitFor();
+    await page.getByRole('button', { name: 'Show what stands around it' }).first().click();
+    await page.locator('.around > li').first().waitFor();
+    const more = page.locator('.results').getByRole('button', { name: /^Show all/ });
+    while ((await more.count()) > 0) await more.first().click();
+    expect(await page.locator('.results').textContent()).toContain(PAYLOADS[0]);
+    expect(await page.evaluate('window.__ran')).toBeUndefined();
+    expect(await page.locator('main script, main iframe, main img, main svg, main style').count()).toBe(0);
+    expect(trouble).toEqual([]);
+    await page.close();
+  });
+
   it('in what a checkpoint is named, tagged and holds is text, in the lists and in the difference', async () => {
     const ids = PAYLOADS.filter((payload) => !payload.includes('/')); // those can be names
     const tags = PAYLOADS.map((payload) => payload.slice(0, 100));

@@ -152,6 +152,33 @@ describe.skipIf(!hasBrowser)('the page', () => {
       expect(await page.locator('.traces > li').count()).toBeGreaterThan(4);
     }));
 
+  it('finds words in the past of an agent, and shows what stands around a result', () =>
+    open('#/agents/support', async (page) => {
+      const search = page.getByRole('region', { name: 'Search' });
+      await search.getByRole('searchbox', { name: 'Words' }).fill('what about order');
+      await page.keyboard.press('Enter');
+      const result = search.locator('.results > li', { hasText: 'What about order 4711?' }).first();
+      await result.getByText(/turn_0001 · .* · record \d+/).waitFor();
+      await result.getByRole('button', { name: 'Show what stands around it' }).focus();
+      await page.keyboard.press('Enter');
+      const around = result.getByRole('list', { name: 'What stands around it' });
+      await around.getByText('Found: order 4711').waitFor();
+      expect(await around.locator('.found pre').allTextContents()).toEqual(['What about order 4711?']);
+      await page.keyboard.press('Enter');
+      await around.waitFor({ state: 'detached' });
+    }));
+
+  it('says that nothing is found', () =>
+    open('#/agents/support', async (page) => {
+      const search = page.getByRole('region', { name: 'Search' });
+      await search.getByRole('searchbox', { name: 'Words' }).fill('unicorn');
+      await search.getByRole('button', { name: 'Search' }).click();
+      await search
+        .getByRole('status')
+        .getByText(/^Nothing found in \d+ passages\.$/)
+        .waitFor();
+    }));
+
   it('shows an agent that begins while its page is open', async () => {
     const { page } = await stage.page(browser, '#/agents/live-one');
     await page.getByRole('alert').getByText('There is no agent "live-one" here.').waitFor();

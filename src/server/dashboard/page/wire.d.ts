@@ -124,6 +124,23 @@ export interface Traces {
   readonly before: number | null;
 }
 
+export interface Passage {
+  readonly record: number;
+  readonly at: string | null;
+  readonly turn_id: string;
+  readonly speaker: string;
+  readonly tool_name?: string;
+  readonly text: string;
+}
+
+export interface SearchPage {
+  /** The words, which the view adds. */
+  readonly asked: string;
+  readonly results: readonly Passage[];
+  readonly next_offset: number | null;
+  readonly searched_passages: number;
+}
+
 export type LayerSummary = Readonly<Record<string, { readonly keys: number; readonly bytes: number }>>;
 
 export interface CheckpointSessions {
