@@ -10,6 +10,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['chat', async () => (await import('./chat-command.js')).addChatCommand],
   ['list', async () => (await import('./list-command.js')).addListCommand],
   ['inspect', async () => (await import('./restore-command.js')).addInspectCommand],
+  ['search', async () => (await import('./search-command.js')).addSearchCommand],
   ['restore', async () => (await import('./restore-command.js')).addRestoreCommand],
   ['verify', async () => (await import('./verify-command.js')).addVerifyCommand],
   ['repair', async () => (await import('./repair-command.js')).addRepairCommand],

@@ -27,17 +27,22 @@ export async function listAgents(backend: StorageBackend): Promise<AgentSummary[
   return summaries;
 }
 
-/** What lies below `agents/` and is an agent: files and links that someone put there are none. */
+/** What lies below `agents/` and is an agent. */
 export async function listAgentIds(backend: StorageBackend): Promise<string[]> {
   const ids: string[] = [];
-  for (const agentId of await backend.listNames(['agents'])) {
-    const exists = await agentExists(backend, agentId).catch((thrown: unknown) => {
-      if (isRekindleError(thrown, 'PATH_REFUSED')) return false;
-      throw thrown;
-    });
-    if (exists) ids.push(agentId);
-  }
+  for (const agentId of await backend.listNames(['agents']))
+    if (await isListedAgent(backend, agentId)) ids.push(agentId);
   return ids;
+}
+
+/** Files and links that someone put below `agents/` are no agents. */
+export async function isListedAgent(backend: StorageBackend, agentId: string): Promise<boolean> {
+  try {
+    return await agentExists(backend, agentId);
+  } catch (thrown) {
+    if (isRekindleError(thrown, 'PATH_REFUSED')) return false;
+    throw thrown;
+  }
 }
 
 /** Null for a folder that holds nothing of an agent. */
