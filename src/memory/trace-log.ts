@@ -118,8 +118,22 @@ export class TraceLog {
       return await this.#store.addTraces(rows, expectedSeq);
     } catch (thrown) {
       if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#unsure = true;
-      throw thrown;
+      const isBehind = isRekindleError(thrown, 'JOURNAL_CONFLICT') && expectedSeq === this.#head.seq;
+      const end = isBehind ? await this.#endBehindDamage() : null;
+      if (end === null || end === expectedSeq) throw thrown;
+      return this.#store.addTraces(rows, end);
     }
+  }
+
+  /** Where the journal ends when damage alone took the numbers after the last record; null when a record is there that the state lacks. */
+  async #endBehindDamage(): Promise<number | null> {
+    const { seq, cursor } = this.#head;
+    const journal = await this.#store.journal('raw_traces');
+    const end = await journal.head();
+    for await (const entry of journal.read(cursor === null ? { after: seq } : { after: seq - 1, cursor })) {
+      if (entry.kind === 'record' && entry.seq > seq) return null;
+    }
+    return end.seq;
   }
 
   /** Applies what is in the journal and not in the state: an append whose end was unknown may be there. False when that cannot be told. */

@@ -12,6 +12,7 @@ import {
   ignoringShortWrites,
   renamingBeforeSync,
   retryingSync,
+  withoutArtifactSync,
   withoutFileSync,
   withoutFolderSync,
   withoutSyncAfterSealing,
@@ -29,6 +30,7 @@ import { documents } from './workloads/documents.js';
 import { faults } from './workloads/faults.js';
 import { groupCommit } from './workloads/group-commit.js';
 import { journalAppend } from './workloads/journal-append.js';
+import { ladder } from './workloads/ladder.js';
 import { leaseTakeover } from './workloads/lease-takeover.js';
 import { rotation } from './workloads/rotation.js';
 import { state } from './workloads/state.js';
@@ -110,6 +112,14 @@ const PLANTED: readonly Planted[] = [
     alphabet: ['put small'],
     length: 1,
     plant: { wrap: withoutFileSync },
+    found: /^BLOB_DAMAGED/,
+  },
+  {
+    bug: 'no sync of artifacts (rungs)',
+    workload: ladder,
+    alphabet: ['large result'],
+    length: 1,
+    plant: { wrap: withoutArtifactSync },
     found: /^BLOB_DAMAGED/,
   },
   {

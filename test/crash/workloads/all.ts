@@ -8,6 +8,7 @@ import { documents } from './documents.js';
 import { faults } from './faults.js';
 import { groupCommit } from './group-commit.js';
 import { journalAppend } from './journal-append.js';
+import { ladder } from './ladder.js';
 import { leaseTakeover } from './lease-takeover.js';
 import { memory } from './memory.js';
 import { rotation } from './rotation.js';
@@ -27,6 +28,7 @@ export const workloads: readonly Workload[] = [
   cacheTail,
   blobs,
   memory,
+  ladder,
   state,
   sharedState,
   workspace,

@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRekindleError, type RekindleError } from '../../../src/core/errors.js';
@@ -11,7 +12,16 @@ import { textOf, toolResultOf } from '../../../src/messages/message.js';
 import { checkRequest, project } from '../../../src/messages/projections/project.js';
 import { TARGETS } from '../../../src/messages/projections/targets.js';
 import { runParameters } from '../../property/seed.js';
-import { AGENT, answer, call, contextText, memoryPlace, openAgent, type Place } from '../memory-kit.js';
+import {
+  AGENT,
+  answer,
+  call,
+  contextText,
+  filePlace,
+  memoryPlace,
+  openAgent,
+  type Place,
+} from '../memory-kit.js';
 
 const BUDGET = 16_000;
 
@@ -313,6 +323,23 @@ describe('a context over its trigger', () => {
     expect(memory.epochId).toBeGreaterThan(1);
     const pinned = memory.getWorkingContextMessages().filter((message) => message.pinned);
     expect(pinned.map(textOf)).toStrictEqual([`Rule: ${'never '.repeat(900)}`]);
+  });
+});
+
+describe('a journal whose end is damaged', () => {
+  it('takes the trace of a rung as the first one after the restore', async () => {
+    const place = await filePlace();
+    const first = await open(place);
+    const turnId = await begin(first.memory, 'Work.');
+    for (let index = 1; index <= 7; index += 1)
+      await step(first.memory, turnId, `c${index}`, `r${index} `.repeat(1_590));
+    await first.close();
+    // A write of several lines of which the disk kept the end: it was never acknowledged.
+    await appendFile(place.file('raw_traces.jsonl'), 'lost","content":"x","_seq":99,"_crc":"00000000"}\n');
+    const { memory } = await open(place);
+    const { rungs } = (await memory.fit({ inputBudgetTokens: 8_000 }))!;
+    expect(rungs.length).toBeGreaterThan(0);
+    expect(contextText((await openAgent(place, { readOnly: true })).memory)).toBe(contextText(memory));
   });
 });
 
