@@ -1,27 +1,21 @@
 /** The public names, listed one by one. More are in the subpaths: `/memory`, `/messages`, `/agent`, `/storage`, `/testing`. */
-export {
-  Agent,
-  type AgentConfig,
-  type AgentEvent,
-  type AgentEvents,
-  AgentFactory,
-  type AgentStatus,
-  type Approve,
-  createAgent,
-  type LanguageModel,
-  OfflineModel,
-  openAgent,
-  openWorkingContext,
-  restoreAgent,
-  ScriptedModel,
-  type TurnResult,
-  WorkingContext,
-  type WorkingContextOptions,
-} from './agent/index.js';
+
+export { Agent } from './agent/agent.js';
+export type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent/agent-events.js';
+export type { AgentConfig } from './agent/context/agent-config.js';
+export { openWorkingContext, type WorkingContextOptions } from './agent/context/open-working-context.js';
+export { WorkingContext } from './agent/context/working-context.js';
+export { AgentFactory, createAgent, openAgent, restoreAgent } from './agent/factory/agent-factory.js';
+export type { LanguageModel } from './agent/model/language-model.js';
+export { OfflineModel } from './agent/model/offline-model.js';
+export { ScriptedModel } from './agent/model/scripted-model.js';
+export type { Approve } from './agent/tools/tool-runner.js';
 export { type ErrorCode, isRekindleError, RekindleError } from './core/errors.js';
 export type { JsonObject, JsonValue } from './core/json.js';
 export { type JsonChange, type JsonConversion, toJsonValue } from './core/to-json-value.js';
 export type { ToolContext, ToolDefinition } from './core/tool-definition.js';
 export type { RestoreReport } from './memory/restore/restore-report.js';
 export type { Message } from './messages/message.js';
-export { FileStorage, MemoryStorage, type StorageBackend } from './storage/index.js';
+export { FileStorage } from './storage/file/file-storage.js';
+export { MemoryStorage } from './storage/memory/memory-storage.js';
+export type { StorageBackend } from './storage/ports.js';

@@ -1,6 +1,6 @@
 /** Takes the lease and opens the agent's folder. A new agent must not exist, a restored one must; one from a checkpoint is begun here. */
 import { assertAgentExists, assertAgentIsNew, openMemory, waitOptions } from '../../memory/open-memory.js';
-import { openBranch } from '../checkpoints/begin-from-checkpoint.js';
+import { beginBranch } from '../checkpoints/from-checkpoint.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 
@@ -11,7 +11,7 @@ export class WorkspaceStep implements BootstrapStep {
     const clock = config.clock ? { clock: config.clock } : {};
     const open = () => openMemory(storage, agentId, { ...clock, ...config.memory, ...waitOptions(config) });
     if (state.fromCheckpoint !== null) {
-      state.memory = await openBranch(storage, agentId, state.fromCheckpoint, open);
+      state.memory = await beginBranch(storage, agentId, state.fromCheckpoint, open);
       return;
     }
     const restoring = state.restoreOptions !== null;

@@ -16,24 +16,7 @@ import { messageFromJson } from '../../messages/message-serializer.js';
 import { assertDocuments, beginDocuments } from '../../state/durable/copy-documents.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { type AgentImage, asAgentImage, ownStateFolder } from './agent-image.js';
-
-/** The id of a checkpoint that holds an agent, in the storage of the agent; or with the service that has it. */
-export type FromCheckpointInit = string | FromCheckpoint;
-
-export function fromCheckpointOf(given: FromCheckpointInit): FromCheckpoint {
-  return typeof given === 'string' ? { checkpointId: given } : given;
-}
-
-export interface FromCheckpoint {
-  readonly checkpointId: string;
-  /** Where it is. Default: a service over the storage of the agent. */
-  readonly service?: CheckpointService;
-  /**
-   * Take also a plain context that has the shape of an agent: an image that was loaded into a file and saved again. Its system prompt,
-   * messages and facts are then what its author wrote, so say this only for a context that you trust. Default false.
-   */
-  readonly trustContext?: boolean;
-}
+import type { FromCheckpoint } from './from-checkpoint.js';
 
 /**
  * The agent in a checkpoint. What the context says of itself proves nothing: its record has to say that `checkpointAgent` saved it.

@@ -4,7 +4,7 @@ import type { OpenMemory } from '../../memory/open-memory.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { WorkingContextSnapshotBootstrapOptions } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import type { FromCheckpoint } from '../checkpoints/begin-from-checkpoint.js';
+import type { FromCheckpoint } from '../checkpoints/from-checkpoint.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AgentConfig } from './agent-config.js';
 

@@ -21,11 +21,7 @@ import type { Origin } from '../../messages/message.js';
 import { resolveMemoryBaseDir } from '../../storage/memory-base-dir.js';
 import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import {
-  type FromCheckpointInit,
-  fromCheckpointOf,
-  openBranch,
-} from '../checkpoints/begin-from-checkpoint.js';
+import { beginBranch, type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
 import { DEFAULT_ORIGIN, WorkingContext } from './working-context.js';
 
 export interface WorkingContextOptions {
@@ -60,7 +56,7 @@ export async function openWorkingContext(options: WorkingContextOptions): Promis
   const opening =
     fromCheckpoint === undefined
       ? open()
-      : openBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
+      : beginBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
   const inner = await opening.catch(async (thrown: unknown) => {
     await closeOwn().catch(() => {}); // the first error is the one to tell
     throw thrown;

@@ -17,7 +17,7 @@ import { SystemPromptStep } from '../bootstrap-steps/system-prompt-step.js';
 import { ToolsStep } from '../bootstrap-steps/tools-step.js';
 import { WorkingContextSnapshotRestoreStep } from '../bootstrap-steps/working-context-snapshot-restore-step.js';
 import { WorkspaceStep } from '../bootstrap-steps/workspace-step.js';
-import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/begin-from-checkpoint.js';
+import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { AgentContext } from '../context/agent-context.js';
 

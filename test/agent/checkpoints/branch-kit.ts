@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Agent } from '../../../src/agent/agent.js';
 import { type AgentImage, captureAgent } from '../../../src/agent/checkpoints/agent-image.js';
-import type { FromCheckpointInit } from '../../../src/agent/checkpoints/begin-from-checkpoint.js';
+import type { FromCheckpointInit } from '../../../src/agent/checkpoints/from-checkpoint.js';
 import {
   type CheckpointAgentOptions,
   checkpointAgent,
