@@ -2,11 +2,11 @@
 import { onTestFinished } from 'vitest';
 import type { Agent } from '../../../src/agent/agent.js';
 import { type AgentImage, captureAgent } from '../../../src/agent/checkpoints/agent-image.js';
-import type { FromCheckpointInit } from '../../../src/agent/checkpoints/from-checkpoint.js';
 import {
   type CheckpointAgentOptions,
   checkpointAgent,
 } from '../../../src/agent/checkpoints/checkpoint-agent.js';
+import type { FromCheckpointInit } from '../../../src/agent/checkpoints/from-checkpoint.js';
 import type { AgentConfig } from '../../../src/agent/context/agent-config.js';
 import { type RestoreAgentOptions, restoreAgent } from '../../../src/agent/factory/agent-factory.js';
 import { ScriptedModel, type ScriptStep } from '../../../src/agent/model/scripted-model.js';
