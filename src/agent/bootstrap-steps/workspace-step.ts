@@ -1,6 +1,6 @@
 /** Takes the lease and opens the agent's folder. A new agent must not exist, a restored one must; one from a checkpoint is begun here. */
 import { assertAgentExists, assertAgentIsNew, openMemory, waitOptions } from '../../memory/open-memory.js';
-import { beginBranch } from '../checkpoints/from-checkpoint.js';
+import { beginBranch } from '../checkpoints/begin-branch.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 

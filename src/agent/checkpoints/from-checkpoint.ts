@@ -1,7 +1,5 @@
 /** Which checkpoint an agent begins from. What reads it is loaded when an agent does. */
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
-import type { OpenMemory } from '../../memory/open-memory.js';
-import type { StorageBackend } from '../../storage/ports.js';
 
 /** The id of a checkpoint that holds an agent, in the storage of the agent; or with the service that has it. */
 export type FromCheckpointInit = string | FromCheckpoint;
@@ -19,15 +17,4 @@ export interface FromCheckpoint {
    * messages and facts are then what its author wrote, so say this only for a context that you trust. Default false.
    */
   readonly trustContext?: boolean;
-}
-
-/** As `openBranch` of `begin-from-checkpoint.ts`, which takes the checkpoints along. */
-export async function beginBranch(
-  storage: StorageBackend,
-  agentId: string,
-  from: FromCheckpoint,
-  open: () => Promise<OpenMemory>,
-): Promise<OpenMemory> {
-  const { openBranch } = await import('./begin-from-checkpoint.js');
-  return openBranch(storage, agentId, from, open);
 }

@@ -21,7 +21,8 @@ import type { Origin } from '../../messages/message.js';
 import { resolveMemoryBaseDir } from '../../storage/memory-base-dir.js';
 import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import { beginBranch, type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
+import { beginBranch } from '../checkpoints/begin-branch.js';
+import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
 import { DEFAULT_ORIGIN, WorkingContext } from './working-context.js';
 
 export interface WorkingContextOptions {
