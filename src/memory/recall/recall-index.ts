@@ -144,11 +144,6 @@ export class RecallIndex {
     return first === null ? null : { first, last };
   }
 
-  /** Waits for what is under way. */
-  async settled(): Promise<void> {
-    await this.#catchingUp.catch(() => {});
-  }
-
   #all(): readonly Shard[] {
     return this.#live.count > 0 ? [...this.#shards, this.#live] : this.#shards;
   }

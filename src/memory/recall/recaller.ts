@@ -13,7 +13,7 @@ import type { TraceBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
 import { ContextPassages } from './context-passages.js';
 import type { Passage } from './passage.js';
-import { type RecallHit, RecallIndex } from './recall-index.js';
+import type { RecallHit, RecallIndex } from './recall-index.js';
 import { recallCost, recallText } from './recall-text.js';
 import { timesIn } from './times-in.js';
 
@@ -64,17 +64,17 @@ const PASSAGES_MAX = 4_000;
 const ROOM_MIN = 48;
 
 export class Recaller {
-  readonly index: RecallIndex;
   readonly #agent: RecallerContext;
   readonly #size: RequestSize;
   readonly #options: RecallOptions;
   readonly #context = new ContextPassages();
+  #index: Promise<RecallIndex> | null = null;
+  #refreshing: Promise<void> = Promise.resolve();
 
   constructor(agent: RecallerContext, size: RequestSize, options: RecallOptions) {
     this.#agent = agent;
     this.#size = size;
     this.#options = options;
-    this.index = new RecallIndex(agent.store);
     const changed = () => this.#context.reset();
     agent.events.on('compacted', changed);
     agent.events.on('context_fitted', changed);
@@ -101,11 +101,21 @@ export class Recaller {
 
   /** Takes in what was said since, beside the turns. */
   refresh(): void {
-    if (this.#hasLeft()) this.index.catchUp().catch(() => {}); // the next recall tells of it
+    if (!this.#hasLeft()) return;
+    this.#refreshing = this.#opened()
+      .then((index) => index.catchUp())
+      .catch(() => {}); // the next recall tells of it
   }
 
-  settled(): Promise<void> {
-    return this.index.settled();
+  /** Waits for what is under way. */
+  async settled(): Promise<void> {
+    await this.#refreshing;
+  }
+
+  /** Loaded when something has left the context for the first time. */
+  #opened(): Promise<RecallIndex> {
+    this.#index ??= import('./recall-index.js').then(({ RecallIndex }) => new RecallIndex(this.#agent.store));
+    return this.#index;
   }
 
   /** A compaction has put a summary in the place of what went. */
@@ -122,7 +132,7 @@ export class Recaller {
     if (room < ROOM_MIN) return [];
     const limit = Math.min(PASSAGES_MAX, 200 + Math.ceil(room / 12));
     const times = await timesIn(text, clock.nowMs());
-    const hits = this.index.hits({ text, times, limit });
+    const hits = (await this.#opened()).hits({ text, times, limit });
     const first = await hits.next();
     if (first.done) return [];
     await this.#size.makeRoom(tokens + (await this.#size.counter.countMessages([request])));

@@ -2,7 +2,7 @@
 import type { StorageBackend } from '../../storage/ports.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 import type { Passage, Speaker } from './passage.js';
-import { type RecallHit, RecallIndex } from './recall-index.js';
+import type { RecallHit, RecallIndex } from './recall-index.js';
 import type { PassageInfo } from './shard.js';
 import { timesIn } from './times-in.js';
 
@@ -78,6 +78,7 @@ async function withIndex<T>(
   use: (index: RecallIndex) => Promise<T>,
 ): Promise<T> {
   await assertAgentExists(backend, agentId);
+  const { RecallIndex } = await import('./recall-index.js');
   const opened = await openMemory(backend, agentId, { readOnly: true, compaction: null });
   try {
     return await use(new RecallIndex(opened.memory.store));
