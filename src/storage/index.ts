@@ -31,4 +31,5 @@ export type {
   StorageChange,
   StoredBlob,
   StoredName,
+  StoredPlace,
 } from './ports.js';

@@ -126,6 +126,13 @@ export interface Journal<R extends JsonObject> {
   /** On request only: replaces damaged files by clean copies and keeps the old ones. Empty when nothing is damaged. */
   repair(): Promise<SegmentRepair[]>;
   /**
+   * Takes records away for good, also archived ones, and what is damaged with them: it may hold parts of theirs. What was cut off, or kept
+   * by a repair, goes too. Their numbers stay taken, where records follow; reading passes over them as after a repair. Done once it
+   * resolves; asked again after a crash it goes on. How many there were.
+   * @throws LEASE_LOST, and JOURNAL_CLOSED for a reader
+   */
+  erase(seqs: readonly number[]): Promise<number>;
+  /**
    * For a copy of a journal whose first records were removed: the numbers go on after `seq`, as if those before had been here and were
    * removed. @throws JOURNAL_CONFLICT when it has, or had, records; and as `append`
    */
@@ -263,6 +270,8 @@ export interface Leases {
   inspect(
     name: Name,
   ): Promise<{ readonly fence: number; readonly owner: LeaseOwner; readonly alive: boolean } | null>;
+  /** Names at and below a prefix that have, or had, an owner; sorted. */
+  list(prefix: Name): Promise<Name[]>;
 }
 
 export interface StorageCapabilities {
@@ -285,6 +294,17 @@ export interface StoredName {
   readonly name: Name;
 }
 
+/** What is stored at one place, with all that `contents` passes over. */
+export interface StoredPlace {
+  /** `aside`: set aside, damaged, unfinished, or of no kind that is known. */
+  readonly kind: StoredName['kind'] | 'aside';
+  /** For people: relative to the store, with `/`. */
+  readonly place: string;
+  /** Files, or rows. */
+  readonly items: number;
+  readonly bytes: number;
+}
+
 /** One place that keeps everything durable. */
 export interface StorageBackend {
   /** Where it is, for people: a folder, or a URL without its password. */
@@ -300,6 +320,20 @@ export interface StorageBackend {
   listNames(prefix: Name): Promise<string[]>;
   /** Every journal that has, or had, records, every document, and every scope that has blobs, below a prefix; sorted by name. Leases are not told. */
   contents(prefix: Name): AsyncIterable<StoredName>;
+  /** Everything below a prefix that takes room, in no order; leases are not told. Takes no lease. */
+  places(prefix: Name): AsyncIterable<StoredPlace>;
+  /**
+   * Takes away everything below a prefix, for good: all that `places` tells. Leases stay, so that the numbers of owners never go back.
+   * Durable when it resolves; a crash leaves a part of it, and the next call goes on.
+   * @param lease held by the caller, together with every lease below the prefix: those who write there must not come back @throws LEASE_LOST
+   */
+  removeBelow(prefix: Name, lease: Lease): Promise<void>;
+  /**
+   * When it resolves, no file of the store holds bytes of what was removed: for backends that keep them for a while. What a database
+   * server keeps for itself is its own. With `quick` what lies in the log only; enough where this release wrote and removed it.
+   * @throws STORAGE_UNAVAILABLE while another process reads
+   */
+  scrub(options?: { readonly quick?: boolean }): Promise<void>;
   /**
    * Removes what crashes left behind directly under a name: unfinished temporary files. How many.
    * @param options without `shared`, the caller holds the lease of all who write there; with it, others may be at work, and only what

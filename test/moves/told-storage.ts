@@ -62,6 +62,10 @@ class ToldEngine implements SqlEngine {
     return this.#engine.watch(onHint);
   }
 
+  scrub(quick: boolean): Promise<void> {
+    return this.#engine.scrub(quick);
+  }
+
   close(): Promise<void> {
     return this.#engine.close();
   }
@@ -88,6 +92,10 @@ class UnfencedEngine implements SqlEngine {
 
   watch(onHint: (keys: readonly string[] | null) => void): Promise<() => Promise<void>> {
     return this.#engine.watch(onHint);
+  }
+
+  scrub(quick: boolean): Promise<void> {
+    return this.#engine.scrub(quick);
   }
 
   close(): Promise<void> {

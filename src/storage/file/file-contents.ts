@@ -6,8 +6,8 @@ import { decodeNameSegment } from '../name-encoding.js';
 import type { Name, StoredName } from '../ports.js';
 
 /** `raw_traces.jsonl`, `raw_traces.000001-4.jsonl`, `raw_traces.archive`, and what was cut off: all of one journal. */
-const JOURNAL_PART = /^(.+?)(?:\.\d{6,}(?:-\d+(?:\.[0-9a-f]{8})?)?)?\.jsonl$|^(.+)\.archive$/;
-const ASIDE = /^\.tmp-|\.torn-\d+-|\.damaged-[0-9a-f]{8}$/;
+export const JOURNAL_PART = /^(.+?)(?:\.\d{6,}(?:-\d+(?:\.[0-9a-f]{8})?)?)?\.jsonl$|^(.+)\.archive$/;
+export const ASIDE = /^\.tmp-|\.torn-\d+-|\.(?:damaged|clean)-[0-9a-f]{8}$/;
 const LEASE_FILE = /^(?:\d{6,15}(?:-[0-9a-f]{16})?\.(?:json|released)|waiting-\d{15}-[0-9a-f]{16}\.json)$/;
 const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
@@ -56,7 +56,7 @@ function describe(entry: string, isFolder: boolean): Found | null {
 }
 
 /** Null for a file whose name is none of ours. */
-function segmentOf(entry: string): string | null {
+export function segmentOf(entry: string): string | null {
   return decodeNameSegment(entry) ?? (PLAIN.test(entry) ? entry : null);
 }
 
@@ -66,13 +66,13 @@ async function isShard(fs: FileSystem, folder: string, entry: string): Promise<b
 }
 
 /** A lease is a folder `lease`, alone where nothing but a journal has it. */
-async function isLease(fs: FileSystem, folder: string, entry: string): Promise<boolean> {
+export async function isLease(fs: FileSystem, folder: string, entry: string): Promise<boolean> {
   return (
     entry === 'lease' && (await listed(fs, path.join(folder, entry))).every((name) => LEASE_FILE.test(name))
   );
 }
 
-async function listed(fs: FileSystem, folder: string): Promise<string[]> {
+export async function listed(fs: FileSystem, folder: string): Promise<string[]> {
   try {
     return await fs.list(folder);
   } catch (thrown) {

@@ -18,6 +18,7 @@ import type {
   SegmentRepair,
 } from '../ports.js';
 import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
+import { eraseFromSegment, removeAsides } from './journal-erasure.js';
 import {
   damage,
   readForward,
@@ -313,6 +314,21 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     }
     if (repairs.length > 0) await this.#writer.reopen();
     return repairs;
+  }
+
+  erase(seqs: readonly number[]): Promise<number> {
+    return this.#exclusive('erase from', () => this.#erase(new Set(seqs)));
+  }
+
+  /** As `#repair`, and nothing is kept. */
+  async #erase(seqs: ReadonlySet<number>): Promise<number> {
+    await this.#writer.settle();
+    let records = 0;
+    for (const range of sealedRanges(await this.#files.scan(this.#fs, { archived: true })))
+      if (!range.segment.headerTorn) records += await eraseFromSegment(this.#fs, range, seqs);
+    await this.#writer.reopen();
+    await removeAsides(this.#fs, this.#files);
+    return records;
   }
 
   async close(): Promise<void> {

@@ -23,6 +23,7 @@ import { isSelf, type ProcessIdentity } from '../process-identity.js';
 import { ensureFolder, readWhole, withFile, writeFully } from './file-io.js';
 import { FileLease } from './file-lease.js';
 import type { FilePaths } from './file-paths.js';
+import { leasesBelow } from './file-tree.js';
 import {
   encodeLease,
   fenceOf,
@@ -101,6 +102,12 @@ export class FileLeases implements Leases {
       const looksAlive = Math.abs(this.#clock.nowMs() - heartbeatMs) <= ttlMs;
       return { fence, owner, alive: this.#isAlive(folder, standing) && looksAlive };
     });
+  }
+
+  list(prefix: Name): Promise<Name[]> {
+    return labelled(`list the leases of ${prefix.join('/')}`, async () =>
+      leasesBelow(this.#fs, await this.#paths.folder(prefix, { make: false }), prefix),
+    );
   }
 
   /** @param ticket of a caller that waits in line; others wait only while it is not clear whether the owner is alive */

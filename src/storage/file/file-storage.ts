@@ -14,6 +14,7 @@ import type {
   StorageBackend,
   StorageChange,
   StoredName,
+  StoredPlace,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
 import { FallbackFileSystem } from './fallback-file-system.js';
@@ -23,6 +24,7 @@ import { FileDocuments } from './file-documents.js';
 import { FileJournal } from './file-journal.js';
 import { FileLeases } from './file-leases.js';
 import { assertName, FilePaths } from './file-paths.js';
+import { placesBelow, removeFilesBelow } from './file-tree.js';
 import { removeSegments } from './journal-removal.js';
 import { SegmentFiles } from './journal-segments.js';
 import { NodeFileSystem } from './node-file-system.js';
@@ -140,6 +142,23 @@ export class FileStorage implements StorageBackend {
       throw storageError(thrown, `list ${prefix.join('/')}`);
     }
   }
+
+  async *places(prefix: Name): AsyncGenerator<StoredPlace> {
+    const folder = await labelled(`look at ${prefix.join('/')}`, () =>
+      this.#paths.folder(prefix, { make: false }),
+    );
+    yield* await labelled(`list ${prefix.join('/')}`, () => placesBelow(this.#fs, folder, prefix.join('/')));
+  }
+
+  removeBelow(prefix: Name, lease: Lease): Promise<void> {
+    assertName(prefix);
+    return labelled(`remove ${prefix.join('/')}`, async () =>
+      removeFilesBelow(this.#fs, await this.#paths.folder(prefix, { make: false }), lease),
+    );
+  }
+
+  /** A file that was removed is gone; what lies below the file system is not ours. */
+  async scrub(): Promise<void> {}
 
   sweep(scope: Name, options: { readonly shared?: boolean } = {}): Promise<number> {
     return labelled(`sweep ${scope.join('/')}`, async () =>

@@ -34,13 +34,20 @@ export async function repairSegment(fs: FileSystem, range: SegmentRange): Promis
   }
   const beyond = segment.live ? 0 : segment.sizeBytes - range.to;
   if (damage.length === 0 && beyond === 0) return null;
-  const clean = { to: range.to, damage };
-  return replaceByClean(fs, segment.path, clean, beyond);
+  const parts = damage.map(({ cursor, bytes }) => ({ offset: cursor.offset, bytes }));
+  const kept = await replaceByClean(fs, segment.path, { to: range.to, parts, keep: true });
+  return { place: path.basename(segment.path), kept, ranges: damage.length, bytesBeyondSeal: beyond };
 }
 
-/** What is left of a damaged range: white space, and at its start the mark. */
-function blank(piece: Buffer, base: number, { cursor, bytes: length }: JournalDamage): void {
-  const start = cursor.offset - base;
+/** A part of a file. */
+export interface BytePart {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** What is left of a part: white space, and at its start the mark. */
+function blank(piece: Buffer, base: number, { offset, bytes: length }: BytePart): void {
+  const start = offset - base;
   const from = Math.max(0, start);
   const to = Math.min(piece.length, start + length);
   if (from >= to) return;
@@ -59,27 +66,28 @@ function put(piece: Buffer, at: number, byte: number): void {
 
 interface CleanCopy {
   readonly to: number;
-  readonly damage: readonly JournalDamage[];
+  readonly parts: readonly BytePart[];
+  /** The old file stays, under the name that is returned. */
+  readonly keep: boolean;
 }
 
-async function replaceByClean(
+export async function replaceByClean(
   fs: FileSystem,
   target: string,
-  { to, damage }: CleanCopy,
-  bytesBeyondSeal: number,
-): Promise<SegmentRepair> {
+  { to, parts, keep }: CleanCopy,
+): Promise<string> {
   const tag = randomBytes(4).toString('hex');
   const clean = `${target}.clean-${tag}`;
   const kept = `${target}.damaged-${tag}`;
   const edit = (piece: Buffer, base: number) => {
-    for (const item of damage) blank(piece, base, item);
+    for (const part of parts) blank(piece, base, part);
   };
   await withFile(await fs.open(target, 'read'), (file) =>
     copyDurably(fs, file, clean, { from: 0, to }, edit),
   );
-  await fs.link(target, kept);
-  await fs.syncFolder(path.dirname(target));
+  if (keep) await fs.link(target, kept);
+  if (keep) await fs.syncFolder(path.dirname(target));
   await fs.rename(clean, target);
   await fs.syncFolder(path.dirname(target));
-  return { place: path.basename(target), kept: path.basename(kept), ranges: damage.length, bytesBeyondSeal };
+  return path.basename(kept);
 }

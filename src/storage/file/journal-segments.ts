@@ -76,6 +76,12 @@ export class SegmentFiles {
     return /^\d{6,}-\d+(?:\.[0-9a-f]{8})?\.jsonl$|^torn-\d+-/.test(rest);
   }
 
+  /** Whether a name is of what was cut off a segment of this journal, kept by a repair of one, or left unfinished by it. */
+  isAside(name: string): boolean {
+    const rest = name.startsWith(`${this.base}.`) ? name.slice(this.base.length + 1) : '';
+    return /^torn-\d+-|^(?:\d{6,}-\d+(?:\.[0-9a-f]{8})?\.)?jsonl\.(?:damaged|clean)-[0-9a-f]{8}$/.test(rest);
+  }
+
   /** The sealed segments in order, then the live one if there is one. Looks again when a writer seals one meanwhile. */
   async scan(fs: FileSystem, options: { readonly archived?: boolean } = {}): Promise<Segment[]> {
     for (let tries = 1; ; tries += 1) {

@@ -21,6 +21,18 @@ export class MemoryDocuments implements Documents {
     return this.#files.keys();
   }
 
+  /** By key. */
+  sizeOf(key: string): number {
+    return this.#files.get(key)?.length ?? 0;
+  }
+
+  deleteBelow(start: string): void {
+    for (const key of [...this.#files.keys()].filter((one) => one.startsWith(start))) {
+      this.#files.delete(key);
+      this.#modified.delete(key);
+    }
+  }
+
   async read(name: Name): Promise<{ value: JsonValue; version: string } | null> {
     const bytes = this.#files.get(keyOf(name));
     if (!bytes) return null;

@@ -110,16 +110,21 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
       options.archived ? this.#data.removedTo : this.#data.archivedTo,
     );
     const last = Math.min(this.#data.lastSeq, first + (options.limit ?? Number.POSITIVE_INFINITY));
-    for (let seq = first + 1; seq <= last; seq += 1) yield this.#entry(seq);
+    for (let seq = first + 1; seq <= last; seq += 1) if (this.#isThere(seq)) yield this.#entry(seq);
+  }
+
+  #isThere(seq: number): boolean {
+    return typeof this.#data.records[seq - 1]?.text === 'string';
   }
 
   async *readBackward(): AsyncGenerator<JournalEntry<R>> {
-    for (let seq = this.#data.lastSeq; seq > this.#data.archivedTo; seq -= 1) yield this.#entry(seq);
+    for (let seq = this.#data.lastSeq; seq > this.#data.archivedTo; seq -= 1)
+      if (this.#isThere(seq)) yield this.#entry(seq);
   }
 
   async head(): Promise<JournalHead> {
     const seq = this.#data.lastSeq;
-    if (!this.#data.records.at(-1)?.crc) return { seq, cursor: null, crc: null };
+    if (!this.#data.records.at(-1)?.crc || !this.#isThere(seq)) return { seq, cursor: null, crc: null };
     return this.#resultAt(seq);
   }
 
@@ -160,6 +165,19 @@ export class MemoryJournal<R extends JsonObject> implements Journal<R> {
       this.#data.archivedTo = seq;
       this.#data.removedTo = seq;
     });
+  }
+
+  async erase(seqs: readonly number[]): Promise<number> {
+    let erased = 0;
+    await this.#setAside(0, () => {
+      for (const seq of new Set(seqs)) {
+        if (!this.#isThere(seq)) continue;
+        this.#data.records[seq - 1] = { text: null, crc: null };
+        erased += 1;
+      }
+    });
+    if (erased > 0) this.#options.onAppend();
+    return erased;
   }
 
   async repair(): Promise<[]> {

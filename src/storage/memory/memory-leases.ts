@@ -3,7 +3,7 @@ import { type Clock, monotonicMs } from '../../core/clock.js';
 import { LEASE_TTL_MS } from '../../core/limits.js';
 import { acquireInLine, waitMsOf, wakeLine } from '../lease-line.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
-import { keyOf } from '../name-key.js';
+import { keyOf, nameOf, rangeBelow } from '../name-key.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
 
 export class MemoryLeases implements Leases {
@@ -85,5 +85,11 @@ export class MemoryLeases implements Leases {
       owner: held.owner,
       alive: monotonicMs(this.#clock) - held.beatMs <= held.ttlMs,
     };
+  }
+
+  async list(prefix: Name): Promise<Name[]> {
+    const { start } = rangeBelow(prefix);
+    const keys = [...this.#held.keys()].filter((key) => `${key}/`.startsWith(start));
+    return keys.sort().map(nameOf);
   }
 }

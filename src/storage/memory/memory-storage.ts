@@ -14,6 +14,7 @@ import type {
   StorageBackend,
   StorageChange,
   StoredName,
+  StoredPlace,
 } from '../ports.js';
 import { type MemoryBlob, MemoryBlobs } from './memory-blobs.js';
 import { MemoryChanges } from './memory-changes.js';
@@ -97,6 +98,35 @@ export class MemoryStorage implements StorageBackend {
   #scopes(): string[] {
     return [...this.#blobs].filter(([, scope]) => scope.size > 0).map(([key]) => key);
   }
+
+  async *places(prefix: Name): AsyncGenerator<StoredPlace> {
+    for await (const { kind, name } of this.contents(prefix)) {
+      const [items, bytes] = this.#sizeOf(kind, keyOf(name));
+      if (items > 0) yield { kind, place: name.join('/'), items, bytes };
+    }
+  }
+
+  #sizeOf(kind: StoredName['kind'], key: string): [items: number, bytes: number] {
+    if (kind === 'document') return [1, this.documents.sizeOf(key)];
+    const sizes =
+      kind === 'blobs'
+        ? [...(this.#blobs.get(key)?.values() ?? [])].map(({ bytes }) => bytes.length)
+        : (this.#journals.get(key)?.records ?? []).flatMap(({ text }) =>
+            text === null ? [] : [text.length],
+          );
+    return [sizes.length, sizes.reduce((sum, size) => sum + size, 0)];
+  }
+
+  async removeBelow(prefix: Name, lease: Lease): Promise<void> {
+    const { start } = rangeBelow(prefix);
+    await lease.check();
+    const isBelow = (key: string) => key.startsWith(start);
+    for (const [key, data] of this.#journals) if (isBelow(key)) data.clear(); // whoever reads it sees that it is gone
+    for (const [key, scope] of this.#blobs) if (isBelow(key)) scope.clear();
+    this.documents.deleteBelow(start);
+  }
+
+  async scrub(): Promise<void> {}
 
   async sweep(): Promise<number> {
     return 0;

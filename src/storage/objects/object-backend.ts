@@ -14,6 +14,7 @@ import type {
   StorageCapabilities,
   StorageChange,
   StoredName,
+  StoredPlace,
 } from '../ports.js';
 import { ObjectBlobs } from './object-blobs.js';
 import type { ObjectStorage } from './object-storage.js';
@@ -35,6 +36,9 @@ export function withObjects(
   assertWholeNumber('fromBytes', fromBytes, 0);
   return new ObjectBackend(backend, objects, fromBytes);
 }
+
+/** A process that was stopped for longer than this asks again whether the lease is still its own. */
+const LEASE_AGE_MS = 1_000;
 
 class ObjectBackend implements StorageBackend {
   readonly place: string;
@@ -83,6 +87,31 @@ class ObjectBackend implements StorageBackend {
 
   removeJournal(name: Name, lease: Lease): Promise<boolean> {
     return this.#backend.removeJournal(name, lease);
+  }
+
+  async *places(prefix: Name): AsyncGenerator<StoredPlace> {
+    yield* this.#backend.places(prefix);
+    const scopes = new Map<string, StoredPlace>();
+    for await (const { name, size } of this.#objects.list(prefix)) {
+      const place = [...prefix, ...name.slice(0, -1)].join('/');
+      const { items = 0, bytes = 0 } = scopes.get(place) ?? {};
+      scopes.set(place, { kind: 'blobs', place, items: items + 1, bytes: bytes + size });
+    }
+    yield* scopes.values();
+  }
+
+  async removeBelow(prefix: Name, lease: Lease): Promise<void> {
+    await this.#backend.removeBelow(prefix, lease);
+    const names: Name[] = [];
+    for await (const { name } of this.#objects.list(prefix)) names.push(name);
+    for (const name of names) {
+      await lease.check({ maxAgeMs: LEASE_AGE_MS });
+      await this.#objects.delete([...prefix, ...name]);
+    }
+  }
+
+  scrub(options?: { readonly quick?: boolean }): Promise<void> {
+    return this.#backend.scrub(options);
   }
 
   sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number> {

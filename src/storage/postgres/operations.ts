@@ -5,16 +5,18 @@ import type { RowContext } from './rows/context.js';
 import * as documents from './rows/document-rows.js';
 import * as leases from './rows/lease-rows.js';
 import * as names from './rows/name-rows.js';
+import * as places from './rows/place-rows.js';
 import * as records from './rows/record-rows.js';
 
 export const OPERATIONS: {
   readonly [K in SqlOperation]: (context: RowContext, request: SqlRequest<K>) => Promise<SqlAnswer<K>>;
-} = { ...leases, ...records, ...documents, ...blobs, ...names };
+} = { ...leases, ...records, ...documents, ...blobs, ...names, ...places };
 
 /** What others who watch are told of: journals and documents. */
 const TOLD: ReadonlySet<SqlOperation> = new Set([
   'append',
   'setRecordsAside',
+  'eraseRecords',
   'continueStream',
   'removeStream',
   'writeDocument',

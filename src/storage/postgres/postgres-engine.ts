@@ -61,7 +61,7 @@ export class PostgresEngine implements SqlEngine {
     return { db, schema: this.#schema, unsynced: this.#options.unsyncedCommits ? UNSYNCED : '' };
   }
 
-  async #trying<T>(operation: SqlOperation, run: (db: PostgresAttempt) => Promise<T>): Promise<T> {
+  async #trying<T>(operation: SqlOperation | 'scrub', run: (db: PostgresAttempt) => Promise<T>): Promise<T> {
     const { deadlineMs, place } = this.#options;
     const start = performance.now();
     const deadline = start + deadlineMs;
@@ -98,6 +98,17 @@ export class PostgresEngine implements SqlEngine {
     await this.#migrating;
     this.#ready = true;
     return true;
+  }
+
+  /** What dead rows and the log of the server still hold is the server's; it may reuse the room of dead rows after this. */
+  async scrub(quick: boolean): Promise<void> {
+    if (quick) return;
+    const tables = ['records', 'streams', 'damaged_records', 'documents', 'document_pieces', 'blobs'];
+    await this.#trying('scrub', async (db) => {
+      if ((await schemaVersion(db, this.#schema)) === null) return;
+      // Where it does not end in time, or may not be run, the server's own comes later.
+      for (const table of tables) await db.query(`VACUUM ${this.#schema}.${table}`).catch(() => []);
+    });
   }
 
   async watch(onHint: (keys: readonly string[] | null) => void): Promise<() => Promise<void>> {

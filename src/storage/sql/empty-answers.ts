@@ -15,6 +15,8 @@ export const EMPTY_ANSWERS: { readonly [K in SqlOperation]?: SqlAnswer<K> } = {
   listBlobs: [],
   listSegments: [],
   listContents: [],
+  listLeases: [],
+  listPlaces: [],
   readMarks: [],
 };
 

@@ -5,6 +5,7 @@
  * Keys are names as `keyOf` writes them. A lease is checked inside the transaction of what is written under it.
  */
 import type { KeyRange } from '../name-key.js';
+import type { StoredPlace } from '../ports.js';
 
 export interface LeaseRef {
   readonly key: string;
@@ -61,6 +62,9 @@ export interface BlobRow {
   readonly storedMs: number;
 }
 
+/** The key in place of the name. */
+export type PlaceRow = readonly [kind: StoredPlace['kind'], key: string, items: number, bytes: number];
+
 interface Timed {
   /** Null for the engine's own clock, which all who share the store go by; tests bring theirs. */
   readonly nowMs: number | null;
@@ -78,6 +82,8 @@ export interface SqlOperations {
     } & Timed,
   ): boolean;
   holdsLease(request: LeaseRef): boolean;
+  /** Every key of a lease below, and that of the range itself. */
+  listLeases(request: KeyRange): readonly string[];
   /** False when it was taken over. */
   beatLease(request: LeaseRef & Timed): boolean;
   releaseLease(request: LeaseRef): void;
@@ -116,6 +122,12 @@ export interface SqlOperations {
     readonly lease: LeaseRef;
     readonly seqs: readonly number[];
   }): 'replaced' | 'fenced';
+  /** As `replaceRecords`, and nothing is kept, nor what a repair kept of the stream before. How many there were. */
+  eraseRecords(request: {
+    readonly key: string;
+    readonly lease: LeaseRef;
+    readonly seqs: readonly number[];
+  }): number | 'fenced';
   /** A stream that has no records goes on after a number, as if those before had been removed. */
   continueStream(request: {
     readonly key: string;
@@ -123,6 +135,10 @@ export interface SqlOperations {
     readonly after: number;
   }): 'continued' | 'fenced' | 'conflict';
   removeStream(request: { readonly key: string; readonly lease: LeaseRef }): boolean | 'fenced';
+  /** Some of what is below: streams, with what a repair kept of them, documents and blobs. */
+  removeBelow(request: KeyRange & { readonly lease: LeaseRef }): 'done' | 'more' | 'fenced';
+  /** What is below, with what it takes. */
+  listPlaces(request: KeyRange): readonly PlaceRow[];
 
   readDocument(request: { readonly key: string }): StoredBytes | null;
   /** Null, or the version that stands instead of `ifVersion`. */
@@ -181,5 +197,7 @@ export interface SqlEngine {
   run<K extends SqlOperation>(operation: K, request: SqlRequest<K>): Promise<SqlAnswer<K>>;
   /** Says what changed, or null when anything may have. The returned function ends it. */
   watch(onHint: (keys: readonly string[] | null) => void): Promise<() => Promise<void>>;
+  /** See `StorageBackend.scrub`. */
+  scrub(quick: boolean): Promise<void>;
   close(): Promise<void>;
 }

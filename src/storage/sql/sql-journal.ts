@@ -281,6 +281,26 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
+  async erase(seqs: readonly number[]): Promise<number> {
+    const lease = this.#writer();
+    return this.#queue.exclusive(async () => {
+      lease.throwUnlessHeld();
+      const damaged = await this.#damaged();
+      const { key } = this.#options;
+      const all = [...new Set([...seqs, ...damaged])].filter((seq) => seq >= 1 && seq <= this.#head.seq);
+      let records = 0;
+      for (let at = 0; at < Math.max(1, all.length); at += PAGE_RECORDS) {
+        const request = { key, lease: lease.ref, seqs: all.slice(at, at + PAGE_RECORDS) };
+        const answer = await this.#engine.run('eraseRecords', request);
+        if (answer === 'fenced') throw lease.markLost();
+        records += answer;
+      }
+      const head = await this.#engine.run('readHead', { key });
+      this.#head = head ?? this.#head;
+      return records;
+    });
+  }
+
   /** The numbers of all that is damaged or missing. */
   async #damaged(): Promise<number[]> {
     const seqs: number[] = [];

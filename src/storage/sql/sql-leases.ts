@@ -5,7 +5,7 @@ import { LEASE_TTL_MS } from '../../core/limits.js';
 import { HeartbeatWatch } from '../heartbeat-watch.js';
 import { acquireInLine, waitMsOf, wakeLine } from '../lease-line.js';
 import { LeaseState, leaseHeld } from '../lease-state.js';
-import { keyOf } from '../name-key.js';
+import { keyOf, nameOf, rangeBelow } from '../name-key.js';
 import type { Lease, LeaseOptions, LeaseOwner, Leases, Name } from '../ports.js';
 import { isSelf, type ProcessIdentity } from '../process-identity.js';
 import type { LeaseRef, LeaseRow, SqlEngine } from './sql-engine.js';
@@ -88,6 +88,10 @@ export class SqlLeases implements Leases {
     const row = await this.#engine.run('readLease', { key, nowMs: this.nowMs });
     if (!row || row.released) return null;
     return { fence: row.fence, owner: ownerOf(row), alive: this.#isAlive(key, row) };
+  }
+
+  async list(prefix: Name): Promise<Name[]> {
+    return (await this.#engine.run('listLeases', rangeBelow(prefix))).map(nameOf);
   }
 }
 

@@ -12,6 +12,7 @@ import type {
   StorageCapabilities,
   StorageChange,
   StoredName,
+  StoredPlace,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
 import { SqlBlobs } from './sql-blobs.js';
@@ -98,6 +99,25 @@ export abstract class SqlStorage implements StorageBackend {
     for (const [kind, key] of await this.#engine.run('listContents', rangeBelow(prefix))) {
       yield { kind, name: nameOf(key) };
     }
+  }
+
+  async *places(prefix: Name): AsyncGenerator<StoredPlace> {
+    for (const [kind, key, items, bytes] of await this.#engine.run('listPlaces', rangeBelow(prefix)))
+      yield { kind, place: nameOf(key).join('/'), items, bytes };
+  }
+
+  async removeBelow(prefix: Name, lease: Lease): Promise<void> {
+    keyOf(prefix);
+    const held = asSqlLease(lease);
+    for (let answer = 'more'; answer !== 'done'; ) {
+      held.throwUnlessHeld();
+      answer = await this.#engine.run('removeBelow', { ...rangeBelow(prefix), lease: held.ref });
+      if (answer === 'fenced') throw held.markLost();
+    }
+  }
+
+  scrub({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
+    return this.#engine.scrub(quick);
   }
 
   /** A crash leaves nothing behind: what was not committed is not there. */

@@ -41,6 +41,7 @@ function connect(
     const { journal_mode: mode } = connection.get('PRAGMA journal_mode = WAL') ?? {};
     if (mode !== 'wal') throw notDurable(file, `its journal mode is ${String(mode)}, not WAL`);
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
+    connection.exec('PRAGMA secure_delete = ON'); // what is deleted is overwritten
     connection.exec('PRAGMA wal_autocheckpoint = 0'); // see `SqliteStore.checkpoint`
     connection.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
     // On macOS an ordinary sync does not reach the disk.

@@ -5,12 +5,13 @@ import * as blobs from './rows/blob-rows.js';
 import * as documents from './rows/document-rows.js';
 import * as leases from './rows/lease-rows.js';
 import * as names from './rows/name-rows.js';
+import * as places from './rows/place-rows.js';
 import * as records from './rows/record-rows.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 export const OPERATIONS: {
   readonly [K in SqlOperation]: (db: SqliteConnection, request: SqlRequest<K>) => SqlAnswer<K>;
-} = { ...leases, ...records, ...documents, ...blobs, ...names };
+} = { ...leases, ...records, ...documents, ...blobs, ...names, ...places };
 
 export type Durability = 'read' | 'volatile' | 'durable';
 

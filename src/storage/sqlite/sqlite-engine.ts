@@ -43,6 +43,10 @@ export class SqliteEngine implements SqlEngine {
     return async () => clearInterval(timer);
   }
 
+  async scrub(quick: boolean): Promise<void> {
+    await sqliteThread.call(this.#store, quick ? 'scrub-log' : 'scrub', null);
+  }
+
   close(): Promise<void> {
     this.#closed ??= sqliteThread.call(this.#store, 'close', null).then(() => {});
     return this.#closed;

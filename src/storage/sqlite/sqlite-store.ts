@@ -3,7 +3,7 @@
  * another without one, and what only reads follows. Where a transaction fails each of its calls is tried alone, so that one bad call
  * takes no other with it.
  */
-import type { RekindleError } from '../../core/errors.js';
+import { RekindleError } from '../../core/errors.js';
 import { EMPTY_ANSWERS } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 import { assertSynchronous, type Connections, openDatabase } from './open-database.js';
@@ -149,6 +149,22 @@ export class SqliteStore {
     } catch {
       // nothing is lost: it stays in the log
     }
+  }
+
+  /** Writes the database anew without free pages, unless `quick`, and empties the log. @throws STORAGE_UNAVAILABLE */
+  scrub(quick: boolean): void {
+    if (!this.#open && !databaseExists(this.#file)) return;
+    const { durable } = this.#connections();
+    if (!quick) durable.exec('VACUUM');
+    const { busy } = durable.get('PRAGMA wal_checkpoint(TRUNCATE)') ?? {};
+    if (busy === 0) return;
+    throw new RekindleError(
+      'STORAGE_UNAVAILABLE',
+      'Another process reads the log, so it could not be emptied.',
+      {
+        details: { path: this.#file },
+      },
+    );
   }
 
   /** True when another connection has committed since the last call. */

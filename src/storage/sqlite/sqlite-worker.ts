@@ -10,6 +10,12 @@ import { SqliteStore, type StoreAnswer, type StoreCall } from './sqlite-store.js
 import type { StorePlace, ThreadAnswer, ThreadCall } from './thread-messages.js';
 
 const port = parentPort!;
+const OF_THE_STORE: ReadonlySet<ThreadCall['operation']> = new Set([
+  'changed',
+  'scrub',
+  'scrub-log',
+  'close',
+]);
 const stores = new Map<number, SqliteStore>();
 let driver: SqliteDriver | null = null;
 
@@ -45,11 +51,20 @@ async function answerAll(calls: readonly ThreadCall[]): Promise<void> {
 
 function runGroup(loaded: SqliteDriver, calls: readonly ThreadCall[]): ThreadAnswer[] {
   const store = storeOf(loaded, calls[0]!.store);
-  const plain = calls.filter(({ operation }) => operation !== 'changed' && operation !== 'close');
+  const plain = calls.filter(({ operation }) => !OF_THE_STORE.has(operation));
   const results = store.run(plain as unknown as readonly StoreCall[]);
   const answers = plain.map(({ id }, index) => toMessage(id, results[index]!));
   for (const { id, operation } of calls) {
     if (operation === 'changed') answers.push(attempt(id, calls[0]!.store, () => store.changed()));
+  }
+  for (const { id, operation, store: place } of calls) {
+    if (operation !== 'scrub' && operation !== 'scrub-log') continue;
+    answers.push(
+      attempt(id, place, () => {
+        store.scrub(operation === 'scrub-log');
+        return true;
+      }),
+    );
   }
   for (const { id, operation, store: place } of calls) {
     if (operation !== 'close') continue;

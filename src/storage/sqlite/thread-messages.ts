@@ -11,11 +11,16 @@ export interface StorePlace {
   readonly busyTimeoutMs: number;
 }
 
+export type StoreOperation = 'changed' | 'scrub' | 'scrub-log' | 'close';
+
 export interface ThreadCall {
   readonly id: number;
   readonly store: StorePlace;
-  /** `changed`: whether another connection has committed; `close`: the handle is used no more. */
-  readonly operation: SqlOperation | 'changed' | 'close';
+  /**
+   * `changed`: whether another connection has committed; `scrub`, `scrub-log`: what was removed leaves no bytes; `close`: the handle is
+   * used no more.
+   */
+  readonly operation: SqlOperation | StoreOperation;
   readonly request: SqlRequest<SqlOperation> | null;
 }
 

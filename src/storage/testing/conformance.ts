@@ -11,6 +11,7 @@ import { backendConformance } from './backend-conformance.js';
 import { blobsConformance } from './blobs-conformance.js';
 import { type StorageTarget, Suite, type TestRunner } from './conformance-kit.js';
 import { documentsConformance } from './documents-conformance.js';
+import { erasureConformance } from './erasure-conformance.js';
 import { journalConformance } from './journal-conformance.js';
 import { journalFencingConformance } from './journal-fencing-conformance.js';
 import { journalReadConformance } from './journal-read-conformance.js';
@@ -26,5 +27,6 @@ export function runStorageConformance(runner: TestRunner, target: StorageTarget)
     blobsConformance(suite);
     leasesConformance(suite);
     backendConformance(suite);
+    erasureConformance(suite);
   });
 }

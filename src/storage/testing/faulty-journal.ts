@@ -51,6 +51,10 @@ export class FaultyJournal<R extends JsonObject> implements Journal<R> {
     return this.#write('journal.repair', () => this.#inner.repair());
   }
 
+  erase(seqs: readonly number[]): Promise<number> {
+    return this.#write('journal.erase', () => this.#inner.erase(seqs));
+  }
+
   continueAfter(seq: number): Promise<void> {
     return this.#write('journal.continueAfter', () => this.#inner.continueAfter(seq));
   }

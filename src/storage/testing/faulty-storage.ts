@@ -21,6 +21,7 @@ import type {
   StorageCapabilities,
   StorageChange,
   StoredName,
+  StoredPlace,
 } from '../ports.js';
 import { FaultyCalls } from './faulty-calls.js';
 import { FaultyJournal } from './faulty-journal.js';
@@ -79,6 +80,19 @@ class FaultyStorage implements StorageBackend {
     return this.#calls.iterate('backend.contents', prefix, () => this.#inner.contents(prefix));
   }
 
+  places(prefix: Name): AsyncIterable<StoredPlace> {
+    return this.#calls.iterate('backend.places', prefix, () => this.#inner.places(prefix));
+  }
+
+  removeBelow(prefix: Name, lease: Lease): Promise<void> {
+    const remove = () => this.#inner.removeBelow(prefix, innerOf(lease));
+    return this.#calls.run('backend.removeBelow', prefix, remove);
+  }
+
+  scrub(options?: { readonly quick?: boolean }): Promise<void> {
+    return this.#calls.run('backend.scrub', [], () => this.#inner.scrub(options));
+  }
+
   sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number> {
     return this.#calls.run('backend.sweep', scope, () => this.#inner.sweep(scope, options));
   }
@@ -105,6 +119,7 @@ function faultyLeases(inner: Leases, calls: FaultyCalls): Leases {
       return calls.run('lease.acquire', name, acquire, { letGo: (lease) => lease.inner.release() });
     },
     inspect: (name) => calls.run('lease.inspect', name, () => inner.inspect(name)),
+    list: (prefix) => calls.run('lease.list', prefix, () => inner.list(prefix)),
   };
 }
 

@@ -14,6 +14,7 @@ export type StorageOperation =
   | 'journal.removeBefore'
   | 'journal.secure'
   | 'journal.repair'
+  | 'journal.erase'
   | 'journal.continueAfter'
   | 'journal.close'
   | 'document.read'
@@ -32,11 +33,15 @@ export type StorageOperation =
   | 'blob.list'
   | 'lease.acquire'
   | 'lease.inspect'
+  | 'lease.list'
   | 'lease.check'
   | 'lease.renew'
   | 'lease.release'
   | 'backend.listNames'
   | 'backend.contents'
+  | 'backend.places'
+  | 'backend.removeBelow'
+  | 'backend.scrub'
   | 'backend.sweep'
   | 'backend.watch'
   | 'backend.close';
@@ -45,7 +50,7 @@ export interface StorageCall {
   /** From 1, in the order of the calls, over all ports of one backend. What gives entries one by one is called when the first is asked for. */
   readonly number: number;
   readonly operation: StorageOperation;
-  /** The journal, document, lease, scope of blobs or prefix; empty for `backend.close`. */
+  /** The journal, document, lease, scope of blobs or prefix; empty for `backend.close` and `backend.scrub`. */
   readonly name: Name;
 }
 

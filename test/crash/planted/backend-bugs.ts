@@ -37,6 +37,7 @@ export const leaseWithoutFencing: OpenStorage = replacing(({ leases }) => ({
       };
     },
     inspect: (name) => leases.inspect(name),
+    list: (prefix) => leases.list(prefix),
   } satisfies Leases,
 }));
 

@@ -196,8 +196,15 @@ export function openSmallStorage(bug: SmallBug | null): OpenStorage {
         return unsupported();
       },
       blobs: unsupported,
-      leases: { acquire: async () => unsupported() as Lease, inspect: async () => null },
+      leases: {
+        acquire: async () => unsupported() as Lease,
+        inspect: async () => null,
+        list: async () => [],
+      },
       listNames: unsupported,
+      places: unsupported,
+      removeBelow: unsupported,
+      scrub: unsupported,
       sweep: unsupported,
       watch: unsupported,
       close: async () => {},

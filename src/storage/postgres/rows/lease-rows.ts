@@ -62,6 +62,15 @@ export async function holdsLease(
   return (await db.query(sql, [key, fence])).length === 1;
 }
 
+export async function listLeases(
+  { db, schema }: RowContext,
+  { start, end }: SqlRequest<'listLeases'>,
+): Promise<string[]> {
+  const sql = `SELECT key FROM ${schema}.leases WHERE (key >= $1 AND key < $2) OR key = $3 ORDER BY key`;
+  const rows = await db.query<{ key: string }>(sql, [start, end, start.slice(0, -1)]);
+  return rows.map(({ key }) => key);
+}
+
 export async function beatLease(
   { db, schema, unsynced }: RowContext,
   { key, fence, nowMs }: SqlRequest<'beatLease'>,

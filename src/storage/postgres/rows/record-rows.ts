@@ -172,6 +172,25 @@ export async function replaceRecords(
   });
 }
 
+export async function eraseRecords(
+  { db, schema }: RowContext,
+  { key, lease, seqs }: SqlRequest<'eraseRecords'>,
+): Promise<number | 'fenced'> {
+  return db.transaction(async (tx) => {
+    const own = `SELECT seq FROM ${schema}.streams WHERE key = $1 AND lease = $2 AND fence = $3 FOR UPDATE`;
+    const [stream] = await tx.query<{ seq: number }>(own, [key, lease.key, lease.fence]);
+    if (!stream) return 'fenced';
+    await tx.change(`DELETE FROM ${schema}.damaged_records WHERE key = $1`, [key]);
+    const mark = `UPDATE ${schema}.records SET body = NULL, crc = '', append_key = NULL
+      WHERE key = $1 AND seq = ANY($2::bigint[]) AND body IS NOT NULL`;
+    const records = await tx.change(mark, [key, seqs.map(String)]);
+    // Who knows the journal up to its last record sees that it is another one.
+    if (seqs.includes(stream.seq))
+      await tx.change(`UPDATE ${schema}.streams SET crc = NULL WHERE key = $1`, [key]);
+    return records;
+  });
+}
+
 export async function continueStream(
   context: RowContext,
   { key, lease, after }: SqlRequest<'continueStream'>,

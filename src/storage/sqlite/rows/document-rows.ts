@@ -1,4 +1,5 @@
 import { versionOf } from '../../document-encoding.js';
+import type { KeyRange } from '../../name-key.js';
 import type { SqlOperations, StoredBytes } from '../../sql/sql-engine.js';
 import { PIECE_BITS, PIECE_BYTES } from '../migrations.js';
 import type { SqliteConnection } from '../sqlite-connection.js';
@@ -107,6 +108,11 @@ export function deleteDocument(
   if (!row) return false;
   writePieces(db, row.no, 0, new Uint8Array(0));
   return db.run('DELETE FROM documents WHERE no = ?', row.no) === 1;
+}
+
+export function deleteDocuments(db: SqliteConnection, { start, end }: KeyRange): void {
+  const sql = 'SELECT key FROM documents WHERE key >= ? AND key < ?';
+  for (const { key } of db.all<{ key: string }>(sql, start, end)) deleteDocument(db, { key });
 }
 
 export function listDocuments(

@@ -44,6 +44,14 @@ export function holdsLease(db: SqliteConnection, { key, fence }: LeaseRef): bool
   return db.get('SELECT 1 FROM leases WHERE key = ? AND fence = ? AND released = 0', key, fence) !== null;
 }
 
+export function listLeases(
+  db: SqliteConnection,
+  { start, end }: Parameters<SqlOperations['listLeases']>[0],
+): string[] {
+  const sql = 'SELECT key FROM leases WHERE (key >= ? AND key < ?) OR key = ? ORDER BY key';
+  return db.all<{ key: string }>(sql, start, end, start.slice(0, -1)).map(({ key }) => key);
+}
+
 export function beatLease(
   db: SqliteConnection,
   { key, fence, nowMs }: Parameters<SqlOperations['beatLease']>[0],

@@ -1,3 +1,4 @@
+import type { KeyRange } from '../../name-key.js';
 import type { RecordPage, SqlOperations, StoredRecord, StreamHead } from '../../sql/sql-engine.js';
 import { SEQ_BITS } from '../migrations.js';
 import type { SqliteConnection } from '../sqlite-connection.js';
@@ -150,6 +151,22 @@ export function replaceRecords(
   return 'replaced';
 }
 
+export function eraseRecords(
+  db: SqliteConnection,
+  { key, lease, seqs }: Parameters<SqlOperations['eraseRecords']>[0],
+): number | 'fenced' {
+  if (!holdsLease(db, lease)) return 'fenced';
+  db.run('DELETE FROM damaged_records WHERE key = ?', key);
+  const stream = streamRow(db, key);
+  if (!stream) return 0;
+  let records = 0;
+  const mark = `UPDATE records SET body = NULL, crc = '', append_key = NULL WHERE id = ${ID} AND body IS NOT NULL`;
+  for (const seq of seqs) records += db.run(mark, stream.no, seq);
+  // Who knows the journal up to its last record sees that it is another one.
+  if (seqs.includes(stream.seq)) db.run('UPDATE streams SET crc = NULL WHERE no = ?', stream.no);
+  return records;
+}
+
 export function continueStream(
   db: SqliteConnection,
   { key, lease, after }: Parameters<SqlOperations['continueStream']>[0],
@@ -172,4 +189,15 @@ export function removeStream(
   deleteRecords(db, stream.no, stream.seq);
   db.run('DELETE FROM streams WHERE no = ?', stream.no);
   return stream.seq > 0;
+}
+
+export function removeStreams(db: SqliteConnection, { start, end }: KeyRange): void {
+  const streams = db.all<{ no: number; seq: number }>(
+    'SELECT no, seq FROM streams WHERE key >= ? AND key < ?',
+    start,
+    end,
+  );
+  for (const { no, seq } of streams) deleteRecords(db, no, seq);
+  db.run('DELETE FROM streams WHERE key >= ? AND key < ?', start, end);
+  db.run('DELETE FROM damaged_records WHERE key >= ? AND key < ?', start, end);
 }
