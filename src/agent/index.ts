@@ -1,3 +1,5 @@
+export type { ErasureTarget } from '../storage/erasure/erasure-marker.js';
+export type { ErasedPlace, ErasureAmount, ErasureReport } from '../storage/erasure/erasure-report.js';
 export { Agent, type StopOptions, type TurnOptions } from './agent.js';
 export type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent-events.js';
 export type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
@@ -20,6 +22,7 @@ export type {
 } from './context/host-message.js';
 export { openWorkingContext, type WorkingContextOptions } from './context/open-working-context.js';
 export { WorkingContext } from './context/working-context.js';
+export { type EraseOptions, erase, resumeErasures } from './erasure/erase.js';
 export {
   AgentFactory,
   createAgent,

@@ -10,6 +10,8 @@ export const EXIT = {
   inUse: 4,
   storage: 5,
   refused: 6,
+  /** What was asked for needs `--yes`; nothing was changed. */
+  unconfirmed: 7,
 } as const;
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {
@@ -58,6 +60,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   KEY_UNAVAILABLE: EXIT.refused,
   TLS_FAILED: EXIT.storage,
   RULES_INVALID: EXIT.refused,
+  ERASURE_UNFINISHED: EXIT.refused,
 };
 
 export function exitCodeFor(thrown: unknown): number {

@@ -20,6 +20,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['import', async () => (await import('./import-command.js')).addImportCommand],
   ['export', async () => (await import('./export-command.js')).addExportCommand],
   ['copy', async () => (await import('./copy-command.js')).addCopyCommand],
+  ['erase', async () => (await import('./erase-command.js')).addEraseCommand],
   ['check', async () => (await import('./check-command.js')).addCheckCommand],
   ['state', async () => (await import('./state-command.js')).addStateCommand],
   ['migrate', async () => (await import('./migrate-command.js')).addMigrateCommand],

@@ -77,6 +77,8 @@ export const ERROR_ADVICE = {
   KEY_UNAVAILABLE:
     'Bring back the master key, or make its file readable to its owner alone; see `details`. Nobody can read the data without it; it was not changed.',
   RULES_INVALID: 'Correct the rule that `details` names.',
+  ERASURE_UNFINISHED:
+    'Finish it: `rekindle erase --resume`, or the same erasure again. Until then nothing of that name is used.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat it.',
   ABORTED: 'The caller cancelled. What was said until then is kept.',

@@ -2,6 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { assertNotErasing } from '../storage/erasure/erasure-marker.js';
 import type { Lease, LeaseOptions, StorageBackend } from '../storage/ports.js';
 import { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
 import { Compactor } from './compaction/compactor.js';
@@ -55,6 +56,7 @@ export async function openMemory(
     ? null
     : await backend.leases.acquire(['agents', agentId], leaseOptions(options));
   try {
+    await assertNotErasing(backend, ['agents', agentId]);
     if (lease) await assertNoHalfCopy(backend, agentId);
     if (lease)
       for (const scope of [

@@ -9,6 +9,7 @@ import PQueue from 'p-queue';
 import { canonicalJson } from '../core/canonical-json.js';
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { assertNotErasing } from './erasure/erasure-marker.js';
 import { damagedAtEnd } from './journal-check.js';
 import { followFrom, JOURNAL_START } from './journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Lease, Name, StorageBackend } from './ports.js';
@@ -181,6 +182,21 @@ export class SharedJournal<R extends JsonObject> {
     return this.#turns.run(async (lease) => work((this.#writer ??= await this.#openWriter(lease)), lease));
   }
 
+  /** Work that takes the journal away, in turn: what is asked for later begins anew. @throws as `change` */
+  replaced<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.#turns.run(async (lease) => {
+      await this.#closeWriter();
+      try {
+        return await work(lease);
+      } finally {
+        const reader = this.#reader;
+        this.#reader = null;
+        await (await reader?.catch(() => null))?.close();
+        this.#head = null;
+      }
+    });
+  }
+
   /** Makes the state anew of what is stored: for a fold that reads records in another way than before. */
   async reload(): Promise<void> {
     const journal = this.#writer ?? (await this.reader());
@@ -218,6 +234,7 @@ export class SharedJournal<R extends JsonObject> {
   /** One that has caught up: no change may be decided on a state that could not be read. */
   async #openWriter(lease: Lease): Promise<Journal<R>> {
     const { journal, segmentBytes } = this.#options;
+    await assertNotErasing(this.#backend, journal);
     const size = segmentBytes === undefined ? {} : { segmentBytes };
     const writer = await this.#backend.openJournal<R>(journal, { lease, ...size });
     try {

@@ -147,10 +147,10 @@ export class RekindleSaver extends BaseCheckpointSaver {
     );
   }
 
-  /** All checkpoints and writes of a thread. @throws INVALID_ARGUMENT, LEASE_HELD, STORAGE_FAILED, JOURNAL_CLOSED */
+  /** Erases all checkpoints and writes of a thread, for good. What a crash leaves, the next call goes on with. @throws INVALID_ARGUMENT, LEASE_HELD, STORAGE_FAILED, JOURNAL_CLOSED */
   override async deleteThread(threadId: string): Promise<void> {
     assertText('threadId', threadId);
-    await this.#threads.remove(nameKey(threadId));
+    await this.#threads.remove(nameKey(threadId), threadId);
   }
 
   /** Lets calls under way finish and lets go of the threads; every later call throws JOURNAL_CLOSED. The storage stays open. */

@@ -1,8 +1,8 @@
 /** The journal of one thread, and its index. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
+import { erasePlaces } from '../../storage/erasure/erase-places.js';
 import type { Blobs, Name, StorageBackend } from '../../storage/ports.js';
-import { SharedLease } from '../../storage/shared-lease.js';
 import { ThreadIndex } from './thread-index.js';
 import { decodeThreadRecord, type ThreadRecord } from './thread-record.js';
 import { WholeJournal } from './whole-journal.js';
@@ -63,24 +63,13 @@ export class ThreadLog {
   }
 }
 
-/**
- * Takes a thread away: its journal first, then the values that it named, so that what a crash leaves is named by nothing, and the next
- * call takes it. Its lease stays, as it has to: a writer that was stopped must not come back. @throws LEASE_HELD
- */
-export async function removeThread(backend: StorageBackend, folder: Name): Promise<void> {
-  const { journal, lease: leaseName, values } = namesOf(folder);
-  const blobs = backend.blobs(values);
-  const turns = new SharedLease(backend.leases, leaseName);
-  try {
-    await turns.run(async (lease) => {
-      await backend.removeJournal(journal, lease);
-      const digests: string[] = [];
-      for await (const { digest } of blobs.list()) digests.push(digest);
-      for (const digest of digests) await blobs.delete(digest);
-    });
-  } finally {
-    await turns.close();
-  }
+/** As other changes of a thread wait. */
+const WAIT_MS = 15_000;
+
+/** Erases a thread. Its lease stays, as it has to: a writer that was stopped must not come back. @throws LEASE_HELD */
+export async function removeThread(backend: StorageBackend, folder: Name, thread: string): Promise<void> {
+  const plan = { target: { thread }, lease: namesOf(folder).lease, trees: [folder] };
+  await erasePlaces(backend, plan, { quick: true, waitMs: WAIT_MS });
 }
 
 function namesOf(folder: Name): { readonly journal: Name; readonly lease: Name; readonly values: Name } {

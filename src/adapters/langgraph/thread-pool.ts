@@ -49,10 +49,10 @@ export class ThreadPool {
   }
 
   /** Takes a thread away, when the work on it has ended; what is asked for later waits, and begins anew. @throws LEASE_HELD */
-  async remove(key: string): Promise<void> {
+  async remove(key: string, thread: string): Promise<void> {
     while (this.#removing.has(key)) await this.#removing.get(key)?.catch(() => {});
     this.#assertOpen();
-    const removing = this.#remove(key);
+    const removing = this.#remove(key, thread);
     this.#removing.set(key, removing);
     try {
       await removing;
@@ -61,12 +61,12 @@ export class ThreadPool {
     }
   }
 
-  async #remove(key: string): Promise<void> {
+  async #remove(key: string, thread: string): Promise<void> {
     const opened = this.#opened.get(key);
     this.#opened.delete(key);
     await Promise.allSettled(opened?.working ?? []);
     await opened?.log.close();
-    await removeThread(this.#backend, this.#folderOf(key));
+    await removeThread(this.#backend, this.#folderOf(key), thread);
   }
 
   #open(key: string): Opened {

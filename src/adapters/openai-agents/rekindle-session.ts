@@ -2,8 +2,8 @@
  * A session of the OpenAI Agents SDK (`@openai/agents-core`) that outlives its process, on any storage.
  *
  * Several processes may use one session at once: each change is decided on the newest state, and is there as a whole or not at all.
- * The journal of changes, below `[root, <session>, 'items']`, is the truth. Nothing is ever removed from it: what was popped, cleared
- * or compacted stays in it, and opening a session reads all of it.
+ * The journal of changes, below `[root, <session>, 'items']`, is the truth. What was popped or compacted stays in it, and
+ * opening a session reads all of it; `clearSession` erases it.
  *
  * The SDK's runner hands over what a run made when the run ends or waits for an approval, and its input earlier only where it is
  * streamed. So a process that dies within a run leaves the history as it was before that run, and its tool calls are not in it.
@@ -91,9 +91,9 @@ export class RekindleSession
     return newest && decodeItem(newest);
   }
 
-  /** Begins anew: no items, and no transactions that were applied. Possible on a damaged journal, too. */
+  /** Erases the history, for good: no items, and no transactions that were applied. Possible on a damaged journal, too. */
   async clearSession(): Promise<void> {
-    await this.#log.clear();
+    await this.#log.clear(this.#sessionId);
   }
 
   /** Replaces all items. Transactions that were applied stay applied. @throws INVALID_ARGUMENT as `addItems` */

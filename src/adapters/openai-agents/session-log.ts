@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
+import { erasePlaces } from '../../storage/erasure/erase-places.js';
 import { isHarmful } from '../../storage/journal-check.js';
 import { JOURNAL_START } from '../../storage/journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Name, StorageBackend } from '../../storage/ports.js';
@@ -25,12 +26,14 @@ interface SessionState {
 
 export class SessionLog {
   readonly #journal: SharedJournal<JsonObject>;
+  readonly #backend: StorageBackend;
   readonly #place: Name;
   readonly #options: SessionLogOptions;
   #state = emptyState();
   #isClosed = false;
 
   constructor(backend: StorageBackend, options: SessionLogOptions) {
+    this.#backend = backend;
     this.#options = options;
     this.#place = [...options.folder, 'items'];
     this.#journal = new SharedJournal(backend, {
@@ -62,12 +65,12 @@ export class SessionLog {
     });
   }
 
-  /** What comes after it does not rest on what came before it. */
-  async clear(): Promise<void> {
-    await this.#change(() => {
-      const { history, isDamaged } = this.#state;
-      return history.isEmpty && !isDamaged ? null : { op: 'clear' };
-    });
+  /** Erases all of it, for good. What a crash leaves, the next call goes on with. */
+  async clear(thread: string): Promise<void> {
+    this.#assertOpen();
+    const { folder } = this.#options;
+    const plan = { target: { thread }, lease: [...folder, 'lease'], trees: [folder] };
+    await this.#journal.replaced((held) => erasePlaces(this.#backend, plan, { quick: true, held }));
   }
 
   async #change(decide: () => SessionChange | null): Promise<JsonObject | undefined> {

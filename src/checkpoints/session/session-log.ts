@@ -167,11 +167,11 @@ export class SessionLog {
    * A long history is replaced by one record, and what comes before it goes. Not where a record is damaged: what it said, and what it
    * refers to, would be forgotten with it.
    */
-  async #beginAnew(): Promise<void> {
+  async #beginAnew(spentMin = SPENT_MAX): Promise<number> {
     const begin = await this.#journal.change(async (_, seq): Promise<Decision<JsonObject, number>> => {
       await this.authenticate();
       this.#assertKnown();
-      if (this.#state.spent < SPENT_MAX || !(await this.isWhole())) return { done: () => 0 };
+      if (this.#state.spent < spentMin || !(await this.isWhole())) return { done: () => 0 };
       const at = new Date(this.#options.nowMs()).toISOString();
       const chain = (await this.headOf())?.digest ?? '';
       const { keys } = this.#options;
@@ -179,6 +179,20 @@ export class SessionLog {
       return { record: this.#sealed(this.#state.baseRecord(at, chain), key, seq), done: () => seq };
     });
     if (begin > 0) await this.#journal.maintain((journal) => journal.removeBefore(begin));
+    return begin;
+  }
+
+  /** One record takes the place of all that came before it, which is erased. @throws JOURNAL_DAMAGED, and as `change` */
+  async erasePast(): Promise<void> {
+    const begin = await this.#beginAnew(0);
+    if (begin === 0) {
+      const { session: sessionId } = this.#options;
+      throw new RekindleError('JOURNAL_DAMAGED', `The session ${JSON.stringify(sessionId)} is damaged.`, {
+        details: { sessionId },
+      });
+    }
+    const past = Array.from({ length: begin - 1 }, (_, index) => index + 1);
+    await this.#journal.maintain(async (journal) => void (await journal.erase(past)));
   }
 
   #sealed(record: CheckpointRecord, key: DataKey | null, seq: number): JsonObject {

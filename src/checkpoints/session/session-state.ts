@@ -180,8 +180,7 @@ export class SessionState {
   /** A record that stands for all of them. */
   baseRecord(at: string, chain: string): BaseRecord {
     const saves = [...this.#saves.values()].map(({ removes: _, ...record }) => ({
-      ...record,
-      ...(this.#removed.has(record.number) ? { removed: true as const } : {}),
+      ...(this.#removed.has(record.number) ? { ...unlabelled(record), removed: true as const } : record),
       ...(this.#critical.has(record.number) ? { critical: true as const } : {}),
     }));
     const oldest = new Date(Date.parse(at) - FREED_DAYS * DAY_MS).toISOString();
@@ -197,6 +196,11 @@ export class SessionState {
       stored: this.storedBytes(),
     };
   }
+}
+
+/** One that was removed is there for its data only. */
+function unlabelled({ name, agent, workflow, tags, kind, layers, ...record }: SaveRecord): SaveRecord {
+  return record;
 }
 
 export function packsOf({ number, uses }: SaveRecord): number[] {

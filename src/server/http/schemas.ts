@@ -293,3 +293,21 @@ export const checkpointDiff = Type.Object({
     }),
   ),
 });
+
+const amount = Type.Object({ items: Type.Integer({ minimum: 0 }), bytes: size });
+
+export const erasureReport = Type.Object({
+  target: Type.Object({ agent: Type.String() }),
+  dry_run: Type.Boolean(),
+  resumed: Type.Boolean({ description: 'It went on with one that was interrupted.' }),
+  places: Type.Array(
+    Type.Object({
+      kind: Type.Enum(['journal', 'document', 'blobs', 'aside']),
+      place: Type.String(),
+      before: amount,
+      after: Type.Union([amount, Type.Null()]),
+    }),
+  ),
+  before: amount,
+  after: Type.Union([amount, Type.Null()]),
+});

@@ -10,13 +10,17 @@ export function removeArchive(fs: FileSystem, files: SegmentFiles): Promise<numb
 }
 
 /**
- * Torn tails that were set aside go with it. Oldest first, the live file last: a crash in between leaves a shorter journal, never
+ * Torn tails that were set aside, and what repairs kept, go with it. Oldest first, the live file last: a crash in between leaves a shorter journal, never
  * one with a hole. False when there was nothing.
  */
 export async function removeSegments(fs: FileSystem, files: SegmentFiles): Promise<boolean> {
   const live = path.basename(files.livePath);
   const archived = await removeArchive(fs, files);
-  const sealed = await removeAll(fs, files.folder, (name) => name !== live && files.owns(name));
+  const sealed = await removeAll(
+    fs,
+    files.folder,
+    (name) => name !== live && (files.owns(name) || files.isAside(name)),
+  );
   const last = await removeAll(fs, files.folder, (name) => name === live);
   return archived + sealed + last > 0;
 }

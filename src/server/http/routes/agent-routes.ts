@@ -1,5 +1,5 @@
 /** Agents and their memory, for looking at: nothing here takes a lease or writes. */
-
+import { erase } from '../../../agent/erasure/erase.js';
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
@@ -105,7 +105,36 @@ const traces: Route = {
   },
 };
 
-export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces];
+const remove: Route = {
+  method: 'DELETE',
+  path: '/agents/{id}',
+  summary: 'Erases everything of an agent, for good',
+  parameters: [
+    {
+      name: 'dry_run',
+      in: 'query',
+      description: '`true`: only tells what would go.',
+      schema: Type.Union([Type.Literal('true'), Type.Literal('false')]),
+    },
+  ],
+  responses: {
+    200: { description: 'Each place, before and after.', schema: schemas.erasureReport },
+    404: notFound,
+    503: { description: 'The agent is open. Nothing was changed.', schema: schemas.problemDetails },
+  },
+  async handle({ params, query }, { backend }) {
+    const given = query.get('dry_run') ?? 'false';
+    if (given !== 'true' && given !== 'false')
+      throw new RekindleError('INVALID_ARGUMENT', '`dry_run` is `true` or `false`.', {
+        details: { field: 'dry_run' },
+      });
+    const report = await erase(backend, { agent: params['id']! }, { dryRun: given === 'true' });
+    const { dryRun, places, ...rest } = report;
+    return ok({ ...rest, dry_run: dryRun, places } as unknown as JsonObject);
+  },
+};
+
+export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces, remove];
 
 async function describeMessages(
   messages: readonly Message[],

@@ -1,0 +1,118 @@
+/**
+ * Erases everything of an agent, of a session or of a thread, in every place of a store that holds it. See `docs/erasure.md` for the
+ * places, and for what is not reached.
+ */
+
+import { nameKey } from '../../adapters/name-key.js';
+import { checkpointsOf, sharedCheckpoints } from '../../checkpoints/maintenance/agent-checkpoints.js';
+import { sessionPrefix } from '../../checkpoints/tools/checkpoint-scope.js';
+import { RekindleError } from '../../core/errors.js';
+import { sessionRows, sessionsOfRoot } from '../../state/shared/erase-sessions.js';
+import { type ErasurePlan, erasePlaces } from '../../storage/erasure/erase-places.js';
+import { type ErasureTarget, unfinishedErasures } from '../../storage/erasure/erasure-marker.js';
+import type { ErasureReport } from '../../storage/erasure/erasure-report.js';
+import { encodeNameSegment } from '../../storage/name-encoding.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import { agentStates } from '../../workspace/sessions/erase-agent-states.js';
+import { agentCalls } from '../../workspace/tool-calls/erase-calls.js';
+
+export interface EraseOptions {
+  /** Only says what would go. Takes no lease, writes nothing. */
+  readonly dryRun?: boolean;
+}
+
+const CHECKPOINTS: Name = ['checkpoints'];
+const WORKSPACE: Name = ['workspace'];
+
+/**
+ * Crash-safe: what a crash leaves, the same call goes on with, and until then nothing of that name is used (ERASURE_UNFINISHED). Afterwards
+ * the name is free.
+ * @throws AGENT_NOT_FOUND or SESSION_NOT_FOUND when there is nothing of it, LEASE_HELD while it is in use, INVALID_ARGUMENT, INVALID_NAME,
+ * ERASURE_UNFINISHED when something of it was written meanwhile, and what storage throws
+ */
+export async function erase(
+  backend: StorageBackend,
+  target: ErasureTarget,
+  options: EraseOptions = {},
+): Promise<ErasureReport> {
+  const plan = await planFor(backend, checked(target));
+  const found = await erasePlaces(backend, plan, { dryRun: true });
+  // What was set aside in a log of several is no proof that there is such an agent.
+  if (!found.resumed && found.places.every(({ kind }) => kind === 'aside')) throw notFound(target);
+  return options.dryRun ? found : erasePlaces(backend, plan);
+}
+
+/** Goes on with every erasure that was interrupted. @throws as `erase` */
+export async function resumeErasures(backend: StorageBackend): Promise<ErasureReport[]> {
+  const reports: ErasureReport[] = [];
+  for (const { target } of await unfinishedErasures(backend)) reports.push(await erase(backend, target));
+  return reports;
+}
+
+function planFor(backend: StorageBackend, target: ErasureTarget): Promise<ErasurePlan> {
+  if ('agent' in target) return planForAgent(backend, target.agent);
+  return 'session' in target
+    ? planForSession(backend, target.session)
+    : Promise.resolve(planForThread(target.thread));
+}
+
+async function planForAgent(backend: StorageBackend, agent: string): Promise<ErasurePlan> {
+  const { whole, shared } = await checkpointsOf(backend, CHECKPOINTS, agent);
+  const roots = await backend.listNames([...WORKSPACE, 'roots']);
+  const workspaces = [WORKSPACE, ...roots.map((root) => [...WORKSPACE, 'roots', root])];
+  return {
+    target: { agent },
+    lease: ['agents', agent],
+    trees: [['agents', agent], [...WORKSPACE, 'agents', agent], ...whole],
+    parts: [
+      ...workspaces.flatMap((folder) => [
+        agentCalls(backend, folder, agent),
+        agentStates(backend, folder, agent),
+      ]),
+      ...shared.map((id) => sharedCheckpoints(backend, CHECKPOINTS, id, agent)),
+    ],
+  };
+}
+
+async function planForSession(backend: StorageBackend, session: string): Promise<ErasurePlan> {
+  const ids = [session, ...(await sessionsOfRoot(backend, session))];
+  const prefixes = ids.map((id) => sessionPrefix({ session: id }));
+  const bound = (await backend.listNames([...CHECKPOINTS, 'sessions'])).filter((id) =>
+    prefixes.some((prefix) => id.startsWith(prefix)),
+  );
+  const checkpoints = [session, ...bound].map((id) => [...CHECKPOINTS, 'sessions', id]);
+  const state = ['shared', 'state', session];
+  return {
+    target: { session },
+    lease: [...state, 'changes.lease'],
+    trees: [state, [...WORKSPACE, 'roots', session], ...checkpoints],
+    parts: [sessionRows(backend, session)],
+  };
+}
+
+function planForThread(thread: string): ErasurePlan {
+  const graph = ['langgraph', 'threads', nameKey(thread)];
+  return {
+    target: { thread },
+    lease: [...graph, 'lease'],
+    trees: [graph, ['openai-agents', nameKey(thread)]],
+  };
+}
+
+/** @throws INVALID_ARGUMENT, INVALID_NAME */
+function checked(target: ErasureTarget): ErasureTarget {
+  const [[kind, id] = ['', undefined], ...more] = Object.entries(target ?? {});
+  if (more.length > 0 || !['agent', 'session', 'thread'].includes(kind) || typeof id !== 'string')
+    throw new RekindleError('INVALID_ARGUMENT', 'Name one agent, one session or one thread.', {
+      details: { argument: 'target' },
+    });
+  if (kind !== 'thread') encodeNameSegment(id);
+  return target;
+}
+
+function notFound(target: ErasureTarget): RekindleError {
+  const [[kind, id] = ['', '']] = Object.entries(target);
+  const code = kind === 'agent' ? 'AGENT_NOT_FOUND' : 'SESSION_NOT_FOUND';
+  const details = kind === 'agent' ? { agentId: id } : { id };
+  return new RekindleError(code, `There is no ${kind} ${JSON.stringify(id)} here.`, { details });
+}

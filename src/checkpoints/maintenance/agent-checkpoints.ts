@@ -1,0 +1,90 @@
+/** The checkpoints of one agent: sessions that are its alone, and its own in sessions that it shares with others. */
+import { systemClock } from '../../core/clock.js';
+import { isJsonObject, type JsonObject } from '../../core/json.js';
+import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+import { loadConfig } from '../config/load-config.js';
+import { keysFor, masterForNew } from '../encryption/keys-for.js';
+import { SessionPool } from '../session/session-pool.js';
+import { sessionPrefix } from '../tools/checkpoint-scope.js';
+
+export interface AgentCheckpoints {
+  /** Folders of sessions that are its alone. */
+  readonly whole: readonly Name[];
+  /** Ids of sessions in which others have checkpoints, too. */
+  readonly shared: readonly string[];
+}
+
+/** @param folder of the checkpoints */
+export async function checkpointsOf(
+  backend: StorageBackend,
+  folder: Name,
+  agent: string,
+): Promise<AgentCheckpoints> {
+  const [whole, shared]: [Name[], string[]] = [[], []];
+  for (const id of await backend.listNames([...folder, 'sessions'])) {
+    const session = [...folder, 'sessions', id];
+    const owners = new Set((await savesOf(backend, session)).map((save) => save['agent']));
+    if (id.startsWith(sessionPrefix({ agent }))) whole.push(session);
+    else if (owners.has(agent) && owners.size === 1) whole.push(session);
+    else if (owners.has(agent)) shared.push(id);
+  }
+  return { whole, shared };
+}
+
+/** Its checkpoints in a session of several: their records and labels, and data that no other checkpoint uses. */
+export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: string, agent: string) {
+  const session = [...folder, 'sessions', id];
+  return {
+    look: async (): Promise<StoredPlace[]> => {
+      const own = (await savesOf(backend, session)).filter((save) => save['agent'] === agent);
+      const bytes = own.reduce((sum, save) => sum + JSON.stringify(save).length, 0);
+      const place = [...session, 'checkpoints'].join('/');
+      return own.length === 0 ? [] : [{ kind: 'journal', place, items: own.length, bytes }];
+    },
+    erase: async (): Promise<void> => {
+      const pool = await openPool(backend, folder);
+      try {
+        await pool.use(id, async (opened) => {
+          const own = (await opened.read()).checkpoints.filter((save) => save.agent === agent);
+          await opened.remove(() => own.map(({ number }) => number), 'erased');
+          await opened.log.erasePast();
+          await opened.sweep(0, true);
+        });
+      } finally {
+        await pool.close();
+      }
+    },
+  };
+}
+
+/** Also of checkpoints that were removed since: their labels are there, and perhaps their data. */
+async function savesOf(backend: StorageBackend, session: Name): Promise<JsonObject[]> {
+  const journal = await backend.openJournal<JsonObject>([...session, 'checkpoints'], { readOnly: true });
+  const saves: JsonObject[] = [];
+  try {
+    for await (const entry of journal.read({ archived: true })) {
+      if (entry.kind !== 'record') continue;
+      const { record } = entry;
+      if (record['type'] === 'save') saves.push(record);
+      if (record['type'] === 'base' && Array.isArray(record['saves']))
+        saves.push(...record['saves'].filter(isJsonObject));
+    }
+    return saves;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function openPool(backend: StorageBackend, folder: Name): Promise<SessionPool> {
+  const config = await loadConfig(backend.documents, folder, undefined);
+  const masters = keysFor(config.encryption, {});
+  const pool: SessionPool = new SessionPool({
+    backend,
+    folder,
+    config,
+    masters,
+    masterForNew: () => masterForNew(masters, () => pool.hasKeys()),
+    nowMs: () => systemClock.nowMs(),
+  });
+  return pool;
+}

@@ -1,0 +1,94 @@
+/** `rekindle erase`: an agent, a session or a thread, for good. It tells first what would go. */
+import type { Command } from 'commander';
+import { erase, resumeErasures } from '../agent/erasure/erase.js';
+import { RekindleError } from '../core/errors.js';
+import type { ErasureTarget } from '../storage/erasure/erasure-marker.js';
+import type { ErasureReport } from '../storage/erasure/erasure-report.js';
+import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { EXIT } from './exit-codes.js';
+import { count } from './report-text.js';
+import { searchStore } from './search-store.js';
+
+interface EraseOptions extends CommonOptions {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly thread?: string;
+  readonly resume?: boolean;
+  readonly verify?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export function addEraseCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('erase')
+      .description('erase an agent, a session or a thread for good; tells first what would go')
+      .option('--agent <id>', 'everything of this agent')
+      .option('--session <id>', 'a root session of shared state with its children, and its checkpoints')
+      .option('--thread <id>', 'a thread of LangGraph, or a session of the OpenAI Agents SDK')
+      .option('--dry-run', 'only tell what would go')
+      .option('--yes', 'erase it')
+      .option('--resume', 'finish erasures that were interrupted')
+      .option('--verify <text>', 'look for a text in the bytes of the store'),
+  ).action((options: EraseOptions) => runCommand(options, (context) => run(context, options)));
+}
+
+async function run(context: CommandContext, options: EraseOptions): Promise<number> {
+  const { storage, print } = context;
+  const wanted = given(options);
+  if (wanted === 'verify') return verify(context, options.verify!);
+  if (wanted === 'resume') {
+    const reports = await resumeErasures(storage);
+    const none = ['No erasure was interrupted.'];
+    print(reports.length === 0 ? none : reports.flatMap(describe), { erasures: reports });
+    return EXIT.ok;
+  }
+  const isDry = options.dryRun === true || options.yes !== true;
+  const report = await erase(storage, wanted, { dryRun: isDry });
+  const isUnconfirmed = isDry && options.dryRun !== true;
+  print([...describe(report), ...(isUnconfirmed ? ['To erase it: add --yes'] : [])], report);
+  return isUnconfirmed ? EXIT.unconfirmed : EXIT.ok;
+}
+
+/** @throws INVALID_ARGUMENT unless one thing is asked for */
+function given({
+  agent,
+  session,
+  thread,
+  resume,
+  verify: text,
+}: EraseOptions): ErasureTarget | 'verify' | 'resume' {
+  const wanted = [
+    ...(agent === undefined ? [] : [{ agent }]),
+    ...(session === undefined ? [] : [{ session }]),
+    ...(thread === undefined ? [] : [{ thread }]),
+    ...(resume ? ['resume' as const] : []),
+    ...(text ? ['verify' as const] : []),
+  ];
+  if (wanted.length === 1) return wanted[0]!;
+  const names = '--agent, --session, --thread, --resume or --verify';
+  throw new RekindleError('INVALID_ARGUMENT', `Give one of ${names}.`, { details: { argument: names } });
+}
+
+async function verify({ storage, print }: CommandContext, text: string): Promise<number> {
+  const found = await searchStore(storage, text);
+  const lines = found.map(
+    ({ place, as }) => `${place}: found${as === 'json' ? ', in escapes of JSON' : ''}.`,
+  );
+  print(lines.length === 0 ? ['The text is nowhere in the store.'] : lines, { found });
+  return found.length === 0 ? EXIT.ok : EXIT.problem;
+}
+
+function describe(report: ErasureReport): string[] {
+  const { target, dryRun, resumed, places, before, after } = report;
+  const [[kind, id] = ['', '']] = Object.entries(target);
+  const lines = places.map((place) => `  ${place.place} (${place.kind}): ${amount(place.before)}`);
+  if (dryRun) return [`Would erase the ${kind} ${id}: ${amount(before)}.`, ...lines];
+  const how = resumed ? ', which had been interrupted' : '';
+  return [`Erased the ${kind} ${id}${how}: ${amount(before)}; ${amount(after!)} left.`, ...lines];
+}
+
+function amount({ items, bytes }: { readonly items: number; readonly bytes: number }): string {
+  return `${count(items, 'item')}, ${count(bytes, 'byte')}`;
+}

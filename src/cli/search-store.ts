@@ -1,0 +1,81 @@
+/** Looks for a text in the bytes of a store: in every file, also in what SQLite has beside its rows; of a server, in all that it hands out. */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { JsonObject } from '../core/json.js';
+import type { StorageBackend } from '../storage/ports.js';
+
+export interface TextPlace {
+  readonly place: string;
+  /** In the bytes as they are, or once the escapes of JSON are undone. */
+  readonly as: 'utf-8' | 'json';
+}
+
+/** A text in a text in a text. */
+const ESCAPED_DEPTH = 3;
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g;
+const SHORT: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+export async function searchStore(storage: StorageBackend, text: string): Promise<TextPlace[]> {
+  const found: TextPlace[] = [];
+  for await (const [place, bytes] of contentsOf(storage)) {
+    const as = howFound(bytes, text);
+    if (as) found.push({ place, as });
+  }
+  return found;
+}
+
+export function howFound(bytes: Uint8Array, text: string): TextPlace['as'] | null {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (buffer.includes(text, 0, 'utf8')) return 'utf-8';
+  let decoded = buffer.toString('utf8');
+  for (let depth = 0; depth < ESCAPED_DEPTH && decoded.includes('\\'); depth += 1) {
+    decoded = decoded.replace(ESCAPE, (_, hex: string | undefined, short: string | undefined) =>
+      hex === undefined ? (SHORT[short!] ?? short!) : String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    if (decoded.includes(text)) return 'json';
+  }
+  return null;
+}
+
+async function* contentsOf(storage: StorageBackend): AsyncGenerator<readonly [string, Uint8Array]> {
+  const { place } = storage;
+  if (path.isAbsolute(place)) yield* filesBelow(place);
+  else if (place.startsWith('sqlite:')) {
+    yield* rowsOf(storage); // a text may lie across the pages of the file
+    const file = place.slice('sqlite:'.length);
+    for (const suffix of ['', '-wal', '-journal']) yield* fileAt(`${file}${suffix}`);
+  } else yield* rowsOf(storage);
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<readonly [string, Uint8Array]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  for (const entry of entries)
+    if (entry.isFile()) yield* fileAt(path.join(entry.parentPath, entry.name), folder);
+}
+
+async function* fileAt(file: string, root?: string): AsyncGenerator<readonly [string, Uint8Array]> {
+  const bytes = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT') return null; // it went meanwhile
+    throw thrown;
+  });
+  if (bytes) yield [root === undefined ? file : path.relative(root, file), bytes];
+}
+
+async function* rowsOf(storage: StorageBackend): AsyncGenerator<readonly [string, Uint8Array]> {
+  for await (const { kind, name } of storage.contents([])) {
+    const place = name.join('/');
+    if (kind === 'document') yield [place, (await storage.documents.readBytes(name)) ?? Buffer.alloc(0)];
+    if (kind === 'blobs')
+      for await (const { digest } of storage.blobs(name).list())
+        yield [`${place}/${digest}`, (await storage.blobs(name).get(digest)) ?? Buffer.alloc(0)];
+    if (kind !== 'journal') continue;
+    const journal = await storage.openJournal<JsonObject>(name, { readOnly: true });
+    try {
+      for await (const entry of journal.read({ archived: true }))
+        if (entry.kind === 'record')
+          yield [`${place}#${entry.seq}`, Buffer.from(JSON.stringify(entry.record))];
+    } finally {
+      await journal.close();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** Takes a root session and its children out of the tree that all sessions share. */
+import { RekindleError } from '../../core/errors.js';
+import type { JsonObject } from '../../core/json.js';
+import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+
+const TREE: Name = ['shared', 'tree', 'sessions'];
+const LEASE: Name = ['shared', 'tree', 'sessions.lease'];
+
+/** The ids of a root and its children, as the tree has them; empty for a root that it does not have. @throws INVALID_ARGUMENT for a child */
+export async function sessionsOfRoot(backend: StorageBackend, root: string): Promise<string[]> {
+  const ids = new Set<string>();
+  for await (const { record } of rows(backend)) {
+    if (record['id'] === root && record['root'] !== root) throw isChild(root, String(record['root']));
+    if (record['root'] === root && typeof record['id'] === 'string') ids.add(record['id']);
+  }
+  return [...ids];
+}
+
+export function sessionRows(backend: StorageBackend, root: string) {
+  const find = async () => {
+    const seqs: number[] = [];
+    let bytes = 0;
+    for await (const { seq, record } of rows(backend)) {
+      if (record['root'] !== root) continue;
+      seqs.push(seq);
+      bytes += JSON.stringify(record).length;
+    }
+    return { seqs, bytes };
+  };
+  return {
+    look: async (): Promise<StoredPlace[]> => {
+      const { seqs, bytes } = await find();
+      if (seqs.length === 0) return [];
+      return [{ kind: 'journal', place: TREE.join('/'), items: seqs.length, bytes }];
+    },
+    erase: async (): Promise<void> => {
+      if ((await find()).seqs.length === 0) return;
+      const lease = await backend.leases.acquire(LEASE, { waitMs: 5_000 });
+      try {
+        const journal = await backend.openJournal<JsonObject>(TREE, { lease });
+        const { seqs } = await find();
+        await journal.erase(seqs).finally(() => journal.close());
+      } finally {
+        await lease.release();
+      }
+    },
+  };
+}
+
+async function* rows(backend: StorageBackend) {
+  const journal = await backend.openJournal<JsonObject>(TREE, { readOnly: true });
+  try {
+    for await (const entry of journal.read({ archived: true })) if (entry.kind === 'record') yield entry;
+  } finally {
+    await journal.close();
+  }
+}
+
+function isChild(session: string, root: string): RekindleError {
+  const text = `${JSON.stringify(session)} is a child, and shares the state of its root ${JSON.stringify(root)}. Erase the root.`;
+  return new RekindleError('INVALID_ARGUMENT', text, { details: { field: 'session', session, root } });
+}

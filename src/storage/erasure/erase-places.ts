@@ -1,0 +1,113 @@
+/**
+ * Takes away all that is below some names, and parts of what others share. First a marker, which is durable; then everything, under every
+ * lease of it; the marker goes last. What a crash leaves, the same call goes on with.
+ */
+import type { Lease, Name, StorageBackend, StoredPlace } from '../ports.js';
+import { deleteMarker, type ErasureTarget, readMarker, unfinished, writeMarker } from './erasure-marker.js';
+import { amountOf, type ErasureReport, reportOf } from './erasure-report.js';
+
+/** Something of the target in a place that others share. */
+export interface SharedPart {
+  look(): Promise<readonly StoredPlace[]>;
+  /** Takes the leases that it needs. Done again it goes on. */
+  erase(): Promise<void>;
+}
+
+export interface ErasurePlan {
+  readonly target: ErasureTarget;
+  /** The right to all of it: taken first. */
+  readonly lease: Name;
+  readonly trees: readonly Name[];
+  readonly parts?: readonly SharedPart[];
+}
+
+export interface ErasePlacesOptions {
+  /** Only says what would go. Takes no lease, writes nothing. */
+  readonly dryRun?: boolean;
+  /** See `StorageBackend.scrub`. */
+  readonly quick?: boolean;
+  /** The lease of the plan, when the caller has it; it stays the caller's. */
+  readonly held?: Lease;
+  /** How long to wait for the lease of the plan. Default 0: LEASE_HELD at once. */
+  readonly waitMs?: number;
+}
+
+/** Those who write below an agent let go of their leases within a second when they have nothing to write. */
+const WAIT_MS = 3_000;
+
+/** @throws LEASE_HELD while something of it is in use, ERASURE_UNFINISHED when something of it is there afterwards, and what storage throws */
+export async function erasePlaces(
+  backend: StorageBackend,
+  plan: ErasurePlan,
+  options: ErasePlacesOptions = {},
+): Promise<ErasureReport> {
+  const { target } = plan;
+  if (options.dryRun) {
+    const marker = await readMarker(backend, target);
+    return reportOf({ target, resumed: marker !== null }, await placesOf(backend, plan), null);
+  }
+  const main = options.held ?? (await backend.leases.acquire(plan.lease, { waitMs: options.waitMs ?? 0 }));
+  try {
+    return await eraseUnder(backend, plan, main, options.quick ?? false);
+  } finally {
+    if (!options.held) await main.release().catch(() => {}); // what was done stays; a lease that stays ends by its time
+  }
+}
+
+async function eraseUnder(
+  backend: StorageBackend,
+  given: ErasurePlan,
+  main: Lease,
+  quick: boolean,
+): Promise<ErasureReport> {
+  const { target } = given;
+  const marker = await readMarker(backend, target);
+  const plan = { ...given, trees: union(given.trees, marker?.trees ?? []) };
+  const leases = await leasesOf(backend, plan);
+  try {
+    const before = marker?.places ?? (await placesOf(backend, plan));
+    if (!marker) await writeMarker(backend, { target, trees: plan.trees, places: before });
+    for (const tree of plan.trees) await backend.removeBelow(tree, main);
+    for (const part of plan.parts ?? []) await part.erase();
+    await backend.scrub({ quick });
+    const after = await placesOf(backend, plan);
+    const left = amountOf(after);
+    if (left.items > 0)
+      throw unfinished(target, 'Something was written meanwhile', {
+        places: after.map(({ place }) => place),
+      });
+    await deleteMarker(backend, target);
+    return reportOf({ target, resumed: marker !== null }, before, after);
+  } finally {
+    for (const lease of leases) await lease.release().catch(() => {});
+  }
+}
+
+/** Every lease below but that of the plan. @throws LEASE_HELD */
+async function leasesOf(backend: StorageBackend, plan: ErasurePlan): Promise<Lease[]> {
+  const own = plan.lease.join('/');
+  const taken: Lease[] = [];
+  try {
+    for (const tree of plan.trees)
+      for (const name of await backend.leases.list(tree))
+        if (name.join('/') !== own) taken.push(await backend.leases.acquire(name, { waitMs: WAIT_MS }));
+    return taken;
+  } catch (thrown) {
+    for (const lease of taken) await lease.release().catch(() => {}); // the first error is the one to tell
+    throw thrown;
+  }
+}
+
+async function placesOf(
+  backend: StorageBackend,
+  { trees, parts = [] }: Pick<ErasurePlan, 'trees' | 'parts'>,
+): Promise<StoredPlace[]> {
+  const places: StoredPlace[] = [];
+  for (const tree of trees) for await (const place of backend.places(tree)) places.push(place);
+  for (const part of parts) places.push(...(await part.look()));
+  return places;
+}
+
+function union(a: readonly Name[], b: readonly Name[]): Name[] {
+  return [...new Map([...a, ...b].map((name) => [JSON.stringify(name), name])).values()];
+}

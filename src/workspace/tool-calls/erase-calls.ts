@@ -1,0 +1,93 @@
+/** Takes the calls of one agent out of a log that several write, with the values that only they name. */
+import type { JsonObject } from '../../core/json.js';
+import type { Journal, Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+import { type CallChunk, listChunks } from './call-chunks.js';
+
+interface Calls {
+  /** Numbers by chunk. */
+  readonly own: Map<CallChunk, number[]>;
+  readonly places: readonly StoredPlace[];
+  /** Digests that no other call names. */
+  readonly values: readonly string[];
+}
+
+const REF = /^sha256:([0-9a-f]{64})$/;
+/** What was cut off a chunk, or kept by a repair of one: rows of any agent. */
+const ASIDE = /\.(?:torn-\d+|damaged|clean)-[^/]*$/;
+
+/** @param folder of the workspace */
+export function agentCalls(backend: StorageBackend, folder: Name, agent: string) {
+  const log = [...folder, 'tool_calls'];
+  return {
+    look: async () => (await find(backend, log, agent)).places,
+    erase: () => erase(backend, folder, log, agent),
+  };
+}
+
+async function erase(backend: StorageBackend, folder: Name, log: Name, agent: string): Promise<void> {
+  if ((await listChunks(backend, log)).length === 0) return;
+  const lease = await backend.leases.acquire([...folder, 'tool_calls.lease'], { waitMs: 5_000 });
+  try {
+    const { own, values } = await find(backend, log, agent);
+    // Values first: while a call names them, they are known to be its own.
+    for (const digest of values) await backend.blobs([...log, 'values']).delete(digest);
+    for (const chunk of await listChunks(backend, log)) {
+      const journal = await backend.openJournal<JsonObject>(chunk.name, { lease });
+      const seqs = [...own].find(([{ name }]) => name.at(-1) === chunk.name.at(-1))?.[1] ?? [];
+      await journal.erase(seqs).finally(() => journal.close());
+    }
+  } finally {
+    await lease.release();
+  }
+}
+
+async function find(backend: StorageBackend, log: Name, agent: string): Promise<Calls> {
+  const own = new Map<CallChunk, number[]>();
+  const places: StoredPlace[] = [];
+  const [mine, others] = [new Set<string>(), new Set<string>()];
+  for (const chunk of await listChunks(backend, log)) {
+    const seqs: number[] = [];
+    let bytes = 0;
+    for await (const { seq, record } of recordsOf(backend, chunk.name)) {
+      const isOwn = record['agent'] === agent;
+      for (const field of ['input_ref', 'output_ref']) {
+        const digest = REF.exec(String(record[field]))?.[1];
+        if (digest) (isOwn ? mine : others).add(digest);
+      }
+      if (!isOwn) continue;
+      seqs.push(seq);
+      bytes += JSON.stringify(record).length;
+    }
+    if (seqs.length === 0) continue;
+    own.set(chunk, seqs);
+    places.push({ kind: 'journal', place: chunk.name.join('/'), items: seqs.length, bytes });
+  }
+  const values = [...mine].filter((digest) => !others.has(digest));
+  if (values.length > 0) places.push(await sizeOf(backend, [...log, 'values'], new Set(values)));
+  for await (const found of backend.places(log))
+    if (found.kind === 'aside' && ASIDE.test(found.place)) places.push(found);
+  return { own, places: places.filter(({ items }) => items > 0), values };
+}
+
+async function* recordsOf(backend: StorageBackend, name: Name) {
+  const journal: Journal<JsonObject> = await backend.openJournal<JsonObject>(name, { readOnly: true });
+  try {
+    for await (const entry of journal.read({ archived: true })) if (entry.kind === 'record') yield entry;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function sizeOf(
+  backend: StorageBackend,
+  scope: Name,
+  digests: ReadonlySet<string>,
+): Promise<StoredPlace> {
+  let [items, bytes] = [0, 0];
+  for await (const { digest, size } of backend.blobs(scope).list()) {
+    if (!digests.has(digest)) continue;
+    items += 1;
+    bytes += size;
+  }
+  return { kind: 'blobs', place: scope.join('/'), items, bytes };
+}
