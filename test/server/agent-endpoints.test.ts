@@ -137,3 +137,25 @@ describe('agents', () => {
     }
   });
 });
+
+describe('an agent that is erased over HTTP', () => {
+  it('is told of first, is refused while it is open, and is gone', async () => {
+    const kit = await withAgent();
+    const dry = await kit.call('DELETE', '/agents/ada?dry_run=true');
+    expect([dry.status, dry.json['dry_run'], dry.json['after']]).toEqual([200, true, null]);
+    expect((await kit.get('/agents/ada')).status).toBe(200);
+    const lease = await kit.backend.leases.acquire(['agents', 'ada']);
+    const refusal = await kit.call('DELETE', '/agents/ada');
+    expect([refusal.status, refusal.json['code']]).toEqual([503, 'LEASE_HELD']);
+    await lease.release();
+    const done = await kit.call('DELETE', '/agents/ada');
+    expect(done.json).toMatchObject({
+      dry_run: false,
+      before: dry.json['before'],
+      after: { items: 0, bytes: 0 },
+    });
+    expect((await kit.get('/agents/ada')).status).toBe(404);
+    expect((await kit.call('DELETE', '/agents/ada')).status).toBe(404);
+    expect((await kit.call('DELETE', '/agents/ada?dry_run=perhaps')).status).toBe(400);
+  });
+});

@@ -324,6 +324,8 @@ async function tourOf(
     [204, await step('DELETE', KEY)],
     [404, await step('DELETE', KEY)],
     [404, await step('GET', '/agents/{id}', { id: 'none' })],
+    [404, await step('DELETE', '/agents/{id}', { id: 'none' })],
+    [200, await step('DELETE', '/agents/{id}', { id: 'ada', query: '?dry_run=true' })],
     [400, await step('GET', '/agents/{id}/traces', { id: 'ada', query: '?limit=x' })],
     [404, await step('GET', '/agents/{id}/search', { id: 'none', query: '?q=hello' })],
     [400, await step('GET', '/agents/{id}/search', { id: 'ada' })],

@@ -70,6 +70,7 @@ export class SessionLog {
     this.#assertOpen();
     const { folder } = this.#options;
     const plan = { target: { thread }, lease: [...folder, 'lease'], trees: [folder] };
+    await this.#journal.refresh(); // what a newer release wrote is refused
     await this.#journal.replaced((held) => erasePlaces(this.#backend, plan, { quick: true, held }));
   }
 
