@@ -47,8 +47,9 @@ export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: str
         await pool.use(id, async (opened) => {
           const own = (await opened.read()).checkpoints.filter((save) => save.agent === agent);
           await opened.remove(() => own.map(({ number }) => number), 'erased');
-          await opened.log.erasePast();
+          // Data first: while records name the agent, a call after a crash finds what is left.
           await opened.sweep(0, true);
+          await opened.log.erasePast();
         });
       } finally {
         await pool.close();
