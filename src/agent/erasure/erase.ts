@@ -7,6 +7,7 @@ import { nameKey } from '../../adapters/name-key.js';
 import { checkpointsOf, sharedCheckpoints } from '../../checkpoints/maintenance/agent-checkpoints.js';
 import { sessionPrefix } from '../../checkpoints/tools/checkpoint-scope.js';
 import { RekindleError } from '../../core/errors.js';
+import { subjectFactsOf } from '../../memory/facts/erase-facts.js';
 import { sessionRows, sessionsOfRoot } from '../../state/shared/erase-sessions.js';
 import { type ErasurePlan, erasePlaces } from '../../storage/erasure/erase-places.js';
 import { type ErasureTarget, unfinishedErasures } from '../../storage/erasure/erasure-marker.js';
@@ -69,6 +70,7 @@ async function planForAgent(backend: StorageBackend, agent: string): Promise<Era
         agentCalls(backend, folder, agent),
         agentStates(backend, folder, agent),
       ]),
+      subjectFactsOf(backend, agent),
       ...shared.map((id) => sharedCheckpoints(backend, CHECKPOINTS, id, agent)),
     ],
   };

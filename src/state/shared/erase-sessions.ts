@@ -1,6 +1,7 @@
 /** Takes a root session and its children out of the tree that all sessions share. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
+import { storedRecords } from '../../storage/erasure/journal-rows.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 
 const TREE: Name = ['shared', 'tree', 'sessions'];
@@ -9,7 +10,7 @@ const LEASE: Name = ['shared', 'tree', 'sessions.lease'];
 /** The ids of a root and its children, as the tree has them; empty for a root that it does not have. @throws INVALID_ARGUMENT for a child */
 export async function sessionsOfRoot(backend: StorageBackend, root: string): Promise<string[]> {
   const ids = new Set<string>();
-  for await (const { record } of rows(backend)) {
+  for await (const { record } of storedRecords(backend, TREE)) {
     if (record['id'] === root && record['root'] !== root) throw isChild(root, String(record['root']));
     if (record['root'] === root && typeof record['id'] === 'string') ids.add(record['id']);
   }
@@ -20,7 +21,7 @@ export function sessionRows(backend: StorageBackend, root: string) {
   const find = async () => {
     const seqs: number[] = [];
     let bytes = 0;
-    for await (const { seq, record } of rows(backend)) {
+    for await (const { seq, record } of storedRecords(backend, TREE)) {
       if (record['root'] !== root) continue;
       seqs.push(seq);
       bytes += JSON.stringify(record).length;
@@ -45,15 +46,6 @@ export function sessionRows(backend: StorageBackend, root: string) {
       }
     },
   };
-}
-
-async function* rows(backend: StorageBackend) {
-  const journal = await backend.openJournal<JsonObject>(TREE, { readOnly: true });
-  try {
-    for await (const entry of journal.read({ archived: true })) if (entry.kind === 'record') yield entry;
-  } finally {
-    await journal.close();
-  }
 }
 
 function isChild(session: string, root: string): RekindleError {

@@ -1,6 +1,7 @@
 /** Takes the calls of one agent out of a log that several write, with the values that only they name. */
 import type { JsonObject } from '../../core/json.js';
-import type { Journal, Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
+import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import { type CallChunk, listChunks } from './call-chunks.js';
 
 interface Calls {
@@ -12,8 +13,6 @@ interface Calls {
 }
 
 const REF = /^sha256:([0-9a-f]{64})$/;
-/** What was cut off a chunk, or kept by a repair of one: rows of any agent. */
-const ASIDE = /\.(?:torn-\d+|damaged|clean)-[^/]*$/;
 
 /** @param folder of the workspace */
 export function agentCalls(backend: StorageBackend, folder: Name, agent: string) {
@@ -48,7 +47,7 @@ async function find(backend: StorageBackend, log: Name, agent: string): Promise<
   for (const chunk of await listChunks(backend, log)) {
     const seqs: number[] = [];
     let bytes = 0;
-    for await (const { seq, record } of recordsOf(backend, chunk.name)) {
+    for await (const { seq, record } of storedRecords(backend, chunk.name)) {
       const isOwn = record['agent'] === agent;
       for (const field of ['input_ref', 'output_ref']) {
         const digest = REF.exec(String(record[field]))?.[1];
@@ -65,17 +64,8 @@ async function find(backend: StorageBackend, log: Name, agent: string): Promise<
   const values = [...mine].filter((digest) => !others.has(digest));
   if (values.length > 0) places.push(await sizeOf(backend, [...log, 'values'], new Set(values)));
   for await (const found of backend.places(log))
-    if (found.kind === 'aside' && ASIDE.test(found.place)) places.push(found);
+    if (isJournalAside(found.kind, found.place)) places.push(found);
   return { own, places: places.filter(({ items }) => items > 0), values };
-}
-
-async function* recordsOf(backend: StorageBackend, name: Name) {
-  const journal: Journal<JsonObject> = await backend.openJournal<JsonObject>(name, { readOnly: true });
-  try {
-    for await (const entry of journal.read({ archived: true })) if (entry.kind === 'record') yield entry;
-  } finally {
-    await journal.close();
-  }
 }
 
 async function sizeOf(
