@@ -1,15 +1,19 @@
 /** Two agents in one store, with a canary in every kind of data; and a look at the bytes for them. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { expect } from 'vitest';
 import { checkpointAgent } from '../../../src/agent/checkpoints/checkpoint-agent.js';
 import { openWorkingContext } from '../../../src/agent/context/open-working-context.js';
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import { openMemory } from '../../../src/memory/open-memory.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
 import { SessionManager } from '../../../src/workspace/sessions/session-manager.js';
 import { ToolCallLog } from '../../../src/workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../../src/workspace/workspace.js';
 
 export const AGENTS = ['desk', 'till'] as const;
+/** The subject whose facts both share. */
+const SCOPE = 'house';
 
 /** Seeded: one seed, the same texts. */
 export class Canaries {
@@ -52,6 +56,12 @@ export async function plant(storage: StorageBackend, canaries: Canaries): Promis
     await workspace.write('plan', text());
     await workspace.close();
   }
+  for (const agent of AGENTS) {
+    // Its context is not opened again: a fact of the other one would come into it, and stay.
+    const opened = await openMemory(storage, agent, { compaction: null, scope: SCOPE });
+    await opened.memory.facts.remember(canaries.make(agent));
+    await opened.close();
+  }
   await calls.close();
   await sessions.close();
   await checkpoints.close();
@@ -76,6 +86,7 @@ async function plantMemory(storage: StorageBackend, agentId: string, text: () =>
   await documents.write([...folder, 'state', 'backups', 'agent_state.1'], { note: text() });
   await documents.write([...folder, 'aside.json'], { note: text() });
   await documents.setAside([...folder, 'aside.json'], 'damaged');
+  await documents.writeBytes([...folder, 'recall', '1-90.idx'], Buffer.from(text()));
   await storage.blobs([...folder, 'artifacts']).put(Buffer.from(text()));
   await lease.release();
 }
@@ -98,6 +109,18 @@ export async function plantAsides(root: string, canaries: Canaries): Promise<voi
     ])
       await fs.writeFile(path.join(folder, name), canaries.make(agent));
   }
+  const torn = path.join(root, 'subjects', SCOPE, 'facts.torn-12-00ff00ff');
+  await fs.writeFile(torn, canaries.make('desk'));
+}
+
+/** Nothing of the agent `desk` is found, and all of the other one. */
+export async function expectErased(
+  look: (texts: readonly string[]) => Promise<string[]>,
+  canaries: Canaries,
+): Promise<void> {
+  const [own, others] = [canaries.all.get('desk')!, canaries.all.get('till')!];
+  expect(await look(own)).toEqual([]);
+  expect(await look(others)).toEqual(others);
 }
 
 /** Of these texts, those that a file below the folder holds. */

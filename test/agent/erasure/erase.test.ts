@@ -1,21 +1,16 @@
-/** After an erasure nothing of an agent is in the bytes of its store, and all of another agent is; also when it was interrupted. */
+/** After an erasure nothing of an agent is in the bytes of its store, and all of another agent is. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkingContext } from '../../../src/agent/context/open-working-context.js';
-import { erase, resumeErasures } from '../../../src/agent/erasure/erase.js';
-import { RekindleError } from '../../../src/core/errors.js';
+import { erase } from '../../../src/agent/erasure/erase.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
 import { unfinishedErasures } from '../../../src/storage/erasure/erasure-marker.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
-import { PostgresStorage } from '../../../src/storage/postgres/postgres-storage.js';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.js';
-import { faultyStorage } from '../../../src/storage/testing/faulty-storage.js';
-import { newSchemaName, testPostgres } from '../../support/postgres-schema.js';
-import { Canaries, inFiles, inStore, plant, plantAsides } from './canaries.js';
+import { Canaries, expectErased, inFiles, inStore, plant, plantAsides } from './canaries.js';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -31,15 +26,6 @@ async function newFolder(): Promise<string> {
 function closing<T extends StorageBackend>(storage: T): T {
   ends.push(() => storage.close());
   return storage;
-}
-
-async function expectErased(
-  look: (texts: readonly string[]) => Promise<string[]>,
-  canaries: Canaries,
-): Promise<void> {
-  const [own, others] = [canaries.all.get('desk')!, canaries.all.get('till')!];
-  expect(await look(own)).toEqual([]);
-  expect(await look(others)).toEqual(others);
 }
 
 describe('an agent that is erased', () => {
@@ -60,25 +46,6 @@ describe('an agent that is erased', () => {
     await expect(erase(storage, { agent: 'desk' })).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
   });
 
-  it('is in no file of SQLite: no row, no free page, no log', async () => {
-    const folder = await newFolder();
-    const storage = closing(new SqliteStorage(path.join(folder, 'store.db')));
-    const canaries = new Canaries(2);
-    await plant(storage, canaries);
-    await erase(storage, { agent: 'desk' });
-    expect(await inFiles(folder, canaries.all.get('desk')!)).toEqual([]);
-    await expectErased((texts) => inStore(storage, texts), canaries);
-  });
-
-  it.skipIf(!testPostgres())('is in no row of PostgreSQL', async () => {
-    const schema = newSchemaName();
-    const storage = closing(new PostgresStorage(testPostgres()!, { schema, partitions: 2 }));
-    const canaries = new Canaries(3);
-    await plant(storage, canaries);
-    await erase(storage, { agent: 'desk' });
-    await expectErased((texts) => inStore(storage, texts), canaries);
-  });
-
   it('is nowhere in memory', async () => {
     const storage = closing(new MemoryStorage());
     const canaries = new Canaries(4);
@@ -88,7 +55,7 @@ describe('an agent that is erased', () => {
   });
 
   it('leaves its name free; the numbers of its owners go on', async () => {
-    const storage = closing(new FileStorage(await newFolder()));
+    const storage = closing(new MemoryStorage());
     await plant(storage, new Canaries(5));
     const before = await storage.leases.acquire(['agents', 'desk']);
     await before.release();
@@ -102,47 +69,12 @@ describe('an agent that is erased', () => {
   });
 
   it('is not erased while it is open', async () => {
-    const storage = closing(new FileStorage(await newFolder()));
+    const storage = closing(new MemoryStorage());
     await plant(storage, new Canaries(6));
     const context = await openWorkingContext({ agentId: 'desk', storage });
     await expect(erase(storage, { agent: 'desk' })).rejects.toMatchObject({ code: 'LEASE_HELD' });
     expect(await unfinishedErasures(storage)).toEqual([]);
     await context.close();
-  });
-});
-
-describe('an erasure that is interrupted', () => {
-  /** Fails from one call on, as for a process that is gone. */
-  async function interrupted(storage: StorageBackend, at: number): Promise<boolean> {
-    const gone = () => new RekindleError('STORAGE_UNAVAILABLE', 'The process is gone.');
-    const plan = ({ number, operation }: { number: number; operation: string }) =>
-      number < at || operation === 'lease.release' ? null : { kind: 'fail' as const, error: gone() };
-    return erase(faultyStorage(storage, plan), { agent: 'desk' }).then(
-      () => false,
-      () => true,
-    );
-  }
-
-  it('is gone on with, wherever that was; until then the agent is refused', { timeout: 60_000 }, async () => {
-    let wasMarked = 0;
-    for (let at = 1; ; at += 7) {
-      const storage = new MemoryStorage();
-      const canaries = new Canaries(at);
-      await plant(storage, canaries);
-      const failed = await interrupted(storage, at);
-      if (failed && (await unfinishedErasures(storage)).length > 0) {
-        wasMarked += 1;
-        const open = openWorkingContext({ agentId: 'desk', storage });
-        await expect(open).rejects.toMatchObject({ code: 'ERASURE_UNFINISHED' });
-        const [report] = await resumeErasures(storage);
-        expect(report).toMatchObject({ resumed: true, after: { items: 0 } });
-        expect(report!.before.items).toBeGreaterThan(10);
-      } else if (failed) await erase(storage, { agent: 'desk' });
-      await expectErased((texts) => inStore(storage, texts), canaries);
-      await storage.close();
-      if (!failed) break;
-    }
-    expect(wasMarked).toBeGreaterThan(3);
   });
 });
 
