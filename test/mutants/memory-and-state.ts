@@ -1,6 +1,7 @@
 import { crash, inFile, type Mutant } from './mutant.js';
 
 const MEMORY = ['test/memory/memory-manager.test.ts', 'test/memory/restore'];
+const RECALL = ['test/memory/recall'];
 const RESTORE = ['test/memory/restore', 'test/fixtures.test.ts'];
 const SNAPSHOTS = ['test/memory/store'];
 const DURABLE = ['test/state/durable'];
@@ -18,18 +19,43 @@ const manager = [
       ],
     ],
   ),
+  ...inFile('src/memory/reset-boundary.ts', MEMORY, [
+    ['reset-keeps-the-epoch', 'snapshot.epochId + 1;', 'snapshot.epochId;'],
+    [
+      'reset-forgets-the-turns',
+      'lastCompactionTs: nowMs / 1000, lastTurn };',
+      'lastCompactionTs: nowMs / 1000, lastTurn: 0 };',
+      [...MEMORY, 'test/property/restore-equals-live.test.ts'],
+    ],
+  ]),
+  ...inFile('src/memory/recall/recaller.ts', RECALL, [
+    [
+      'recall-of-what-is-there',
+      '!chosen.has(passage.text) && !this.#context.has(passage);',
+      '!chosen.has(passage.text);',
+    ],
+  ]),
+  ...inFile('src/memory/recall/ranking.ts', RECALL, [
+    ['recall-without-neighbours', 'give(index + step + 1, score * share);', ''],
+    ['recall-prefers-the-older', '1 + (RECENCY * index)', '1 - (RECENCY * index)'],
+    ['recall-deaf-to-times', '? TIME_FACTOR : 1;', '? 1 : 1;'],
+  ]),
+  ...inFile('src/memory/recall/shard-file.ts', RECALL, [
+    ['recall-index-of-anybody', '|| head!.agent_id !== agentId', ''],
+    [
+      'recall-postings-off-by-one',
+      'const distance = list[at]! - last - 1;',
+      'const distance = list[at]! - last;',
+    ],
+  ]),
+  ...inFile('src/memory/compaction/quoted-text.ts', RECALL, [
+    ['recall-unquoted', 'return isSafe ? line : quotedJson(line);', 'return line;'],
+  ]),
   ...inFile('src/memory/memory-manager.ts', MEMORY, [
     [
       'reset-does-not-save-the-cache',
       "await this.#log.append('', [boundaryBody(boundary, 'ContextReset')]);\n    await this.persistWorkingContextSnapshot();",
       "await this.#log.append('', [boundaryBody(boundary, 'ContextReset')]);",
-    ],
-    ['reset-keeps-the-epoch', 'epochId: snapshot.epochId + 1,', 'epochId: snapshot.epochId,'],
-    [
-      'reset-forgets-the-turns',
-      'lastTurn: this.#log.state.lastTurn,\n    };',
-      'lastTurn: 0,\n    };',
-      [...MEMORY, 'test/property/restore-equals-live.test.ts'],
     ],
     [
       'calls-not-checked',

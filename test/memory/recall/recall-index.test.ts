@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/core/json.js';
 import { openMemory } from '../../../src/memory/open-memory.js';
 import { RecallIndex } from '../../../src/memory/recall/recall-index.js';
 import { searchAgent } from '../../../src/memory/recall/search-agent.js';
+import { StoredShard } from '../../../src/memory/recall/shard-file.js';
 import { SHARD_PASSAGES } from '../../../src/memory/recall/shard-store.js';
 import type { MemoryStore } from '../../../src/memory/store/memory-store.js';
 import { runParameters } from '../../property/seed.js';
@@ -174,6 +175,23 @@ describe('the recall index', () => {
     }))
       texts.push(passage.text);
     expect(texts).toEqual(['lunch was soup']);
+  });
+
+  it('finds what stands beside the words that are asked for', async () => {
+    const { store } = await open(memoryPlace());
+    await store.addTraces([...filler(1, 20), row(21, 'What is your dog called?'), row(22, 'Rex')]);
+    expect(await found(new RecallIndex(store), 'dog', 2)).toEqual(['What is your dog called?', 'Rex']);
+  });
+
+  it('of another agent is not used', async () => {
+    const place = await filePlace();
+    const { store } = await open(place);
+    await store.addTraces([row(1, 'a zebra'), ...filler(2, SHARD_PASSAGES + 10)]);
+    await new RecallIndex(store).catchUp();
+    const [name] = await shardFiles(store);
+    const bytes = await store.backend.documents.readBytes(['agents', AGENT, 'recall', name!]);
+    expect(await StoredShard.read(bytes!, AGENT)).not.toBeNull();
+    expect(await StoredShard.read(bytes!, 'agent-b')).toBeNull();
   });
 
   it('prefers the newer of two that say the same', async () => {
