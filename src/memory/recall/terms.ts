@@ -14,8 +14,8 @@ export interface TextTerms {
 const TERM_CHARS_MAX = 64;
 /** Of a text, that tell its language. */
 const SAMPLE_WORDS = 60;
-/** Stems that are kept, to be looked up again. */
-const STEMS_KEPT = 20_000;
+/** Words whose terms are kept, of each language. */
+const WORDS_KEPT = 50_000;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that write no spaces between words, and Hangul, whose particles cling to theirs. */
@@ -28,7 +28,7 @@ const HUMP = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu;
 const MARKS = /\p{M}+/gu;
 const NOT_ASCII = /[^\0-\x7f]/;
 
-const stems = new Map<Language, Map<string, string>>();
+const ofWords = new Map<Language, Map<string, readonly string[]>>();
 
 /** Loads the stemmer of the text's language when it is the first of it. */
 export async function termsOf(text: string): Promise<TextTerms> {
@@ -39,7 +39,7 @@ export async function termsOf(text: string): Promise<TextTerms> {
   );
   const stem = await loadStemmer(language);
   const terms: string[] = [];
-  for (const word of words) addTerms(word, language, stem, terms);
+  for (const word of words) for (const term of termsOfWord(word, language, stem)) terms.push(term);
   return { terms, language };
 }
 
@@ -62,7 +62,7 @@ export async function questionTerms(
     if (isFunctionWord(word.toLowerCase(), own)) continue;
     for (const unit of unitsOf(word)) {
       const forms = new Set<string>();
-      for (const [language, stem] of known) forms.add(stemOf(unit, language, stem));
+      for (const stem of known.values()) forms.add(stemOf(unit, stem));
       const key = [...forms].join(' ');
       if (!seen.has(key)) found.push([...forms]);
       seen.add(key);
@@ -75,9 +75,18 @@ function wordsOf(text: string): readonly string[] {
   return text.normalize('NFC').match(WORD) ?? [];
 }
 
-function addTerms(word: string, language: Language, stem: Stem, terms: string[]): void {
-  for (const unit of unitsOf(word))
-    if (!isFunctionWord(unit, language)) terms.push(stemOf(unit, language, stem));
+/** Looked up, for words that were met before: most of a text is made of few words. */
+function termsOfWord(word: string, language: Language, stem: Stem): readonly string[] {
+  let known = ofWords.get(language);
+  if (!known) ofWords.set(language, (known = new Map()));
+  const before = known.get(word);
+  if (before) return before;
+  const terms = unitsOf(word)
+    .filter((unit) => !isFunctionWord(unit, language))
+    .map((unit) => stemOf(unit, stem));
+  if (known.size >= WORDS_KEPT) known.clear();
+  known.set(word, terms);
+  return terms;
 }
 
 /** A word as it is found: itself in lower case; the parts of a name in camel case beside it; pairs of characters where there are no spaces. */
@@ -96,15 +105,8 @@ function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, index) => characters[index]! + character);
 }
 
-function stemOf(word: string, language: Language, stem: Stem): string {
-  let known = stems.get(language);
-  if (!known) stems.set(language, (known = new Map()));
-  const before = known.get(word);
-  if (before !== undefined) return before;
-  const term = folded(word.length > TERM_CHARS_MAX ? word.slice(0, TERM_CHARS_MAX) : stem(word));
-  if (known.size >= STEMS_KEPT) known.clear();
-  known.set(word, term);
-  return term;
+function stemOf(word: string, stem: Stem): string {
+  return folded(word.length > TERM_CHARS_MAX ? word.slice(0, TERM_CHARS_MAX) : stem(word));
 }
 
 /** Accents are left out of what is compared, after the stemmer has seen them. */
