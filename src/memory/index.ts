@@ -37,6 +37,16 @@ export type { EpisodicItem, FactTrace, MemoryBundle, SemanticItem } from './mode
 export type { Boundary, Trace } from './models/trace.js';
 export { traceFromJson, traceToJson } from './models/trace-serializer.js';
 export { agentExists, type MemoryOptions, type OpenMemory, openMemory } from './open-memory.js';
+export type { Passage, Speaker } from './recall/passage.js';
+export type { RecallHit } from './recall/recall-index.js';
+export type { RecallOptions } from './recall/recaller.js';
+export {
+  type PastPage,
+  type PastQuery,
+  readAround,
+  readTurns,
+  searchAgent,
+} from './recall/search-agent.js';
 export type {
   CacheRefusal,
   DamageReport,
@@ -64,7 +74,7 @@ export {
   ToolCallLedger,
 } from './store/tool-call-ledger.js';
 export { WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
-export { type MemoryToolOptions, memoryTools } from './tools/memory-tools.js';
+export { lookBackTools, type MemoryToolOptions, memoryTools } from './tools/memory-tools.js';
 export { type ReadResultOptions, readResultTool } from './tools/read-result.js';
 export type { Frontier, FrontierKind } from './working-context-reducer.js';
 export { WorkingContextSnapshot } from './working-context-snapshot.js';

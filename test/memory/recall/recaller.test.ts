@@ -16,7 +16,7 @@ import {
   talk,
 } from '../memory-kit.js';
 
-const BUDGET = 4_000;
+const BUDGET = 2_500;
 const open = (place: Place, recall: { tokens?: number } | null = {}) =>
   openAgent(place, { system: 'Be kind.', memory: { compaction: { inputBudgetTokens: BUDGET }, recall } });
 
@@ -25,7 +25,7 @@ const filler = (turn: number) => Array.from({ length: 24 }, (_, at) => `w${turn}
 
 /** Enough talk for several compactions, with something said in between that the summaries have no room for. */
 async function talkLong(memory: MemoryManager): Promise<void> {
-  for (let turn = 0; turn < 70; turn += 1) {
+  for (let turn = 0; turn < 40; turn += 1) {
     if (turn === 6) await talk(memory, 'My dentist is Doctor Amsel in Linz.', 'I will remember.');
     if (turn % 9 === 5) await talk(memory, `The garden had ${turn} roses.`, `${turn} roses, fine.`);
     await talk(memory, filler(turn), filler(1_000 + turn));
@@ -138,7 +138,7 @@ describe('a recall', () => {
     await talk(memory, 'Who is my dentist?', 'Doctor Amsel.');
     expect(recalls(memory).length).toBeGreaterThan(0);
     await talk(memory, 'Thanks.', 'You are welcome.');
-    await memory.fit({ inputBudgetTokens: 2_500 });
+    await memory.fit({ inputBudgetTokens: 1_800 });
     expect(recalls(memory)).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('a recall', () => {
     const { memory } = await open(memoryPlace());
     await talkLong(memory);
     await memory.ingestUserMessage('Who is my dentist?', memory.startTurn());
-    await memory.fit({ inputBudgetTokens: 2_500 });
+    await memory.fit({ inputBudgetTokens: 1_800 });
     expect(textOf(recalls(memory)[0]!)).toContain('Amsel');
   });
 

@@ -36,7 +36,7 @@ it('finds nothing wrong with it, and the damage of one that rests', { timeout: 1
   expect(await verifyAgent(storage, 'busy')).toMatchObject({ cacheEqualsRebuild: true, isAtWork: false });
 
   const cache = path.join(dir, 'agents', 'busy', 'working_context_snapshot.json');
-  await fs.writeFile(cache, (await fs.readFile(cache, 'utf8')).replace('Answer 0', 'Answer X'));
+  await fs.writeFile(cache, (await fs.readFile(cache, 'utf8')).replace('You are brief', 'You are Brief'));
   const damaged = await verifyAgent(storage, 'busy');
   expect(damaged).toMatchObject({ ok: false, isAtWork: false });
   expect(damaged.problems[0]).toContain('the cache is ');
