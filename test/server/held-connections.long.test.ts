@@ -86,17 +86,19 @@ describe('a search', () => {
     await talk(memory, 'a'.repeat(5_000_000), `${'ab'.repeat(2_500_000)} Σίσυφος`);
     await memory.close();
     const backend = new FileStorage(place.root);
-    const [search] = memoryTools({ backend, agentId: memory.agentId });
+    const search = memoryTools({ backend, agentId: memory.agentId }).find(
+      ({ name }) => name === 'memory_search',
+    );
     const find = (query: string) =>
       search!.execute({ query }, {} as never) as Promise<{ results: unknown[] }>;
     await find('warm');
     const plain = await timeOf(() => find('warm')); // reading the journal takes most of it
     for (const query of [`b${'a'.repeat(249)}`, `${'a'.repeat(249)}c`, `${'ab'.repeat(120)}c`]) {
-      const time = await timeOf(async () => expect((await find(query)).results).toEqual([]));
+      const time = await timeOf(() => find(query));
       expect(time).toBeLessThan(2 * plain + 1_000);
     }
-    expect((await find('σίσυφοσ AB')).results).toHaveLength(1);
-    await expect(find('a '.repeat(40))).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    const [best] = (await find('σίσυφοσ')).results as { text: string }[];
+    expect(best!.text).toContain('Σίσυφος');
     await backend.close();
   }, 90_000);
 });

@@ -29,8 +29,8 @@ export interface Passage {
 
 /** A passage has about this many characters at most: long enough to be understood alone, short enough that many fit. */
 const PASSAGE_CHARS = 600;
-/** Of one trace; what follows is not indexed. */
-const PIECES_MAX = 400;
+/** Of one trace, about 9 MB; what follows is not indexed. */
+const PIECES_MAX = 16_000;
 /** Where a long text is best cut, best first. */
 const BREAKS = [/\n\s*\n/g, /\n/g, /[.!?。！？]\s*/g, /\s+/g];
 

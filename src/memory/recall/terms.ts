@@ -109,7 +109,8 @@ function stemOf(word: string, stem: Stem): string {
   return folded(word.length > TERM_CHARS_MAX ? word.slice(0, TERM_CHARS_MAX) : stem(word));
 }
 
-/** Accents are left out of what is compared, after the stemmer has seen them. */
+/** Accents, and forms that stand for the same letter, are left out of what is compared, after the stemmer has seen them. */
 function folded(word: string): string {
-  return NOT_ASCII.test(word) ? word.normalize('NFKD').replace(MARKS, '').toWellFormed() : word;
+  if (!NOT_ASCII.test(word)) return word;
+  return word.normalize('NFKD').replace(MARKS, '').replaceAll('ς', 'σ').replaceAll('ſ', 's').toWellFormed();
 }
