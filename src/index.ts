@@ -1,5 +1,4 @@
 /** The public names, listed one by one. More are in the subpaths: `/memory`, `/messages`, `/agent`, `/storage`, `/testing`. */
-
 export { Agent } from './agent/agent.js';
 export type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent/agent-events.js';
 export type { AgentConfig } from './agent/context/agent-config.js';

@@ -1,8 +1,9 @@
 /** `rekindle search`: finds words in the past of one agent, or of all agents of a store. Changes nothing. */
 import type { Command } from 'commander';
-import { isRekindleError, RekindleError } from '../core/errors.js';
+import { isRekindleError, type RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { isListedAgent } from '../memory/maintenance/agent-summary.js';
+import { timeOf } from '../memory/recall/passage.js';
 import type { RecallHit } from '../memory/recall/recall-index.js';
 import { type PastQuery, searchAgent } from '../memory/recall/search-agent.js';
 import {
@@ -16,6 +17,7 @@ import {
 import type { StorageBackend } from '../storage/ports.js';
 import { type CommonOptions, errorToJson, runCommand, withCommonOptions } from './command-context.js';
 import { excerpt } from './safe-text.js';
+import { wholeNumber } from './value-text.js';
 
 interface SearchCommandOptions extends CommonOptions {
   readonly limit: string;
@@ -76,20 +78,13 @@ function queryOf(words: string, options: SearchCommandOptions): Query {
   return {
     text: words,
     nowMs: Date.now(),
-    limit: countOf('--limit', options.limit, 1, RESULTS_MAX),
-    offset: countOf('--offset', options.offset, 0, OFFSET_MAX),
+    limit: wholeNumber(options.limit, '--limit', 1, RESULTS_MAX),
+    offset: wholeNumber(options.offset, '--offset', 0, OFFSET_MAX),
     ...(speaker === undefined ? {} : { speakers: speakersOf('--speaker', speaker) }),
     ...(tool === undefined ? {} : { toolName: tool }),
     ...(since === undefined ? {} : { fromMs: momentOf('--since', since) }),
     ...(until === undefined ? {} : { toMs: momentOf('--until', until) }),
   };
-}
-
-function countOf(argument: string, given: string, min: number, max: number): number {
-  const count = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
-  if (count >= min && count <= max) return count;
-  const text = `${argument} must be a whole number from ${min} to ${max}.`;
-  throw new RekindleError('INVALID_ARGUMENT', text, { details: { argument, given } });
 }
 
 /** @throws AGENT_NOT_FOUND */
@@ -150,17 +145,11 @@ function hitLines({ agentId, passage }: Found, isAll: boolean): string[] {
   const head = [
     ...(isAll ? [excerpt(agentId, 48)] : []),
     excerpt(turnId, 48),
-    timeOf(passage.ts) ?? '-',
+    timeOf(passage) ?? '-',
     toolName === null ? speaker : `${speaker} ${excerpt(toolName, 64)}`,
     `record ${seq}`,
   ];
   return [head.join('  '), ...wrapped(excerpt(text, TEXT_MAX))];
-}
-
-/** Null for a time that no calendar has. */
-function timeOf(ts: number): string | null {
-  const time = new Date(ts * 1000);
-  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
 /** At words; a word that is longer than a line stays whole, and the terminal wraps it. */
@@ -182,7 +171,7 @@ function pageJson({ found, nextOffset, searched, problems }: Page): JsonObject {
     results: found.map(({ agentId, score, passage }) => ({
       agentId,
       record: passage.seq,
-      at: timeOf(passage.ts),
+      at: timeOf(passage),
       turnId: passage.turnId,
       speaker: passage.speaker,
       toolName: passage.toolName,

@@ -128,6 +128,12 @@ export function isRekindleError(value: unknown, code?: ErrorCode): value is Reki
   return code === undefined || (value as unknown as RekindleError).code === code;
 }
 
+/** The error itself, or STORAGE_FAILED with it as the cause: for events, which tell of every failure in one form. */
+export function asRekindleError(thrown: unknown): RekindleError {
+  if (isRekindleError(thrown)) return thrown;
+  return new RekindleError('STORAGE_FAILED', messageOf(thrown), { cause: thrown });
+}
+
 /** A short text for any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {

@@ -1,6 +1,5 @@
-/** JSON Schema (2020-12) checks by ajv: loaded and compiled at first use, never coercing, filling or mutating. */
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { loadAjv } from './ajv.js';
+/** JSON Schema (2020-12) checks by ajv: compiled at first use, never coercing, filling or mutating. */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonObject, JsonValue } from './json.js';
 import { plainCheck, type Verdict } from './plain-check.js';
 import type { TSchema } from './schema.js';
@@ -20,12 +19,12 @@ let all: Ajv2020 | undefined;
 let first: Ajv2020 | undefined;
 
 function ajv(): Ajv2020 {
-  return (all ??= new (loadAjv())({ ...OPTIONS, allErrors: true }));
+  return (all ??= new Ajv2020({ ...OPTIONS, allErrors: true }));
 }
 
 /** For what strangers send: a large value that is wrong throughout gives one violation, not a million. */
 function ajvFirst(): Ajv2020 {
-  return (first ??= new (loadAjv())({ ...OPTIONS, allErrors: false, discriminator: true }));
+  return (first ??= new Ajv2020({ ...OPTIONS, allErrors: false, discriminator: true }));
 }
 
 export interface SchemaViolation {

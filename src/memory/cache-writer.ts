@@ -1,5 +1,5 @@
 /** Writes the cache of a context: the snapshot file, with the place in the journal that it covers. */
-import { isRekindleError, messageOf, RekindleError } from '../core/errors.js';
+import { asRekindleError } from '../core/errors.js';
 import type { TypedEvents } from '../core/events.js';
 import type { MemoryEvents } from './memory-events.js';
 import type { MemoryStore } from './store/memory-store.js';
@@ -62,9 +62,4 @@ export class CacheWriter {
       unknown: log.unknown,
     };
   }
-}
-
-function asRekindleError(thrown: unknown): RekindleError {
-  if (isRekindleError(thrown)) return thrown;
-  return new RekindleError('STORAGE_FAILED', messageOf(thrown), { cause: thrown });
 }

@@ -97,6 +97,7 @@ describe('a search', () => {
       const time = await timeOf(() => find(query));
       expect(time).toBeLessThan(2 * plain + 1_000);
     }
+    expect((await find(`b${'a'.repeat(249)}`)).results).toEqual([]);
     const [best] = (await find('σίσυφοσ')).results as { text: string }[];
     expect(best!.text).toContain('Σίσυφος');
     await backend.close();

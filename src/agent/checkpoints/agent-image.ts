@@ -2,7 +2,6 @@
  * A whole agent as one JSON object: its working context as a restore gives it, its lasting memory, the artifacts that the context refers
  * to, and its durable state. It needs nothing else to begin an agent anew.
  */
-
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';

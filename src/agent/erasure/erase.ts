@@ -2,7 +2,6 @@
  * Erases everything of an agent, of a session or of a thread, in every place of a store that holds it. See `docs/erasure.md` for the
  * places, and for what is not reached.
  */
-
 import { nameKey } from '../../adapters/name-key.js';
 import { checkpointsOf, sharedCheckpoints } from '../../checkpoints/maintenance/agent-checkpoints.js';
 import { sessionPrefix } from '../../checkpoints/tools/checkpoint-scope.js';

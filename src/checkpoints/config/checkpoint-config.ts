@@ -1,5 +1,4 @@
 /** How checkpoints are kept. What is not said has its default; what is said wrongly is refused. */
-
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';

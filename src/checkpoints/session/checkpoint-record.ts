@@ -1,5 +1,4 @@
 /** One record of a session's journal, `checkpoints.jsonl`. */
-
 import type { JsonObject } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';

@@ -62,15 +62,26 @@ export interface PlanContext {
   readonly signal?: AbortSignal;
 }
 
+/** Items that stay in the memory message where nothing says how much fits, by default. */
+export const SUMMARIES_KEPT = 3;
+export const FACTS_KEPT = 20;
 /** Share of the room that the memory message may take. */
 const MEMORY_SHARE = 0.35;
 /** Share of the memory message that one summary may take. */
 const ITEM_SHARE = 0.8;
 /** Summaries that are looked at where as many stay as fit. */
 const EPISODIC_MAX = 50;
-const SEMANTIC_MAX = 20;
 /** Fewer than most texts have, so that a memory message stays within its share. */
 const CHARS_A_TOKEN = 3;
+
+interface MemoryRoom {
+  /** What is in the memory message already. */
+  readonly known: MemoryBundle;
+  readonly tokens: number;
+  readonly chars: number;
+  /** Of the longest summary or fact. */
+  readonly maxItemChars: number;
+}
 
 export class Compactor {
   readonly policy: CompactionPolicy;
@@ -87,11 +98,9 @@ export class Compactor {
 
   /** Null when there is nothing that may be taken away. @throws COMPACTION_REFUSED */
   async plan(context: PlanContext): Promise<CompactionPlan | null> {
-    const { messages, roomTokens, shrinking } = context;
-    const { cut, smaller } =
-      roomTokens === undefined
-        ? { cut: this.selectCut(messages), smaller: new Set() }
-        : await this.#filledTail({ ...context, roomTokens });
+    const { messages, shrinking } = context;
+    const room = await this.#memoryRoom(context);
+    const { cut, smaller } = await this.#tail(context, room);
     const stays = keptInFront(messages);
     const going: Message[] = [];
     const tail: Message[] = [];
@@ -106,8 +115,10 @@ export class Compactor {
       } else tail.push(message);
     }
     if (going.length === 0) return null;
-    const result = await this.#summarize(going, { stays: tail, shortened }, context);
-    return this.#planFrom(context, result, going, tail);
+    const result = await this.#summarize(going, { stays: tail, shortened }, room, context);
+    // A model takes its time: what was remembered meanwhile is in the message, too.
+    const now = { ...room, known: await this.#known(context) };
+    return this.#planFrom(context, now, result, going, tail);
   }
 
   /** Index of the first message that stays when the policy's last turns stay; 0 when no legal cut leaves anything to take. */
@@ -115,58 +126,56 @@ export class Compactor {
     return turnsCut(messages, this.policy.rawTailTurns);
   }
 
-  async #filledTail(context: PlanContext & { roomTokens: number }): Promise<FilledTail> {
-    const { messages, roomTokens: tokens, shrinking } = context;
-    const memoryTokensMax = (await this.#memoryTokens(context))!;
+  /** What stays: as much as fits, or the policy's last turns where nothing says how much fits. */
+  async #tail(context: PlanContext, room: MemoryRoom): Promise<FilledTail> {
+    const { messages, roomTokens, shrinking } = context;
+    if (roomTokens === undefined) return { cut: this.selectCut(messages), smaller: new Set() };
     const memoryTokens = async (going: readonly Message[]) => {
-      const maxItemChars = this.#itemChars(memoryTokensMax);
+      const { maxItemChars } = room;
       const { episodicSummary } = await this.#offline.summarize(going, { maxItemChars });
       const item = { id: '', ts: 0, turnIds: [], summary: episodicSummary, salience: 0 };
-      return this.counter.countMessages(await this.#build(item, [], [], memoryChars(memoryTokensMax)));
+      return this.counter.countMessages(this.#build(item, [], [], room));
     };
-    return filledTail(messages, { tokens, memoryTokensMax }, memoryTokens, this.counter, shrinking);
+    const size = { tokens: roomTokens, memoryTokensMax: room.tokens };
+    return filledTail(messages, size, memoryTokens, this.counter, shrinking);
   }
 
-  /** The items that are kept in the context, and may be joined by one more summary. */
-  #known(episodicMax: number): Promise<MemoryBundle> {
-    const { maxEpisodic = episodicMax, maxSemantic = SEMANTIC_MAX } = this.#options;
+  /** What may stand in the memory message beside one more summary. */
+  #known({ roomTokens }: PlanContext): Promise<MemoryBundle> {
+    const most = roomTokens === undefined ? SUMMARIES_KEPT : EPISODIC_MAX;
+    const { maxEpisodic = most, maxSemantic = FACTS_KEPT } = this.#options;
     return this.#options.retriever.retrieve(Math.max(0, maxEpisodic - 1), maxSemantic);
   }
 
-  /** What the memory message may take: a share of the room beside what came back for the request. */
-  async #memoryTokens({
-    messages,
-    roomTokens,
-  }: Pick<PlanContext, 'messages' | 'roomTokens'>): Promise<number | undefined> {
-    if (roomTokens === undefined) return undefined;
+  /** What the memory message has, and what it may take: a share of the room beside what came back for the request. */
+  async #memoryRoom(context: PlanContext): Promise<MemoryRoom> {
+    const { messages, roomTokens } = context;
+    const known = await this.#known(context);
+    const { maxItemChars } = this.policy;
+    if (roomTokens === undefined)
+      return { known, tokens: Number.POSITIVE_INFINITY, chars: Number.POSITIVE_INFINITY, maxItemChars };
     const recall = messages[currentRecallIndex(messages)];
     const recalled = recall ? await this.counter.countMessages([recall]) : 0;
-    return Math.max(1, Math.floor((roomTokens - recalled) * MEMORY_SHARE));
-  }
-
-  /** Of the longest summary or fact. In a larger context it may be longer, and several fit still. */
-  #itemChars(memoryTokens: number | undefined): number {
-    const { maxItemChars } = this.policy;
-    if (memoryTokens === undefined) return maxItemChars;
-    const room = memoryChars(memoryTokens);
-    return Math.min(room, Math.max(maxItemChars, Math.floor(room * ITEM_SHARE)));
+    const tokens = Math.max(1, Math.floor((roomTokens - recalled) * MEMORY_SHARE));
+    const chars = tokens * CHARS_A_TOKEN;
+    // In a larger context an item may be longer, and several fit still.
+    const longest = Math.min(chars, Math.max(maxItemChars, Math.floor(chars * ITEM_SHARE)));
+    return { known, tokens, chars, maxItemChars: longest };
   }
 
   async #summarize(
     turns: readonly Message[],
     rest: Pick<SummarizerOptions, 'stays' | 'shortened'>,
-    context: PlanContext,
+    { known, maxItemChars }: MemoryRoom,
+    { signal, isOffline = false }: PlanContext,
   ): Promise<CompactionResult> {
-    const { signal, isOffline = false, roomTokens } = context;
-    const { episodic } = await this.#known(roomTokens === undefined ? 3 : EPISODIC_MAX);
-    const maxItemChars = this.#itemChars(await this.#memoryTokens(context));
     const summarizer = isOffline ? this.#offline : this.#options.summarizer;
     let result: CompactionResult;
     try {
       result = await summarizer.summarize(turns, {
         maxItemChars,
         ...rest,
-        previous: episodic.map(({ summary }) => summary),
+        previous: known.episodic.map(({ summary }) => summary),
         ...(signal ? { signal } : {}),
       });
     } catch (thrown) {
@@ -180,13 +189,12 @@ export class Compactor {
 
   async #planFrom(
     context: PlanContext,
+    room: MemoryRoom,
     result: CompactionResult,
     turns: readonly Message[],
     tail: readonly Message[],
   ): Promise<CompactionPlan> {
-    const memoryTokens = await this.#memoryTokens(context);
-    const maxItemChars = this.#itemChars(memoryTokens);
-    const clip = (text: string) => text.slice(0, maxItemChars).toWellFormed();
+    const clip = (text: string) => text.slice(0, room.maxItemChars).toWellFormed();
     const turnIds = [...new Set(turns.map((message) => message.turnId).filter((id) => id !== undefined))];
     const episodic: EpisodicItem = {
       id: context.newId('ep'),
@@ -200,7 +208,7 @@ export class Compactor {
     const semantic = await settleFacts(
       compactionFacts(turns, result.semanticFacts ?? [], { ts, newId, clip }),
     );
-    const messages = await this.#build(episodic, semantic, tail, memoryChars(memoryTokens));
+    const messages = this.#build(episodic, semantic, tail, room);
     const tokensBefore = await this.counter.countMessages(
       context.messages.filter(({ role }) => role !== 'system'),
     );
@@ -210,23 +218,17 @@ export class Compactor {
     return { messages, episodic, semantic, tokensBefore, tokensAfter, turnIds };
   }
 
-  async #build(
+  #build(
     episodic: EpisodicItem,
     semantic: readonly SemanticItem[],
     tail: readonly Message[],
-    maxChars: number,
-  ): Promise<Message[]> {
-    const isFilled = maxChars !== Number.POSITIVE_INFINITY;
-    const { maxSemantic = SEMANTIC_MAX } = this.#options;
-    const known = await this.#known(isFilled ? EPISODIC_MAX : 3);
+    { known, chars }: MemoryRoom,
+  ): Message[] {
+    const { maxSemantic = FACTS_KEPT } = this.#options;
     const facts = standingOf([...known.semantic, ...semantic]);
     const bundle = { episodic: [...known.episodic, episodic], semantic: keepFacts(facts, maxSemantic) };
-    return this.#builder.build('', fitBundle(bundle, maxChars), tail);
+    return this.#builder.build('', fitBundle(bundle, chars), tail);
   }
-}
-
-function memoryChars(memoryTokens: number | undefined): number {
-  return memoryTokens === undefined ? Number.POSITIVE_INFINITY : memoryTokens * CHARS_A_TOKEN;
 }
 
 /** Calls that are open stay open; beyond that the new list breaks nothing. */

@@ -3,10 +3,10 @@
  * bound them from above, pass the limit.
  */
 import type { Message } from '../../messages/message.js';
+import { hasGrownFrom, type SeenMessages } from '../seen-messages.js';
 import { type TokenCounter, tokenBound } from './token-counter.js';
 
-interface Total {
-  /** Messages counted, and the last of them: when another stands in its place, counting starts anew. */
+interface Total extends SeenMessages {
   count: number;
   last: Message | undefined;
   sum: number;
@@ -45,9 +45,7 @@ export class ContextSize {
 }
 
 function fresh(total: Total, messages: readonly Message[]): Total {
-  const same =
-    total.count <= messages.length && (total.count === 0 || messages[total.count - 1] === total.last);
-  return same ? total : { count: 0, last: undefined, sum: 0 };
+  return hasGrownFrom(total, messages) ? total : { count: 0, last: undefined, sum: 0 };
 }
 
 function mark(total: Total, messages: readonly Message[]): void {

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../core/clock.js';
 import { newId } from '../../core/ids.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
+import { inJournal } from '../../storage/erasure/shared-writing.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import type { FactEntry } from './fact.js';
 import { markToJson } from './fact-mark.js';
@@ -26,37 +27,27 @@ export function subjectFactsOf(backend: StorageBackend, agent: string, clock: Cl
       return places;
     },
     erase: async (): Promise<void> => {
-      for (const { journal, lease } of await subjectJournals(backend)) {
-        if ((await find(backend, journal, agent)).places.length === 0) continue;
-        await erase(backend, journal, lease, agent, clock);
-      }
+      for (const place of await subjectJournals(backend))
+        if ((await find(backend, place.journal, agent)).places.length > 0)
+          await erase(backend, place, agent, clock);
     },
   };
 }
 
 async function erase(
   backend: StorageBackend,
-  name: Name,
-  leaseName: Name,
+  place: { readonly journal: Name; readonly lease: Name },
   agent: string,
   clock: Clock,
 ): Promise<void> {
-  const lease = await backend.leases.acquire(leaseName, { waitMs: 5_000 });
-  try {
-    const journal = await backend.openJournal<JsonObject>(name, { lease });
-    try {
-      const { seqs, gone } = await find(backend, name, agent);
-      const nowMs = clock.nowMs();
-      const mark = { id: newId('mark', nowMs), ts: nowMs / 1000, mark: 'forget', ids: gone } as const;
-      // First: a crash after it leaves what the next call finds.
-      if (gone.length > 0) await journal.append([markToJson(mark)]);
-      await journal.erase(seqs);
-    } finally {
-      await journal.close();
-    }
-  } finally {
-    await lease.release();
-  }
+  await inJournal(backend, place, async (journal) => {
+    const { seqs, gone } = await find(backend, place.journal, agent);
+    const nowMs = clock.nowMs();
+    const mark = { id: newId('mark', nowMs), ts: nowMs / 1000, mark: 'forget', ids: gone } as const;
+    // First: a crash after it leaves what the next call finds.
+    if (gone.length > 0) await journal.append([markToJson(mark)]);
+    await journal.erase(seqs);
+  });
 }
 
 async function find(backend: StorageBackend, name: Name, agent: string): Promise<Found> {

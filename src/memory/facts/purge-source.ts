@@ -7,6 +7,7 @@ import { newId } from '../../core/ids.js';
 import type { Message } from '../../messages/message.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { CompactionSnapshotBuilder } from '../compaction/compaction-snapshot-builder.js';
+import { FACTS_KEPT, SUMMARIES_KEPT } from '../compaction/compactor.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { EpisodicItem } from '../models/memory-items.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
@@ -34,8 +35,6 @@ export interface SourcePurge {
   readonly summaries: readonly EpisodicItem[];
 }
 
-const SUMMARIES_IN_CONTEXT = 3;
-const FACTS_IN_CONTEXT = 20;
 const NOTHING_LEFT = 'Nothing is kept of what was said before this.';
 
 /** Facts of an owner, oldest first. Writes nothing. @throws AGENT_NOT_FOUND, INVALID_NAME */
@@ -156,8 +155,8 @@ async function clearContext(memory: MemoryManager, plan: SourcePurge): Promise<v
   const episodic = (await memory.store.listEpisodic()).filter(({ id }) => !gone.has(id));
   const semantic = (await memory.store.listSemantic()).filter(({ id }) => !gone.has(id));
   const bundle = {
-    episodic: episodic.slice(-SUMMARIES_IN_CONTEXT),
-    semantic: keepFacts(semantic, FACTS_IN_CONTEXT),
+    episodic: episodic.slice(-SUMMARIES_KEPT),
+    semantic: keepFacts(semantic, FACTS_KEPT),
   };
   const [made] = new CompactionSnapshotBuilder().build('', bundle, []);
   const insert: Message[] = [made ?? { role: 'user', kind: 'memory', content: NOTHING_LEFT }];

@@ -1,5 +1,4 @@
 /** Traces to and from journal rows. The only place that knows both spellings. */
-
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
@@ -191,7 +190,8 @@ function bodyFromJson(row: JsonObject): Body {
     case 'assistant':
       return { type: row['trace_type'], message: messageOf(row, row['trace_type']) };
     case 'recall':
-      return { type: 'recall', message: { ...messageOf(row, 'user'), kind: 'recall' } };
+      // The type of the row decides, whatever its `kind` says: with both, the message would have two.
+      return { type: 'recall', message: messageOf({ ...row, kind: 'recall' }, 'user') };
     case 'tool_call':
       return {
         type: 'tool_call',

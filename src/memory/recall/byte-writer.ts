@@ -22,12 +22,6 @@ export class ByteWriter {
     this.#length += this.#bytes.write(value, this.#length);
   }
 
-  bytes(value: Uint8Array): void {
-    this.#reserve(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
-  }
-
   /** What was written; valid until the next write. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#length);

@@ -1,30 +1,27 @@
 /** What the context holds already, as passages: it need not come back. Kept up to date by looking only at messages that are new. */
-
 import { isJsonObject } from '../../core/json.js';
 import { type Message, resultText, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import { hasGrownFrom, type SeenMessages } from '../seen-messages.js';
 import { callText, type Passage, splitText } from './passage.js';
+
+const NOTHING_SEEN: SeenMessages = { count: 0, last: undefined };
 
 export class ContextPassages {
   readonly #texts = new Set<string>();
   readonly #recalled = new Set<string>();
-  #count = 0;
-  #last: Message | undefined;
+  #seen: SeenMessages = NOTHING_SEEN;
 
   /** After messages changed at their places. */
   reset(): void {
     this.#texts.clear();
     this.#recalled.clear();
-    this.#count = 0;
-    this.#last = undefined;
+    this.#seen = NOTHING_SEEN;
   }
 
   update(messages: readonly Message[]): void {
-    const isSame =
-      this.#count <= messages.length && (this.#count === 0 || messages[this.#count - 1] === this.#last);
-    if (!isSame) this.reset();
-    for (const message of messages.slice(this.#count)) this.#add(message);
-    this.#count = messages.length;
-    this.#last = messages.at(-1);
+    if (!hasGrownFrom(this.#seen, messages)) this.reset();
+    for (const message of messages.slice(this.#seen.count)) this.#add(message);
+    this.#seen = { count: messages.length, last: messages.at(-1) };
   }
 
   has({ seq, piece, text }: Passage): boolean {

@@ -4,7 +4,6 @@
  * Stemmers come from a library and are loaded when a text of their language is met. Text without spaces between words (Chinese,
  * Japanese, Thai) needs none: it is indexed by pairs of characters.
  */
-
 export type Stem = (word: string) => string;
 
 /** The most frequent short words of each language: they tell languages apart, and carry no meaning for a search. */

@@ -1,5 +1,4 @@
 /** Reads the texts of passages from the journal, where they are whole: the index holds none. */
-
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { tryTraceFromJson } from '../models/trace-serializer.js';

@@ -27,6 +27,12 @@ export interface Passage {
   readonly text: string;
 }
 
+/** When it was said, in UTC (ISO 8601); null for a time that no calendar has. */
+export function timeOf({ ts }: Pick<Passage, 'ts'>): string | null {
+  const time = new Date(ts * 1000);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
 /** A passage has about this many characters at most: long enough to be understood alone, short enough that many fit. */
 const PASSAGE_CHARS = 600;
 /** Of one trace, about 9 MB; what follows is not indexed. */

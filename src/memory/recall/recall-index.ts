@@ -2,7 +2,6 @@
  * The recall index of one agent: what was said and done, found by words. A cache of the trace journal: it is read on from where the
  * index ends, at each use, so it cannot tell anything else than the journal does. Deleted or damaged, it is built again.
  */
-
 import { turnNumber } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
 import { followFrom, JOURNAL_START } from '../../storage/journal-position.js';

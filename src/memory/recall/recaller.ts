@@ -3,7 +3,7 @@
  * commit as the request, so a restore gives the same list, and nothing is decided twice.
  */
 import type { Clock } from '../../core/clock.js';
-import { messageOf, RekindleError } from '../../core/errors.js';
+import { asRekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import { type Message, textOf } from '../../messages/message.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
@@ -11,7 +11,7 @@ import type { MemoryEvents } from '../memory-events.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import type { TraceBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
-import { ContextPassages } from './context-passages.js';
+import { ContextPassages, recalledIn } from './context-passages.js';
 import type { Passage } from './passage.js';
 import type { RecallHit, RecallIndex } from './recall-index.js';
 import { recallCost, recallText } from './recall-text.js';
@@ -86,15 +86,16 @@ export class Recaller {
     if (!this.#hasLeft() || log.state.snapshot.hasOpenCalls) return [];
     const started = clock.nowMs();
     try {
-      const passages = await this.#find(request);
-      if (passages.length === 0) return [];
-      const { message, tokens } = await this.#messageOf(passages, request);
+      const maxTokens = await this.#room(request);
+      const found = await this.#find(request, maxTokens);
+      const message = await this.#messageWithin(found, maxTokens);
       if (!message) return [];
-      const found = passages.length;
-      events.emit('recalled', { turnId, passages: found, tokens, tookMs: clock.nowMs() - started });
+      const tokens = await this.#size.counter.countMessages([message]);
+      const passages = recalledIn(message).length;
+      events.emit('recalled', { turnId, passages, tokens, tookMs: clock.nowMs() - started });
       return [{ type: 'recall', message, sourceEvent: 'Recall' }];
     } catch (thrown) {
-      events.emit('recall_failed', { turnId, error: asError(thrown) });
+      events.emit('recall_failed', { turnId, error: asRekindleError(thrown) });
       return [];
     }
   }
@@ -124,10 +125,9 @@ export class Recaller {
     return (first?.role === 'system' ? second : first)?.kind === 'memory';
   }
 
-  async #find(request: Message): Promise<Passage[]> {
+  async #find(request: Message, maxTokens: number): Promise<Passage[]> {
     const { clock } = this.#agent;
-    const tokens = await this.#room(request);
-    const room = tokens * CHARS_A_TOKEN - recallText([]).length;
+    const room = maxTokens * CHARS_A_TOKEN - recallText([]).length;
     const text = textOf(request).slice(0, QUESTION_CHARS_MAX);
     if (room < ROOM_MIN) return [];
     const limit = Math.min(PASSAGES_MAX, 200 + Math.ceil(room / 12));
@@ -135,7 +135,7 @@ export class Recaller {
     const hits = (await this.#opened()).hits({ text, times, limit });
     const first = await hits.next();
     if (first.done) return [];
-    await this.#size.makeRoom(tokens + (await this.#size.counter.countMessages([request])));
+    await this.#size.makeRoom(maxTokens + (await this.#size.counter.countMessages([request])));
     this.#context.update(this.#agent.log.state.snapshot.messages);
     return this.#choose(first.value, hits, room);
   }
@@ -165,27 +165,21 @@ export class Recaller {
     const { counter } = this.#size;
     const budget = this.#size.inputBudgetTokens();
     const wanted = this.#options.tokens ?? Math.min(TOKENS_MAX, Math.floor(budget * BUDGET_SHARE));
-    const system = log.state.snapshot.messages.filter(({ role }, index) => index === 0 && role === 'system');
-    const taken = await counter.countMessages([...system, request]);
+    const [first] = log.state.snapshot.messages;
+    const taken = await counter.countMessages(first?.role === 'system' ? [first, request] : [request]);
     return Math.min(wanted, Math.floor((budget - taken) * FREE_SHARE));
   }
 
-  /** Counted, and made smaller by its last passages until it fits. */
-  async #messageOf(
-    found: readonly Passage[],
-    request: Message,
-  ): Promise<{ readonly message: Message | null; readonly tokens: number }> {
-    const max = await this.#room(request);
+  /** Counted, and made smaller by its last passages until it fits. Null when none fits. */
+  async #messageWithin(found: readonly Passage[], maxTokens: number): Promise<Message | null> {
     for (let passages = found; passages.length > 0; ) {
       const message = asMessage(passages);
       const tokens = await this.#size.counter.countMessages([message]);
-      if (tokens <= max) return { message, tokens };
-      passages = passages.slice(
-        0,
-        Math.min(passages.length - 1, Math.floor((passages.length * max) / tokens)),
-      );
+      if (tokens <= maxTokens) return message;
+      const fitting = Math.floor((passages.length * maxTokens) / tokens);
+      passages = passages.slice(0, Math.min(passages.length - 1, fitting));
     }
-    return { message: null, tokens: 0 };
+    return null;
   }
 }
 
@@ -197,9 +191,4 @@ function asMessage(passages: readonly Passage[]): Message {
     kind: 'recall',
     extra: { recall: { passages: keys } },
   };
-}
-
-function asError(thrown: unknown): RekindleError {
-  if (thrown instanceof RekindleError) return thrown;
-  return new RekindleError('STORAGE_FAILED', messageOf(thrown), { cause: thrown });
 }

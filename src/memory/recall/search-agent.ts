@@ -53,9 +53,7 @@ export function readAround(
   agentId: string,
   range: { readonly fromRecord: number; readonly toRecord: number },
 ): Promise<Passage[]> {
-  return withIndex(backend, agentId, async (index) =>
-    index.passagesBetween(range.fromRecord, range.toRecord),
-  );
+  return withIndex(backend, agentId, (index) => index.passagesBetween(range.fromRecord, range.toRecord));
 }
 
 /** As `readAround`, for turns by their numbers. */
@@ -66,9 +64,7 @@ export function readTurns(
 ): Promise<Passage[]> {
   return withIndex(backend, agentId, async (index) => {
     const records = await index.recordsOfTurns(range.fromTurn, range.toTurn);
-    if (!records) return [];
-    const passages = await index.passagesBetween(records.first, records.last);
-    return passages;
+    return records ? index.passagesBetween(records.first, records.last) : [];
   });
 }
 

@@ -3,7 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import type { Passage } from '../recall/passage.js';
+import { type Passage, timeOf } from '../recall/passage.js';
 import { AROUND_MAX, type PastPlace, type PastReading, readPast } from '../recall/read-past.js';
 import { type PastQuery, searchAgent } from '../recall/search-agent.js';
 import {
@@ -129,11 +129,11 @@ function pageJson({ passages, nextRecord }: PastReading): JsonObject {
 }
 
 /** `at` in UTC. */
-export function passageJson({ seq, turnId, ts, speaker, toolName, text }: Passage): JsonObject {
-  const time = new Date(ts * 1000);
+export function passageJson(passage: Passage): JsonObject {
+  const { seq, turnId, speaker, toolName, text } = passage;
   return {
     record: seq,
-    at: Number.isNaN(time.getTime()) ? null : time.toISOString(),
+    at: timeOf(passage),
     turn_id: turnId,
     speaker,
     ...(toolName === null ? {} : { tool_name: toolName }),

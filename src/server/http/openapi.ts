@@ -1,5 +1,4 @@
 /** The OpenAPI document, made of the routes: what it says is what is served. */
-
 import type { JsonObject } from '../../core/json.js';
 import type { TSchema } from '../../core/schema.js';
 import type { Route, RouteParameter, RouteResponse } from './route.js';

@@ -1,5 +1,4 @@
 /** A route as data: what answers it, and what the OpenAPI document says about it, in one place. */
-
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { TSchema } from '../../core/schema.js';

@@ -1,5 +1,4 @@
 /** What a WebSocket client may say. */
-
 import { tryParseJson } from '../../core/json.js';
 import { isNestedDeeper } from '../../core/json-text-depth.js';
 import { type Static, Type } from '../../core/schema.js';

@@ -1,7 +1,7 @@
 /** Takes a root session and its children out of the tree that all sessions share. */
 import { RekindleError } from '../../core/errors.js';
-import type { JsonObject } from '../../core/json.js';
 import { storedRecords } from '../../storage/erasure/journal-rows.js';
+import { inJournal } from '../../storage/erasure/shared-writing.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 
 const TREE: Name = ['shared', 'tree', 'sessions'];
@@ -36,14 +36,9 @@ export function sessionRows(backend: StorageBackend, root: string) {
     },
     erase: async (): Promise<void> => {
       if ((await find()).seqs.length === 0) return;
-      const lease = await backend.leases.acquire(LEASE, { waitMs: 5_000 });
-      try {
-        const journal = await backend.openJournal<JsonObject>(TREE, { lease });
-        const { seqs } = await find();
-        await journal.erase(seqs).finally(() => journal.close());
-      } finally {
-        await lease.release();
-      }
+      await inJournal(backend, { journal: TREE, lease: LEASE }, async (journal) => {
+        await journal.erase((await find()).seqs);
+      });
     },
   };
 }

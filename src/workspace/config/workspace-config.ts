@@ -4,7 +4,6 @@
  * Read at each use, so a change counts at once, on every surface; a file that is not what it should be is refused with its line, never
  * ignored.
  */
-
 import { RekindleError } from '../../core/errors.js';
 import { type TSchema, Type } from '../../core/schema.js';
 import { lazySchema, type SchemaCheck } from '../../core/schema-check.js';

@@ -2,7 +2,6 @@
  * `_manifest.json`: the index of the workspace as a file, so that opening it costs what it holds and not its history. A cache: it
  * says which record it covers, what follows is applied, and when it is lost or damaged it is made anew from the journal.
  */
-
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { type Static, Type } from '../../core/schema.js';

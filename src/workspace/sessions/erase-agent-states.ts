@@ -1,5 +1,6 @@
 /** Takes an agent out of the sessions of a workspace: what it saved to go on, and its name. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { underLease } from '../../storage/erasure/shared-writing.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 
 interface Found {
@@ -26,16 +27,13 @@ export function agentStates(backend: StorageBackend, folder: Name, agent: string
     },
     erase: async (): Promise<void> => {
       if ((await find(backend, folder, agent)).length === 0) return;
-      const lease = await backend.leases.acquire([...folder, 'sessions.lease'], { waitMs: 5_000 });
-      try {
+      await underLease(backend, [...folder, 'sessions.lease'], async () => {
         for (const { session, document, names } of await find(backend, folder, agent)) {
           for (const name of names) await backend.documents.delete(stateOf(session, name));
           const agents = agentsOf(document).filter((known) => known['agent_id'] !== agent);
           await backend.documents.write([...session, 'session.json'], { ...document, agents });
         }
-      } finally {
-        await lease.release();
-      }
+      });
     },
   };
 }

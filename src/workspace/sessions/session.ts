@@ -1,5 +1,4 @@
 /** What a session is, and what is stored of it. */
-
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { type Static, Type } from '../../core/schema.js';

@@ -1,6 +1,7 @@
 /** Takes the calls of one agent out of a log that several write, with the values that only they name. */
 import type { JsonObject } from '../../core/json.js';
 import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
+import { underLease } from '../../storage/erasure/shared-writing.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import { type CallChunk, listChunks } from './call-chunks.js';
 
@@ -25,8 +26,7 @@ export function agentCalls(backend: StorageBackend, folder: Name, agent: string)
 
 async function erase(backend: StorageBackend, folder: Name, log: Name, agent: string): Promise<void> {
   if ((await listChunks(backend, log)).length === 0) return;
-  const lease = await backend.leases.acquire([...folder, 'tool_calls.lease'], { waitMs: 5_000 });
-  try {
+  await underLease(backend, [...folder, 'tool_calls.lease'], async (lease) => {
     const { own, values } = await find(backend, log, agent);
     // Values first: while a call names them, they are known to be its own.
     for (const digest of values) await backend.blobs([...log, 'values']).delete(digest);
@@ -35,9 +35,7 @@ async function erase(backend: StorageBackend, folder: Name, log: Name, agent: st
       const seqs = [...own].find(([{ name }]) => name.at(-1) === chunk.name.at(-1))?.[1] ?? [];
       await journal.erase(seqs).finally(() => journal.close());
     }
-  } finally {
-    await lease.release();
-  }
+  });
 }
 
 async function find(backend: StorageBackend, log: Name, agent: string): Promise<Calls> {

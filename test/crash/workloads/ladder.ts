@@ -2,14 +2,8 @@
  * The rungs that make a context smaller: a large result stored apart, old results cleared, steps compacted, a long message trimmed. After a
  * crash the restored context is the one before a rung or the one after it, never another; and every artifact that it names is there whole.
  */
-import { canonicalJson } from '../../../src/core/canonical-json.js';
 import { isRekindleError } from '../../../src/core/errors.js';
 import type { TokenCounter } from '../../../src/memory/compaction/token-counter.js';
-import { type OpenMemory, openMemory } from '../../../src/memory/open-memory.js';
-import {
-  WorkingContextSnapshotBootstrapOptions,
-  WorkingContextSnapshotBootstrapper,
-} from '../../../src/memory/restore/working-context-snapshot-bootstrapper.js';
 import { readResultTool } from '../../../src/memory/tools/read-result.js';
 import { checkHistory } from '../../../src/messages/legality/history.js';
 import { messageToJson } from '../../../src/messages/message-serializer.js';
@@ -17,15 +11,14 @@ import type { StorageBackend } from '../../../src/storage/ports.js';
 import type { Fact } from '../history.js';
 import {
   demand,
-  openStorage,
   type Process,
   type RebootedProcess,
   type RunningProcess,
   type Session,
   type Workload,
 } from '../workload.js';
+import { AGENT, closeAgent, contextOf, type OpenedAgent, openAgent } from './opened-agent.js';
 
-const AGENT = 'agent';
 /** In tokens of the counter below. */
 const BUDGET = 3_000;
 /** So little that compactions and trims are needed, too. */
@@ -39,40 +32,25 @@ const counter: TokenCounter = {
     messages.reduce((sum, message) => sum + Math.ceil(JSON.stringify(messageToJson(message)).length / 4), 0),
 };
 
-interface Opened {
-  readonly storage: StorageBackend;
-  readonly opened: OpenMemory;
-}
+const open = (process: Process, ignoreCache = false) =>
+  openAgent(
+    process,
+    {
+      compaction: { inputBudgetTokens: BUDGET, safetyMarginTokens: 1, maxItemChars: 200 },
+      tokenCounter: counter,
+    },
+    ignoreCache,
+  );
 
-async function open(process: Process, ignoreCache = false): Promise<Opened> {
-  const storage = openStorage(process);
-  const opened = await openMemory(storage, AGENT, {
-    clock: process.clock,
-    compaction: { inputBudgetTokens: BUDGET, safetyMarginTokens: 1, maxItemChars: 200 },
-    tokenCounter: counter,
-  });
-  const options = new WorkingContextSnapshotBootstrapOptions({ ignoreCache });
-  await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, 'p', options);
-  return { storage, opened };
-}
-
-async function close({ opened, storage }: Opened): Promise<void> {
-  await opened.close();
-  await storage.close();
-}
-
-function contextOf({ memory }: OpenMemory): string {
-  const messages = memory.getWorkingContextMessages();
-  return messages.map((message) => canonicalJson(messageToJson(message))).join('\n');
-}
+const textOf = ({ opened }: OpenedAgent): string => contextOf(opened.memory).join('\n');
 
 class LadderSession implements Session {
   readonly #process: RunningProcess;
-  #running: Opened;
+  #running: OpenedAgent;
   #turnId = '';
   #calls = 0;
 
-  constructor(process: RunningProcess, running: Opened) {
+  constructor(process: RunningProcess, running: OpenedAgent) {
     this.#process = process;
     this.#running = running;
   }
@@ -83,7 +61,7 @@ class LadderSession implements Session {
     else if (operation === 'fit') await this.#fit(BUDGET);
     else if (operation === 'fit a small model') await this.#fit(SMALL_BUDGET);
     else {
-      await close(this.#running);
+      await closeAgent(this.#running);
       this.#running = await open(this.#process);
       this.#turnId = '';
     }
@@ -108,7 +86,7 @@ class LadderSession implements Session {
   async #fit(inputBudgetTokens: number): Promise<void> {
     const { memory } = this.#running.opened;
     const between: string[] = [];
-    const seen = () => between.push(contextOf(this.#running.opened));
+    const seen = () => between.push(textOf(this.#running));
     const off = [memory.events.on('context_fitted', seen), memory.events.on('compacted', seen)];
     await this.#step(
       'fit',
@@ -122,16 +100,16 @@ class LadderSession implements Session {
   }
 
   async #step(kind: string, run: () => Promise<unknown>, between: string[] = []): Promise<void> {
-    const before = contextOf(this.#running.opened);
+    const before = textOf(this.#running);
     const ack = this.#process.history.begin({ kind, between });
     await run();
     // Where nothing was written, nothing is acknowledged: what a killed process left may still be volatile.
-    const context = contextOf(this.#running.opened);
+    const context = textOf(this.#running);
     if (context !== before) ack({ context });
   }
 
   dispose(): Promise<void> {
-    return close(this.#running);
+    return closeAgent(this.#running);
   }
 }
 
@@ -167,7 +145,7 @@ async function checkArtifacts(found: string, storage: StorageBackend): Promise<v
 async function check(process: RebootedProcess): Promise<void> {
   const restored = await open(process);
   const { memory } = restored.opened;
-  const found = contextOf(restored.opened);
+  const found = textOf(restored);
   const isInterrupted = found.includes('"synthetic":true');
   if (!isInterrupted) checkContext(found, process.facts);
   await checkArtifacts(found, restored.storage);
@@ -176,13 +154,13 @@ async function check(process: RebootedProcess): Promise<void> {
   await memory.fit({ inputBudgetTokens: SMALL_BUDGET }).catch((thrown: unknown) => {
     if (!isRekindleError(thrown, 'CONTEXT_TOO_LARGE')) throw thrown;
   });
-  const later = contextOf(restored.opened);
-  await close(restored);
+  const later = textOf(restored);
+  await closeAgent(restored);
   for (const ignoreCache of process.thorough ? [false, true] : [false]) {
     const again = await open(process.next(), ignoreCache);
-    const same = contextOf(again.opened) === later;
+    const same = textOf(again) === later;
     await checkArtifacts(later, again.storage);
-    await close(again);
+    await closeAgent(again);
     demand(
       same,
       () => `the second restore (${ignoreCache ? 'without' : 'with'} the cache) gives another context`,

@@ -3,30 +3,20 @@
  * acknowledged last, or a later one whose outcome was not known yet; with the cache and without it; and a second restore
  * gives the same.
  */
-import { canonicalJson } from '../../../src/core/canonical-json.js';
 import type { TokenCounter } from '../../../src/memory/compaction/token-counter.js';
 import type { MemoryManager } from '../../../src/memory/memory-manager.js';
-import { type OpenMemory, openMemory } from '../../../src/memory/open-memory.js';
-import {
-  WorkingContextSnapshotBootstrapOptions,
-  WorkingContextSnapshotBootstrapper,
-} from '../../../src/memory/restore/working-context-snapshot-bootstrapper.js';
 import { checkHistory } from '../../../src/messages/legality/history.js';
 import { messageToJson } from '../../../src/messages/message-serializer.js';
-import type { StorageBackend } from '../../../src/storage/ports.js';
 import type { Fact } from '../history.js';
 import {
   demand,
-  openStorage,
   type Process,
   type RebootedProcess,
   type RunningProcess,
   type Session,
   type Workload,
 } from '../workload.js';
-
-const AGENT = 'agent';
-const PROMPT = 'p';
+import { closeAgent, contextOf, type OpenedAgent, openAgent } from './opened-agent.js';
 
 /** One token a character: small contexts, the same arithmetic. */
 const counter: TokenCounter = {
@@ -36,40 +26,19 @@ const counter: TokenCounter = {
 
 const summarizer = { summarize: async () => ({ episodicSummary: 's', semanticFacts: [{ fact: 'f' }] }) };
 
-interface Opened {
-  readonly storage: StorageBackend;
-  readonly opened: OpenMemory;
-  readonly epochId: number;
-}
-
-async function open(process: Process, ignoreCache = false): Promise<Opened> {
-  const storage = openStorage(process);
-  const opened = await openMemory(storage, AGENT, {
-    clock: process.clock,
-    compaction: { rawTailTurns: 1, inputBudgetTokens: 1e9 },
-    tokenCounter: counter,
-    summarizer,
-  });
-  const options = new WorkingContextSnapshotBootstrapOptions({ ignoreCache });
-  const report = await new WorkingContextSnapshotBootstrapper().bootstrap(opened.memory, PROMPT, options);
-  return { storage, opened, epochId: report.epochId };
-}
-
-async function close({ opened, storage }: Opened): Promise<void> {
-  await opened.close();
-  await storage.close();
-}
-
-function contextOf(memory: MemoryManager): string[] {
-  return memory.getWorkingContextMessages().map((message) => canonicalJson(messageToJson(message)));
-}
+const open = (process: Process, ignoreCache = false) =>
+  openAgent(
+    process,
+    { compaction: { rawTailTurns: 1, inputBudgetTokens: 1e9 }, tokenCounter: counter, summarizer },
+    ignoreCache,
+  );
 
 class MemorySession implements Session {
   readonly #process: RunningProcess;
-  #running: Opened;
+  #running: OpenedAgent;
   #turns = 0;
 
-  constructor(process: RunningProcess, running: Opened) {
+  constructor(process: RunningProcess, running: OpenedAgent) {
     this.#process = process;
     this.#running = running;
   }
@@ -83,7 +52,7 @@ class MemorySession implements Session {
     else if (operation === 'tool turn') await this.#turn(true);
     else if (operation === 'compact') await this.#step('compact', () => this.#memory.compact());
     else {
-      await close(this.#running);
+      await closeAgent(this.#running);
       this.#running = await open(this.#process);
     }
   }
@@ -115,7 +84,7 @@ class MemorySession implements Session {
   }
 
   dispose(): Promise<void> {
-    return close(this.#running);
+    return closeAgent(this.#running);
   }
 }
 
@@ -143,7 +112,7 @@ async function check(process: RebootedProcess): Promise<void> {
   const restored = await open(process);
   const { memory } = restored.opened;
   const found = contextOf(memory);
-  checkContext(found, restored.epochId, process.facts);
+  checkContext(found, restored.report.epochId, process.facts);
   const [violation] = checkHistory(memory.getWorkingContextMessages());
   demand(violation === undefined, () => `the restored list breaks ${violation?.rule}`);
   await memory.persistWorkingContextSnapshot();
@@ -151,11 +120,11 @@ async function check(process: RebootedProcess): Promise<void> {
   await memory.ingestUserMessage('after', turnId);
   await memory.ingestAssistantResponse({ content: 'after all' }, turnId);
   const later = contextOf(memory);
-  await close(restored);
+  await closeAgent(restored);
   for (const ignoreCache of process.thorough ? [false, true] : [false]) {
     const again = await open(process.next(), ignoreCache);
     const same = contextOf(again.opened.memory).join('\n') === later.join('\n');
-    await close(again);
+    await closeAgent(again);
     demand(
       same,
       () => `the second restore (${ignoreCache ? 'without' : 'with'} the cache) gives another context`,

@@ -33,15 +33,21 @@ const LIST: readonly Message[] = [
   { role: 'assistant', content: 'Done.', origin: ORIGIN, messageId: 'm4' },
 ];
 
-/** Without turns, which an import counts anew, and without the mark that it sets. */
+/** Without turns, which an import counts anew. */
 const plain = (messages: readonly Message[]): JsonObject[] =>
-  messages.map(({ turnId: _, imported: __, ...message }) => messageToJson(message));
+  messages.map(({ turnId: _, ...message }) => messageToJson(message));
+
+/** As an import marks them: a prompt is the host's own, and a result is its tool's. */
+const imported = (messages: readonly Message[]): Message[] =>
+  messages.map((message) =>
+    message.role === 'system' || message.role === 'tool' ? message : { ...message, imported: true },
+  );
 
 it('origins of answers that only call, marks, and content that is not there come back', async () => {
   const place = memoryPlace();
   const text = [...rekindleExporter.write(LIST, { agentId: 'agent-a' })].join('');
   await importTranscript(place.storage(), 'agent-a', sourceOf(text));
   const { memory, report } = await openAgent(place);
-  expect(plain(memory.getWorkingContextMessages())).toStrictEqual(plain(LIST));
+  expect(plain(memory.getWorkingContextMessages())).toStrictEqual(plain(imported(LIST)));
   expect(report.repairs).toStrictEqual([]);
 });

@@ -213,3 +213,17 @@ describe('memory items', () => {
       expect(read).toThrowError(expect.objectContaining({ code: 'MESSAGE_INVALID' }));
   });
 });
+
+it('a recall whose row has another kind is a recall, and has one kind', () => {
+  const row: JsonObject = {
+    ...{ id: 'rt_1', ts: 1, turn_id: 'turn_0001', seq: 1, source_event: 'Recall' },
+    ...{ trace_type: 'recall', content: 'Earlier words.', kind: ['recall'] },
+  };
+  const trace = traceFromJson(row) as Extract<Trace, { type: 'recall' }>;
+  expect(messageToJson(trace.message)).toStrictEqual({
+    role: 'user',
+    content: 'Earlier words.',
+    kind: 'recall',
+    turn_id: 'turn_0001',
+  });
+});

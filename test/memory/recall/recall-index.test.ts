@@ -35,6 +35,14 @@ async function found(index: RecallIndex, text: string, limit = 5): Promise<strin
 const filler = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => row(from + at, `filler number n${from + at}x about nothing`));
 
+/** A stored shard with one passage that is about something, and a few passages more. */
+async function storedZebra(): Promise<{ store: MemoryStore; file: readonly string[] }> {
+  const { store } = await open(await filePlace());
+  await store.addTraces([row(1, 'a zebra'), ...filler(2, SHARD_PASSAGES + 10)]);
+  await new RecallIndex(store).catchUp();
+  return { store, file: ['agents', AGENT, 'recall', (await shardFiles(store))[0]!] };
+}
+
 const shardFiles = (store: MemoryStore) => store.backend.documents.list(['agents', AGENT, 'recall']);
 
 describe.each(PLACES)('the recall index on $name', ({ make }) => {
@@ -98,25 +106,20 @@ describe('the recall index', () => {
     ['empty', () => new Uint8Array()],
     ['no index at all', () => new TextEncoder().encode('{"recall":1}\nhello there')],
   ])('is built again where a file of it is %s', async (_what, change) => {
-    const { store } = await open(await filePlace());
-    await store.addTraces([row(1, 'a zebra'), ...filler(2, SHARD_PASSAGES + 10)]);
-    await new RecallIndex(store).catchUp();
-    const name = ['agents', AGENT, 'recall', (await shardFiles(store))[0]!];
+    const { store, file } = await storedZebra();
     const { documents } = store.backend;
-    await documents.writeBytes(name, change((await documents.readBytes(name))!));
+    const changed = change((await documents.readBytes(file))!);
+    expect(await StoredShard.read(changed, AGENT)).toBeNull();
+    await documents.writeBytes(file, changed);
     expect(await found(new RecallIndex(store), 'zebra', 1)).toEqual(['a zebra']);
   });
 
   it('of another line of history is thrown away', async () => {
-    const place = await filePlace();
-    const { store } = await open(place);
-    await store.addTraces([row(1, 'a zebra'), ...filler(2, SHARD_PASSAGES + 10)]);
-    await new RecallIndex(store).catchUp();
-    const [name] = await shardFiles(store);
-    const bytes = await store.backend.documents.readBytes(['agents', AGENT, 'recall', name!]);
+    const { store, file } = await storedZebra();
+    const bytes = await store.backend.documents.readBytes(file);
     const other = await open(await filePlace());
     await other.store.addTraces([row(1, 'a giraffe'), ...filler(2, SHARD_PASSAGES + 10)]);
-    await other.store.backend.documents.writeBytes(['agents', AGENT, 'recall', name!], bytes!);
+    await other.store.backend.documents.writeBytes(file, bytes!);
     const index = new RecallIndex(other.store);
     expect(await found(index, 'zebra', 1)).toEqual([]);
     expect(await found(index, 'giraffe', 1)).toEqual(['a giraffe']);
@@ -184,12 +187,8 @@ describe('the recall index', () => {
   });
 
   it('of another agent is not used', async () => {
-    const place = await filePlace();
-    const { store } = await open(place);
-    await store.addTraces([row(1, 'a zebra'), ...filler(2, SHARD_PASSAGES + 10)]);
-    await new RecallIndex(store).catchUp();
-    const [name] = await shardFiles(store);
-    const bytes = await store.backend.documents.readBytes(['agents', AGENT, 'recall', name!]);
+    const { store, file } = await storedZebra();
+    const bytes = await store.backend.documents.readBytes(file);
     expect(await StoredShard.read(bytes!, AGENT)).not.toBeNull();
     expect(await StoredShard.read(bytes!, 'agent-b')).toBeNull();
   });

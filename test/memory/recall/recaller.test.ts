@@ -91,7 +91,8 @@ describe('a recall', () => {
       .getWorkingContextMessages()
       .filter(({ kind }) => kind === undefined)
       .map(textOf);
-    const said = textOf(recall!).matchAll(/> (The garden had .*)/g);
+    const said = [...textOf(recall!).matchAll(/> (The garden had .*)/g)];
+    expect(said.length).toBeGreaterThan(0);
     for (const [, text] of said) expect(others).not.toContain(text);
   });
 

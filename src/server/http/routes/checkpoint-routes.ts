@@ -1,5 +1,4 @@
 /** Checkpoints, for looking at. */
-
 import type { SessionProblem } from '../../../checkpoints/session/session-pool.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';

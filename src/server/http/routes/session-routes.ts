@@ -1,5 +1,4 @@
 /** The session tree. */
-
 import type { JsonObject } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
 import { isStatus, type SessionStatus } from '../../../state/shared/sessions/session-record.js';

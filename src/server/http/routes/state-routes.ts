@@ -1,5 +1,4 @@
 /** The state that the sessions of one root share. */
-
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
