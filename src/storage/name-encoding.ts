@@ -39,6 +39,19 @@ export function decodeNameSegment(fileName: string): string | null {
   }
 }
 
+/**
+ * The segment behind an entry of a folder, or null when there is none. An entry that is not of the encoding is its own segment: another
+ * tool made it under a plain name, such as `Ada` or `Software Engineer_4771`.
+ */
+export function segmentOfEntry(entry: string): string | null {
+  return decodeNameSegment(entry) ?? (isPlainName(entry) ? entry : null);
+}
+
+/** Whether another tool may have used this segment as the name of a folder, as it is. Hidden entries and broken encodings are none. */
+export function isPlainName(segment: string): boolean {
+  return !/^\.|%[0-9a-f]{2}/i.test(segment) && problemWith(segment) === null;
+}
+
 function problemWith(segment: string): string | null {
   if (typeof segment !== 'string') return 'not text';
   if (segment === '') return 'empty';

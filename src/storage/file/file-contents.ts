@@ -2,14 +2,13 @@
 import path from 'node:path';
 import { isDigest } from '../blob-digest.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
-import { decodeNameSegment } from '../name-encoding.js';
+import { decodeNameSegment, segmentOfEntry } from '../name-encoding.js';
 import type { Name, StoredName } from '../ports.js';
 
 /** `raw_traces.jsonl`, `raw_traces.000001-4.jsonl`, `raw_traces.archive`, and what was cut off: all of one journal. */
 export const JOURNAL_PART = /^(.+?)(?:\.\d{6,}(?:-\d+(?:\.[0-9a-f]{8})?)?)?\.jsonl$|^(.+)\.archive$/;
 export const ASIDE = /^\.tmp-|\.torn-\d+-|\.(?:damaged|clean)-[0-9a-f]{8}$/;
 const LEASE_FILE = /^(?:\d{6,15}(?:-[0-9a-f]{16})?\.(?:json|released)|waiting-\d{15}-[0-9a-f]{16}\.json)$/;
-const PLAIN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 interface Found {
   readonly segment: string;
@@ -50,14 +49,9 @@ function describe(entry: string, isFolder: boolean): Found | null {
   const part = JOURNAL_PART.exec(entry);
   const journal = part && (isFolder ? part[2] : part[1]);
   // Only a folder is found under the plain name that another tool gave it.
-  const segment = isFolder && !journal ? segmentOf(entry) : decodeNameSegment(journal ?? entry);
+  const segment = isFolder && !journal ? segmentOfEntry(entry) : decodeNameSegment(journal ?? entry);
   if (segment === null) return null;
   return { segment, kind: journal ? 'journal' : isFolder ? 'folder' : 'document', entry };
-}
-
-/** Null for a file whose name is none of ours. */
-export function segmentOf(entry: string): string | null {
-  return decodeNameSegment(entry) ?? (PLAIN.test(entry) ? entry : null);
 }
 
 async function isShard(fs: FileSystem, folder: string, entry: string): Promise<boolean> {

@@ -2,16 +2,14 @@
  * From names to paths below one root, and nowhere else.
  *
  * The root itself may be reached through a link (resolved once). Below it, a link is refused. A folder written
- * by another tool under its plain, mixed-case name is found too, when the encoded name does not exist.
+ * by another tool under its plain name (`Ada`, `Software Engineer_4771`) is found too, when the encoded name does not exist.
  */
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
 import { errnoOf, type FileStat, type FileSystem } from '../file-system.js';
-import { decodeNameSegment, encodeNameSegment } from '../name-encoding.js';
+import { encodeNameSegment, isPlainName, segmentOfEntry } from '../name-encoding.js';
 import type { Name } from '../ports.js';
 import { ensureFolder } from './file-io.js';
-
-const PLAIN_MIXED_CASE = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 export class FilePaths {
   readonly #fs: FileSystem;
@@ -67,10 +65,7 @@ export class FilePaths {
   /** The segments stored directly under a name, decoded and sorted. */
   async list(name: Name): Promise<string[]> {
     const entries = await this.#entries(await this.folder(name, { make: false }));
-    const decoded = entries.map(
-      (entry) => decodeNameSegment(entry) ?? (PLAIN_MIXED_CASE.test(entry) ? entry : null),
-    );
-    return [...new Set(decoded.filter((entry) => entry !== null))].sort();
+    return [...new Set(entries.map(segmentOfEntry).filter((segment) => segment !== null))].sort();
   }
 
   async #rootFolder(make: boolean): Promise<string> {
@@ -102,7 +97,7 @@ export class FilePaths {
     if (known !== undefined) return known;
     let found = encoded;
     let stat = await this.#fs.stat(encoded);
-    if (!stat && PLAIN_MIXED_CASE.test(segment) && (await this.#entries(parent)).includes(segment)) {
+    if (!stat && isPlainName(segment) && (await this.#entries(parent)).includes(segment)) {
       found = path.join(parent, segment);
       stat = await this.#fs.stat(found);
     }

@@ -2,8 +2,9 @@
 import path from 'node:path';
 import { isDigest } from '../blob-digest.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
+import { segmentOfEntry } from '../name-encoding.js';
 import type { Lease, Name, StoredPlace } from '../ports.js';
-import { ASIDE, isLease, JOURNAL_PART, listed, segmentOf } from './file-contents.js';
+import { ASIDE, isLease, JOURNAL_PART, listed } from './file-contents.js';
 
 interface TreeFile extends Pick<StoredPlace, 'kind' | 'place'> {
   readonly path: string;
@@ -46,7 +47,7 @@ export async function leasesBelow(fs: FileSystem, folder: string, prefix: Name):
   for (const entry of (await listed(fs, folder)).sort()) {
     const full = path.join(folder, entry);
     if ((await fs.stat(full))?.kind !== 'folder') continue;
-    const segment = segmentOf(entry);
+    const segment = segmentOfEntry(entry);
     if (await isLease(fs, folder, entry)) found.push(prefix);
     else if (segment !== null) found.push(...(await leasesBelow(fs, full, [...prefix, segment])));
   }
@@ -73,7 +74,7 @@ function kindOf(place: string, entry: string): Pick<StoredPlace, 'kind' | 'place
   const journal = JOURNAL_PART.exec(entry)?.[1];
   if (journal) return { kind: 'journal', place: `${place.replace(/\/[^/]+\.archive$/, '')}/${journal}` };
   if (isDigest(entry) && /\/[0-9a-f]{2}$/.test(place)) return { kind: 'blobs', place: place.slice(0, -3) };
-  return { kind: segmentOf(entry) === null ? 'aside' : 'document', place: full };
+  return { kind: segmentOfEntry(entry) === null ? 'aside' : 'document', place: full };
 }
 
 async function syncIfThere(fs: FileSystem, folder: string): Promise<void> {

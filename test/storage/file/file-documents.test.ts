@@ -63,6 +63,28 @@ describe('a folder of another tool', () => {
     expect(await fs.readdir(file('agents'))).toEqual(['Support-Bot']);
   });
 
+  it.each(['Software Engineer_Developer_4771', 'desk@host+1', 'Jürgen', '助手-7', 'a,b;c!'])(
+    'whose name is %j is found, read and continued',
+    async (id) => {
+      const { storage, file } = await fileFixture();
+      await fs.mkdir(file(`agents/${id}`), { recursive: true });
+      await fs.writeFile(file(`agents/${id}/raw_traces.jsonl`), '{"trace_type":"user"}\n');
+      const store = storage();
+      expect(await store.listNames(['agents'])).toEqual([id]);
+      const journal = await store.openJournal<JsonObject>(['agents', id, 'raw_traces']);
+      await journal.append([{ n: 2 }]);
+      expect(await recordsOf(journal)).toEqual([{ trace_type: 'user' }, { n: 2 }]);
+      expect(await fs.readdir(file('agents'))).toEqual([id]);
+    },
+  );
+
+  it('whose name is hidden, or is a broken encoding, is none of ours', async () => {
+    const { storage, file } = await fileFixture();
+    for (const name of ['.git', '%2e%2e', '%zz%41', 'x%2F'])
+      await fs.mkdir(file(`agents/${name}`), { recursive: true });
+    expect(await storage().listNames(['agents'])).toEqual([]);
+  });
+
   it('does not take the place of one in our own encoding', async () => {
     const { storage, file } = await fileFixture();
     await fs.mkdir(file('agents/%42ot'), { recursive: true });
