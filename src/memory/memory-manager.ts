@@ -42,7 +42,8 @@ import {
   type TraceBody,
 } from './trace-bodies.js';
 import { type RestoredMemory, TraceLog } from './trace-log.js';
-import { type Frontier, frontierOf, type MemoryState } from './working-context-reducer.js';
+import { type Frontier, frontierOf } from './working-context-reducer.js';
+import type { ContextView, OpenCall } from './working-context-snapshot.js';
 
 export interface MemoryManagerOptions {
   readonly store: MemoryStore;
@@ -95,15 +96,13 @@ export class MemoryManager {
         this.events.emit('history_mended', { code, reason, ...(callId === undefined ? {} : { callId }) }),
     );
     const shared = { log: this.#log, store, events: this.events };
+    const { ledger, snapshotStore } = this;
     const { compactor = null } = options;
     const saveCache = () => this.#cache.save();
-    const { ledger } = this;
-    this.#compaction = new CompactionRunner({ ...shared, ledger, clock: this.#clock, compactor, saveCache });
-    const flushItems = () => this.#compaction.flushItems();
-    this.#cache = new CacheWriter({ ...shared, snapshotStore: this.snapshotStore, flushItems });
-    this.#fitter = compactor
-      ? new ContextFitter({ ...shared, compactor, compaction: this.#compaction })
-      : null;
+    const compaction = new CompactionRunner({ ...shared, ledger, clock: this.#clock, compactor, saveCache });
+    this.#compaction = compaction;
+    this.#cache = new CacheWriter({ ...shared, snapshotStore, flushItems: () => compaction.flushItems() });
+    this.#fitter = compactor ? new ContextFitter({ ...shared, compactor, compaction }) : null;
     this.#recaller = recallerFor({ ...shared, clock: this.#clock }, this.#requestSize(), options.recall);
   }
 
@@ -133,19 +132,23 @@ export class MemoryManager {
     return this.#log.state.lastTurn;
   }
 
+  /** The context itself, not to be changed: for a look that copies nothing. */
+  get context(): ContextView {
+    return this.#log.state.snapshot;
+  }
+
   /** A copy of the list that the model gets next. */
   getWorkingContextMessages(): Message[] {
     return this.#log.state.snapshot.buildMessages();
   }
 
-  openCalls(): ReturnType<MemoryState['snapshot']['openCalls']> {
+  openCalls(): OpenCall[] {
     return this.#log.state.snapshot.openCalls();
   }
 
   /** The id of a new turn; turn ids are never used again, also after a restore. */
   startTurn(): string {
-    this.#log.state.lastTurn += 1;
-    return formatTurnId(this.#log.state.lastTurn);
+    return formatTurnId(++this.#log.state.lastTurn);
   }
 
   /**
@@ -286,10 +289,8 @@ export class MemoryManager {
   /** For the restore: results of interrupted calls. With a store that only reads they are applied in memory. */
   async closeCalls(results: readonly ToolResultInput[]): Promise<void> {
     for (const [turn, group] of byTurn(results, '')) {
-      await this.#log.appendRepair(
-        turn,
-        group.map((result) => resultBody(result, 'Restore')),
-      );
+      const bodies = group.map((result) => resultBody(result, 'Restore'));
+      await this.#log.appendRepair(turn, bodies);
     }
   }
 
@@ -319,8 +320,7 @@ export class MemoryManager {
   /** The bytes behind a `sha256:` reference; null when they are not here. @throws BLOB_DAMAGED */
   getArtifact(ref: string): Promise<Uint8Array | null> {
     const digest = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1];
-    if (digest === undefined) return Promise.resolve(null);
-    return this.blobs.get(digest);
+    return digest === undefined ? Promise.resolve(null) : this.blobs.get(digest);
   }
 
   /** Brings the cache up to date. A failure is an event; null then, and with a store that only reads. */

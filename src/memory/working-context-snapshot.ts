@@ -14,6 +14,9 @@ export interface OpenCall {
   readonly messageIndex: number;
 }
 
+/** A context to look at. Nothing is copied, so it changes when the context does. */
+export type ContextView = Pick<WorkingContextSnapshot, 'messages' | 'changes'>;
+
 export type ResultPlacement = 'placed' | 'replaced' | 'duplicate' | 'orphan';
 
 export class WorkingContextSnapshot {
@@ -25,6 +28,7 @@ export class WorkingContextSnapshot {
   #open = new Map<string, number[]>();
   #messageIds = new Set<string>();
   #firstChanged = 0;
+  #changes = 0;
 
   constructor(initialMessages: Iterable<Message> = []) {
     this.#load([...initialMessages]);
@@ -38,6 +42,11 @@ export class WorkingContextSnapshot {
   /** The list itself, not to be changed: messages are immutable, the array is not. */
   get messages(): readonly Message[] {
     return this.#messages;
+  }
+
+  /** How often something changed that stood in the list already. While it is the same, the list only grew at its end. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** A copy of the list; the messages are shared. */
@@ -180,6 +189,7 @@ export class WorkingContextSnapshot {
 
   #load(messages: Message[]): void {
     this.#messages = messages;
+    this.#changes += 1;
     this.#open = new Map();
     this.#messageIds = new Set();
     for (const [index, message] of messages.entries()) {
@@ -203,6 +213,7 @@ export class WorkingContextSnapshot {
       return;
     }
     this.#messages.splice(position, 0, named);
+    this.#changes += 1;
     this.#firstChanged = Math.min(this.#firstChanged, position);
     for (const list of this.#open.values()) {
       for (const [at, index] of list.entries()) if (index >= position) list[at] = index + 1;
@@ -228,6 +239,7 @@ export class WorkingContextSnapshot {
   #setAt(index: number, message: Message): void {
     this.#noteId(message);
     this.#messages[index] = message;
+    this.#changes += 1;
     this.#firstChanged = Math.min(this.#firstChanged, index);
   }
 

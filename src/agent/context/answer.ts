@@ -58,7 +58,7 @@ export function viewOf(
   calls: readonly HostCall[],
   messages?: readonly Message[],
 ): RecordedAnswer {
-  const last = memory.getWorkingContextMessages().findLast((message) => toolResultOf(message) === null);
+  const last = memory.context.messages.findLast((message) => toolResultOf(message) === null);
   const message = last?.role === 'assistant' ? last : null;
   const said = (messages ?? (message ? [message] : [])).filter(({ role }) => role === 'assistant');
   return {

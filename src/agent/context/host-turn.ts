@@ -251,7 +251,7 @@ export class HostTurn implements GuardedTurn {
   }
 
   #inContext(): Message[] {
-    const messages = this.#memory.getWorkingContextMessages();
+    const { messages } = this.#memory.context;
     let start = messages.length;
     while (start > 0 && messages[start - 1]!.turnId === this.turnId) start -= 1;
     return messages.slice(start);

@@ -18,12 +18,12 @@ import { project, type RequestOf, type RequestTarget } from '../../messages/proj
 import type { Projection, WaitingCall } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
 import { type GivenTools, toolDescriptionsOf } from '../../messages/projections/tool-descriptions.js';
-import { artifactsOf } from '../model/artifacts.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { type HostTool, hostTool } from '../tools/host-tool.js';
 import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-host-call.js';
 import type { RecordedAnswer, RecordOptions } from './answer.js';
+import { ContextArtifacts } from './context-artifacts.js';
 import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js';
 import { type HostReading, readHostInput, readHostList } from './host-reading.js';
 import { HostTurn } from './host-turn.js';
@@ -42,7 +42,7 @@ export class WorkingContext {
   readonly isNew: boolean;
   readonly #opened: OpenMemory;
   readonly #origin: Origin;
-  #artifacts: ReadonlyMap<string, Uint8Array> = new Map();
+  readonly #artifacts: ContextArtifacts;
   #turn: HostTurn | null = null;
   /** Tools that the host declared without `execute`: their results come from the client. */
   readonly #clientTools = new Set<string>();
@@ -56,6 +56,7 @@ export class WorkingContext {
     this.report = report;
     this.isNew = isNew;
     this.#origin = origin;
+    this.#artifacts = new ContextArtifacts(opened.memory);
   }
 
   get memory(): MemoryManager {
@@ -164,8 +165,8 @@ export class WorkingContext {
 
   #project<Name extends TargetName>(name: Name, target: RequestTarget): Projection<RequestOf<Name>> {
     const own = name === 'ai-sdk' ? this.#origin : {};
-    const given = { ...own, artifacts: this.#artifacts, waiting: this.#waitingCalls(), ...target };
-    const projection = project(name, this.messages, given);
+    const given = { ...own, artifacts: this.#artifacts.loaded, waiting: this.#waitingCalls(), ...target };
+    const projection = project(name, this.memory.context.messages, given);
     this.#toolNames.set(name, projection.toolNames);
     return projection;
   }
@@ -250,7 +251,9 @@ export class WorkingContext {
   }
 
   async #ingest(turn: HostTurn, list: readonly HostMessage[]): Promise<void> {
-    const input = this.messages.findLast(({ role, turnId }) => role === 'user' && turnId === turn.turnId);
+    const input = this.memory.context.messages.findLast(
+      ({ role, turnId }) => role === 'user' && turnId === turn.turnId,
+    );
     const reading: HostReading = readHostList(list, this.#origin, input, (id) => this.#callOfApproval(id));
     const messages = await Promise.all(reading.messages.map((message) => this.#stored(message)));
     await turn.ingest(messages, reading.approvals);
@@ -279,8 +282,9 @@ export class WorkingContext {
     await this.close();
   }
 
-  async loadArtifacts(): Promise<void> {
-    this.#artifacts = await artifactsOf(this.messages, (ref) => this.memory.getArtifact(ref));
+  /** Loads the artifacts that the next request needs. @throws STORAGE_FAILED */
+  loadArtifacts(): Promise<void> {
+    return this.#artifacts.load();
   }
 
   #waitingCalls(): Map<string, WaitingCall> {

@@ -60,7 +60,7 @@ export class TurnLoop {
 
   /** Notes in the tool-call log what an earlier process left in the middle. */
   recordInterrupted(calls: readonly InterruptedCall[]): void {
-    const messages = this.#memory.getWorkingContextMessages();
+    const { messages } = this.#memory.context;
     for (const call of calls) {
       const made = messages[call.messageIndex];
       const spec = made ? toolCallsOf(made).find(({ id }) => id === call.callId) : undefined;
@@ -156,7 +156,7 @@ export class TurnLoop {
   }
 
   #callIdsOf(turnId: string): Set<string> {
-    const own = this.#memory.getWorkingContextMessages().filter((message) => message.turnId === turnId);
+    const own = this.#memory.context.messages.filter((message) => message.turnId === turnId);
     return new Set(own.flatMap(toolCallsOf).map((call) => call.id));
   }
 

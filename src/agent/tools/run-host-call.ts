@@ -52,10 +52,10 @@ export async function runHostCall(
 
 /** Null for a call without a real result. */
 function resultOf(memory: MemoryManager, turnId: string, callId: string): LedgerOutcome | null {
-  for (const message of memory.getWorkingContextMessages().reverse()) {
-    const result = toolResultOf(message);
-    if (message.turnId !== turnId || message.synthetic || result?.toolCallId !== callId) continue;
-    return { result: result.toolResult, error: result.toolError };
-  }
-  return null;
+  const found = memory.context.messages.findLast(
+    (message) =>
+      message.turnId === turnId && !message.synthetic && toolResultOf(message)?.toolCallId === callId,
+  );
+  const result = found && toolResultOf(found);
+  return result ? { result: result.toolResult, error: result.toolError } : null;
 }

@@ -112,14 +112,13 @@ export class WorkingContextSnapshotStore {
         },
       );
     }
-    const messages = snapshot.buildMessages(); // what comes while this save runs belongs to the next one
     const inPlace = this.#body !== null && snapshot.firstChanged >= this.#body.messageCount;
     const changedFrom = snapshot.firstChanged;
-    snapshot.markSaved(messages.length);
+    snapshot.markSaved(snapshot.length); // what comes while this save runs belongs to the next one
     try {
       return inPlace
-        ? await this.#saveTail(this.#body!, messages, footer)
-        : await this.#saveWhole(messages, footer);
+        ? await this.#saveTail(this.#body!, snapshot.messages, footer)
+        : await this.#saveWhole(snapshot.buildMessages(), footer);
     } catch (thrown) {
       this.#body = null;
       snapshot.markSaved(Math.min(changedFrom, snapshot.firstChanged));
@@ -127,6 +126,7 @@ export class WorkingContextSnapshotStore {
     }
   }
 
+  /** The list is read at once: it may change as soon as this waits. */
   async #saveTail(
     body: SnapshotBody,
     messages: readonly Message[],
