@@ -92,6 +92,8 @@ const MARKER = Symbol.for('rekindle.error');
 export interface RekindleErrorOptions {
   readonly details?: JsonObject;
   readonly cause?: unknown;
+  /** What to do, where more is known than the code says. */
+  readonly advice?: string;
 }
 
 export class RekindleError extends Error {
@@ -104,7 +106,7 @@ export class RekindleError extends Error {
     this.name = 'RekindleError';
     this.code = code;
     this.details = options.details ?? {};
-    this.advice = ERROR_ADVICE[code];
+    this.advice = options.advice ?? ERROR_ADVICE[code];
     Object.defineProperty(this, MARKER, { value: true });
   }
 

@@ -5,6 +5,14 @@ import { errnoOf } from '../file-system.js';
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const REFUSED = new Set(['ELOOP', 'EINVAL', 'EISDIR', 'ENOTDIR', 'ENXIO', 'ESPIPE']);
 
+const FORBIDDEN =
+  'The user who runs this may not use the files. A run with sudo, or in a container as root, leaves files of root: give them to the user with `sudo chown -R USER FOLDER`. What was acknowledged before is safe.';
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EROFS: 'The disk is mounted read-only: choose a folder on another one. What was acknowledged before is safe.',
+};
+
 /** @param doing what was attempted, such as `append to raw_traces.jsonl` */
 export function storageError(thrown: unknown, doing: string): RekindleError {
   if (isRekindleError(thrown)) return thrown;
@@ -19,7 +27,11 @@ export function storageError(thrown: unknown, doing: string): RekindleError {
       options,
     );
   }
-  return new RekindleError('STORAGE_FAILED', `Could not ${doing}: ${messageOf(thrown)}`, options);
+  const advice = Object.hasOwn(ADVICE, errno) ? { advice: ADVICE[errno]! } : {};
+  return new RekindleError('STORAGE_FAILED', `Could not ${doing}: ${messageOf(thrown)}`, {
+    ...options,
+    ...advice,
+  });
 }
 
 /** Runs an operation and labels its failure. */
