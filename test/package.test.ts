@@ -490,11 +490,17 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'viewContext',
   ],
   './server': [
+    'TokenBook',
     'loadServerToken',
     'startServer',
+    'type Authenticate',
+    'type NewToken',
+    'type Principal',
     'type RunningServer',
     'type ServerOptions',
     'type ServerToken',
+    'type TokenInfo',
+    'type TokenScope',
   ],
   './mcp': ['McpTools', 'serveMcpStdio', 'type McpCaller', 'type McpStdioOptions'],
   './storage': [

@@ -8,6 +8,8 @@ export interface ListQuery {
   readonly sessionId?: string;
   readonly tag?: string;
   readonly agentId?: string;
+  /** Only of one of these agents. */
+  readonly agentIds?: readonly string[];
   /** Null: only plain contexts. */
   readonly kind?: string | null;
   /** Saved at this time or later: ISO 8601. */
@@ -33,11 +35,12 @@ const LIMIT = 20;
 const LIMIT_MAX = 1_000;
 
 export function matches(checkpoint: CheckpointMetadata, query: ListQuery): boolean {
-  const { tag, agentId, kind } = query;
+  const { tag, agentId, agentIds, kind } = query;
   const at = Date.parse(checkpoint.createdAt);
   return (
     (tag === undefined || checkpoint.tags.includes(tag)) &&
     (agentId === undefined || checkpoint.agentId === agentId) &&
+    (agentIds === undefined || agentIds.some((id) => checkpoint.agentId === id)) &&
     (kind === undefined || checkpoint.kind === kind) &&
     at >= timeOf('after', query.after, Number.NEGATIVE_INFINITY) &&
     at < timeOf('before', query.before, Number.POSITIVE_INFINITY)

@@ -22,6 +22,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   STATE_NOT_FOUND: EXIT.notFound,
   ENTRY_NOT_FOUND: EXIT.notFound,
   FACT_NOT_FOUND: EXIT.notFound,
+  TOKEN_NOT_FOUND: EXIT.notFound,
   SESSION_NOT_FOUND: EXIT.notFound,
   HISTORY_GONE: EXIT.notFound,
   CHECKPOINT_NOT_FOUND: EXIT.notFound,

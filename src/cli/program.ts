@@ -28,6 +28,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['checkpoint', async () => (await import('./checkpoint-command.js')).addCheckpointCommand],
   ['session', async () => (await import('./session-command.js')).addSessionCommand],
   ['memory', async () => (await import('./memory-command.js')).addMemoryCommand],
+  ['token', async () => (await import('./token-command.js')).addTokenCommand],
   ['serve', async () => (await import('./serve-command.js')).addServeCommand],
   ['mcp', async () => (await import('./mcp-command.js')).addMcpCommand],
   ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],

@@ -61,6 +61,7 @@ export const ERROR_ADVICE = {
   ENTRY_INVALID: 'Correct every violation in `details.violations`; the entry is as it was.',
   ENTRY_NOT_FOUND: 'See which entries and versions there are with `list` and `history`.',
   FACT_NOT_FOUND: 'See which facts there are with `rekindle memory list`; nothing was changed.',
+  TOKEN_NOT_FOUND: 'See which tokens there are with `rekindle token list`; nothing was changed.',
   SESSION_NOT_FOUND: 'Check the id; list the sessions to see which there are.',
   SESSION_EXISTS: 'Choose another id, or go on with the session that exists; nothing was changed.',
   SESSION_STATE: 'The session is not in a state that allows this; see `details.status`. Nothing was changed.',

@@ -5,11 +5,13 @@ import { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import { messageOf, RekindleError } from '../core/errors.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AccessCheck } from './access/access-check.js';
+import { NOBODY } from './access/principal.js';
 import { assertToken } from './access/token.js';
+import { TokenBook } from './access/token-book.js';
 import { UnprovenConnections } from './access/unproven-connections.js';
 import { dashboardAssets, isDashboardPath } from './dashboard/dashboard-assets.js';
 import { createHttpApp } from './http/http-app.js';
-import { requestListener } from './http/request-listener.js';
+import { principalOf, requestListener } from './http/request-listener.js';
 import { allRoutes } from './http/routes/all-routes.js';
 import { MCP_PATH, mcpOverHttp } from './mcp/mcp-http.js';
 import { McpTools } from './mcp/mcp-server.js';
@@ -48,19 +50,25 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = createHttpApp({
     routes: allRoutes,
     services: { backend, shared, checkpoints },
+    principalOf: (context) => principalOf(context.env.incoming) ?? NOBODY,
     onUnexpected: tell,
   });
   const mcp = mcpOverHttp(tools, tell);
-  app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw)); // what it throws, the app answers
+  // What it throws, the app answers.
+  app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw, principalOf(context.env.incoming) ?? NOBODY));
   for (const asset of dashboardAssets)
     app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
   const unproven = new UnprovenConnections(SERVER_LIMITS.unprovenConnections);
-  const sockets = new EventSockets({ hub, access: () => access, unproven, onUnexpected: tell });
+  const hasOwnAuthentication = options.authenticate !== undefined;
+  const sockets = new EventSockets({
+    ...{ hub, access: () => access, hasOwnAuthentication, unproven, onUnexpected: tell },
+  });
   const listener = requestListener({
     access: () => access,
     unproven,
     isPublic: (path) => path === '/health' || isDashboardPath(path),
     answer: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    onUnexpected: tell,
   });
   const server = createServer(
     {
@@ -90,8 +98,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await close();
     throw thrown;
   });
+  const book = new TokenBook(backend);
   access = new AccessCheck({
     token,
+    principalOf: (given) => book.principalOf(given),
+    ...(options.authenticate ? { authenticate: options.authenticate } : {}),
     host,
     port,
     allowedHosts: options.allowedHosts ?? [],

@@ -2,13 +2,16 @@
 import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import type { SharedLimits } from '../state/shared/shared-limits.js';
 import type { StorageBackend } from '../storage/ports.js';
+import type { Authenticate } from './access/access-check.js';
 
 export interface ServerOptions {
   readonly backend: StorageBackend;
   /** Default: checkpoints in the same backend. Stays open when the server closes. */
   readonly checkpoints?: CheckpointService;
-  /** Whoever knows it may do everything. At least 16 characters. */
+  /** Of the owner, who may do everything. At least 16 characters. Tokens of a `TokenBook` reach a part. */
   readonly token: string;
+  /** The host's own authentication, such as by OIDC or a gateway, asked before tokens are looked at. */
+  readonly authenticate?: Authenticate;
   /** Address to listen on. Default `127.0.0.1`: this machine only. */
   readonly host?: string;
   /** 0: one that is free. Default 4177. */

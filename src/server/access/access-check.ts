@@ -1,16 +1,28 @@
 /**
  * What every request is asked before anything else looks at it, in this order: for whom it is (Host), where it comes from (Origin),
- * how many there were, and the token.
+ * how many there were, and who asks.
  *
  * Host and Origin keep out web pages: a page that makes a name of its own point to this machine sends that name as Host, and a page
  * on another site sends its Origin. Programs send no Origin, and need the token as everyone does.
  */
+import type { IncomingHttpHeaders } from 'node:http';
+import { OWNER, type Principal } from './principal.js';
 import { RateLimit } from './rate-limit.js';
 import type { Refusal } from './refusal.js';
 import { isSameToken, tokenDigest } from './token.js';
 
+/** The host's own authentication. Null: it does not know who asks, and the token decides. What it throws, the client sees as an error. */
+export type Authenticate = (request: {
+  readonly headers: IncomingHttpHeaders;
+  readonly address: string;
+}) => Promise<Principal | null> | Principal | null;
+
 export interface AccessOptions {
+  /** Of the owner, who reaches everything. */
   readonly token: string;
+  /** Whom another token stands for. */
+  readonly principalOf?: (token: string) => Promise<Principal | null>;
+  readonly authenticate?: Authenticate;
   /** The address that was asked for, and the port that it became. */
   readonly host: string;
   readonly port: number;
@@ -21,19 +33,23 @@ export interface AccessOptions {
 
 /** The headers as they came; undefined where there was none. */
 export interface AccessRequest {
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly authorization: string | undefined;
+  readonly headers: IncomingHttpHeaders;
   readonly address: string;
   /** The page itself and the health check are the same for everyone. */
   readonly needsToken: boolean;
 }
+
+/** Who may go on. Null where nobody is asked who they are. */
+export type Admission =
+  | { readonly refusal: Refusal }
+  | { readonly refusal: null; readonly principal: Principal | null };
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 /** Wrong tokens in a second for each address: guessing is hopeless, and noticed. */
 const WRONG_TOKENS_PER_SECOND = 10;
 
 export class AccessCheck {
+  readonly #options: AccessOptions;
   readonly #token: Buffer;
   /** With a port; those without one stand for every port. */
   readonly #hosts: ReadonlySet<string>;
@@ -42,6 +58,7 @@ export class AccessCheck {
   readonly #wrongTokens = new RateLimit(WRONG_TOKENS_PER_SECOND);
 
   constructor(options: AccessOptions) {
+    this.#options = options;
     this.#token = tokenDigest(options.token);
     const { host, port } = options;
     const own = [...LOOPBACK_NAMES, host.includes(':') ? `[${host}]` : host];
@@ -52,23 +69,37 @@ export class AccessCheck {
     this.#requests = new RateLimit(options.requestsPerSecond);
   }
 
-  /** Null when it may go on. */
-  check(request: AccessRequest): Refusal | null {
-    return (
-      this.#checkHost(request) ??
-      this.#checkOrigin(request) ??
-      this.#checkRate(request) ??
-      this.#checkToken(request)
-    );
+  /** @throws what the host's own authentication throws, and what the store of tokens throws */
+  async admit(request: AccessRequest): Promise<Admission> {
+    const { headers, address, needsToken } = request;
+    const refusal = this.#checkHost(headers) ?? this.#checkOrigin(headers) ?? this.#checkRate(address);
+    if (refusal) return { refusal };
+    if (!needsToken) return { refusal: null, principal: null };
+    const known = await this.#options.authenticate?.({ headers, address });
+    return known ? { refusal: null, principal: known } : this.#checkToken(headers, address);
   }
 
   /** Wrong ones are counted for each address. */
-  judgeToken(given: string, address: string): 'right' | 'wrong' | 'too many' {
-    if (isSameToken(given, this.#token)) return 'right';
-    return this.#wrongTokens.take(address) ? 'wrong' : 'too many';
+  async judgeToken(given: string, address: string): Promise<Principal | 'wrong' | 'too many'> {
+    const principal = await this.principalOf(given);
+    return principal ?? (this.#wrongTokens.take(address) ? 'wrong' : 'too many');
   }
 
-  #checkHost({ host }: AccessRequest): Refusal | null {
+  /** Whom a token stands for now. */
+  async principalOf(token: string): Promise<Principal | null> {
+    if (isSameToken(token, this.#token)) return OWNER;
+    return (await this.#options.principalOf?.(token)) ?? null;
+  }
+
+  /** Whom a request that was admitted stands for now: its token may have ended since. Counts nothing. */
+  async holderOf({ headers, address }: AccessRequest): Promise<Principal | null> {
+    const known = await this.#options.authenticate?.({ headers, address });
+    if (known) return known;
+    const given = bearerOf(headers);
+    return given === undefined ? null : this.principalOf(given);
+  }
+
+  #checkHost({ host }: IncomingHttpHeaders): Refusal | null {
     const name = host?.toLowerCase() ?? '';
     if (this.#hosts.has(name) || this.#hosts.has(name.replace(/:\d+$/, ''))) return null;
     const detail =
@@ -76,33 +107,32 @@ export class AccessCheck {
     return { status: 403, reason: 'host', detail };
   }
 
-  #checkOrigin({ origin }: AccessRequest): Refusal | null {
+  #checkOrigin({ origin }: IncomingHttpHeaders): Refusal | null {
     if (origin === undefined || this.#origins.has(origin.toLowerCase())) return null;
     const detail = 'The header Origin names another site. Start the server with --allow-origin to add one.';
     return { status: 403, reason: 'origin', detail };
   }
 
-  #checkRate({ address }: AccessRequest): Refusal | null {
+  #checkRate(address: string): Refusal | null {
     return this.#requests.take(address) ? null : tooMany('Too many requests.');
   }
 
-  #checkToken({ needsToken, authorization, address }: AccessRequest): Refusal | null {
-    if (!needsToken) return null;
-    const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-    const verdict = given === undefined ? 'wrong' : this.judgeToken(given, address);
-    if (verdict === 'right') return null;
-    if (verdict === 'too many') return tooMany('Too many wrong tokens.');
+  async #checkToken(headers: IncomingHttpHeaders, address: string): Promise<Admission> {
+    const given = bearerOf(headers);
+    const verdict = given === undefined ? 'wrong' : await this.judgeToken(given, address);
+    if (verdict === 'too many') return { refusal: tooMany('Too many wrong tokens.') };
+    if (verdict !== 'wrong') return { refusal: null, principal: verdict };
     const detail =
       given === undefined
         ? 'Send the token of the server: Authorization: Bearer <token>.'
         : 'The token is wrong.';
-    return {
-      status: 401,
-      reason: 'token',
-      detail,
-      headers: { 'WWW-Authenticate': 'Bearer realm="rekindle"' },
-    };
+    const asking = { 'WWW-Authenticate': 'Bearer realm="rekindle"' };
+    return { refusal: { status: 401, reason: 'token', detail, headers: asking } };
   }
+}
+
+function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
 function tooMany(detail: string): Refusal {

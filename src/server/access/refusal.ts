@@ -7,6 +7,7 @@ export interface Refusal {
     | 'origin'
     | 'rate'
     | 'token'
+    | 'scope'
     | 'route'
     | 'method'
     | 'media-type'

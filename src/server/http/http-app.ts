@@ -1,28 +1,36 @@
 /** Routes over hono, for requests that may come in: the route, its body, its answer. */
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
+import type { Principal } from '../access/principal.js';
 import { isDashboardPath } from '../dashboard/dashboard-assets.js';
 import { assertExactNumbers } from './exact-numbers.js';
 import { problemOf, refusalReply, refused } from './problem.js';
 import { assertKnownQuery } from './query.js';
+import { assertReach } from './reach.js';
 import { textOfBody } from './request-body.js';
 import type { Reply, Route, Services } from './route.js';
 
 export interface HttpAppOptions {
+  /** Who was admitted with a request. */
+  readonly principalOf: (context: Context<HttpEnv>) => Principal;
   readonly routes: readonly Route[];
   readonly services: Services;
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
-export function createHttpApp(options: HttpAppOptions): Hono {
-  const { routes, services, onUnexpected } = options;
-  const app = new Hono();
+/** What the adapter to Node's server gives beside the request. */
+export type HttpEnv = { Bindings: HttpBindings };
+
+export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
+  const { routes, onUnexpected } = options;
+  const app = new Hono<HttpEnv>();
   for (const route of routes) {
     const check = route.body ? compileSchema(route.body.schema, { firstOnly: true }) : null;
     app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (context) =>
-      respond(await answer(context, route, check, services, onUnexpected)),
+      respond(await answer(context, route, check, options)),
     );
   }
   app.notFound((context) => respond(notFound(context, routes)));
@@ -31,22 +39,24 @@ export function createHttpApp(options: HttpAppOptions): Hono {
 }
 
 async function answer(
-  context: Context,
+  context: Context<HttpEnv>,
   route: Route,
   check: SchemaCheck | null,
-  services: Services,
-  onUnexpected: (thrown: unknown) => void,
+  { principalOf, services, onUnexpected }: HttpAppOptions,
 ): Promise<Reply> {
   try {
     const url = new URL(context.req.url);
     assertKnownQuery(route, url.searchParams);
     const request = {
+      principal: principalOf(context),
       params: paramsOf(route.path, url),
       query: url.searchParams,
       header: (name: string) => context.req.header(name) ?? null,
-      body: check ? await bodyOf(context, route.body?.mediaType ?? '', check) : null,
+      body: null,
     };
-    return await route.handle(request, services);
+    await assertReach(route, request, services);
+    const body = check ? await bodyOf(context, route.body?.mediaType ?? '', check) : null;
+    return await route.handle({ ...request, body }, services);
   } catch (thrown) {
     return problemOf(thrown, onUnexpected);
   }

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { TSchema } from '../../core/schema.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import type { Principal } from '../access/principal.js';
 
 /** What routes work on. */
 export interface Services {
@@ -13,6 +14,8 @@ export interface Services {
 }
 
 export interface RouteRequest {
+  /** Who asks. */
+  readonly principal: Principal;
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -40,6 +43,12 @@ export interface RouteResponse {
   readonly schema?: TSchema;
 }
 
+/**
+ * `everyone`: all who are admitted. `store`: those who reach everything. `part`: the handler shows each their part of it.
+ * `agent`, `session`, `checkpoint`: those who reach the one that the parameter `id` of the path names.
+ */
+export type RouteReach = 'everyone' | 'store' | 'part' | 'agent' | 'session' | 'checkpoint';
+
 export interface Route {
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
   /** With `{name}` for a parameter: one segment, percent-encoded. */
@@ -51,6 +60,8 @@ export interface Route {
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Default true. */
   readonly needsToken?: false;
+  /** Whom it is for. A method other than GET also needs the right to write. */
+  readonly reach: RouteReach;
   handle(request: RouteRequest, services: Services): Promise<Reply>;
 }
 

@@ -2,7 +2,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { SESSION_HEADER } from '../../state/shared/sessions/session-environment.js';
+import { type Principal, reachesAgent, reachesRoot, reachesStore } from '../access/principal.js';
 import { assertExactNumbers } from '../http/exact-numbers.js';
+import { outOfScope } from '../http/reach.js';
 import { textOfBody } from '../http/request-body.js';
 import { SERVER_LIMITS } from '../server-options.js';
 import type { McpPrincipal } from './mcp-mounts.js';
@@ -11,11 +13,11 @@ import type { McpCaller, McpTools } from './mcp-server.js';
 /** Names the agent whose memory is looked at. Default: that of the session. */
 export const AGENT_HEADER = 'X-Agent-Id';
 export const MCP_PATH = '/mcp';
-const NOBODY: McpPrincipal = { session: null, agentId: null, reach: 'own' };
+const NOBODY: McpPrincipal = { session: null, agentId: null, reach: 'own', mayWrite: false };
 
 export interface McpOverHttp {
   /** @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT before anything is served */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, principal: Principal): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -31,9 +33,9 @@ export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => 
     onerror: onUnexpected,
   });
   return {
-    async fetch(request) {
+    async fetch(request, asking) {
       const { signal } = request; // of the connection: it is aborted when the client has gone
-      const principal = await tools.known(callerOf(request.headers));
+      const principal = await tools.known(callerOf(request.headers, asking));
       return callers.run({ principal, signal }, async () => handler.fetch(await checked(request)));
     },
     close: () => handler.close(),
@@ -47,6 +49,22 @@ async function checked(request: Request): Promise<Request> {
   return new Request(request.url, { method: 'POST', headers: request.headers, body });
 }
 
-function callerOf(headers: Headers): McpCaller {
-  return { session: headers.get(SESSION_HEADER) || null, agent: headers.get(AGENT_HEADER) || null };
+/**
+ * A token says more than a header: what it does not reach is not there, and where it reaches one agent or acts as one session, that is the
+ * caller. Without any, the tools would be those that all clients have in common. @throws REQUEST_REFUSED
+ */
+function callerOf(headers: Headers, asking: Principal): McpCaller {
+  const { agents, session: own, mayWrite } = asking;
+  const session = headers.get(SESSION_HEADER) || own;
+  if (own !== null && session !== own)
+    throw outOfScope(`The token acts as the session ${JSON.stringify(own)}.`);
+  const only = agents !== 'all' && agents.length === 1 && session === null ? agents[0]! : null;
+  const agent = headers.get(AGENT_HEADER) || only;
+  if (session === null && agent === null && !reachesStore(asking))
+    throw outOfScope(
+      `Name an agent (${AGENT_HEADER}) or a session (${SESSION_HEADER}) that the token reaches.`,
+    );
+  const mayAgent = (id: string) => reachesAgent(asking, id);
+  const mayRoot = (root: string) => reachesRoot(asking, root);
+  return { session, agent, mayAgent, mayRoot, mayWrite };
 }

@@ -27,6 +27,8 @@ export interface McpPrincipal {
    * of the store have in common, every plain checkpoint, and all tool calls.
    */
   readonly reach: McpReach;
+  /** False: only tools that change nothing. */
+  readonly mayWrite: boolean;
 }
 
 export type McpReach = 'own' | 'store';
@@ -65,7 +67,8 @@ export async function mountedTools(
     ...checkpointTools(checkpoints, { scope: checkpointScope(principal), ...(by ? { agentId: by } : {}) }),
     ...(agentId === null ? [] : memoryTools({ backend, agentId })),
   ];
-  return workspace.config.toolsFor(agent, tools);
+  const allowed = principal.mayWrite ? tools : tools.filter(({ idempotent }) => idempotent === true);
+  return workspace.config.toolsFor(agent, allowed);
 }
 
 function workspaceScope({ session, agentId, reach }: McpPrincipal): WorkspaceScope {

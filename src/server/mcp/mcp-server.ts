@@ -10,6 +10,7 @@ import type { StorageBackend } from '../../storage/ports.js';
 import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../workspace/workspace.js';
 import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
+import { agentNotFound, sessionNotFound } from '../access/principal.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 
@@ -21,6 +22,12 @@ export interface McpCaller {
   readonly agent: string | null;
   /** Default `own`. */
   readonly reach?: McpReach;
+  /** Whose memory the caller may be given. Default: any. */
+  readonly mayAgent?: (agentId: string) => boolean;
+  /** Whose sessions the caller may be given. Default: any. */
+  readonly mayRoot?: (root: string) => boolean;
+  /** Default true. */
+  readonly mayWrite?: boolean;
 }
 
 const ABOUT = {
@@ -94,10 +101,17 @@ export class McpTools {
   }
 
   /** Looks the caller up. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
-  async known({ session: id, agent, reach = 'own' }: McpCaller): Promise<McpPrincipal> {
+  async known(caller: McpCaller): Promise<McpPrincipal> {
+    const { session: id, agent, reach = 'own', mayWrite = true } = caller;
+    const { mayAgent = () => true, mayRoot = () => true } = caller;
     const session = id === null ? null : await this.#shared.tree.require(id);
+    if (session && !mayRoot(session.root)) throw sessionNotFound(session.id);
+    if (agent !== null && !mayAgent(agent)) throw agentNotFound(agent);
     if (agent !== null) await assertAgentExists(this.#backend, agent);
-    return { session, agentId: agent ?? (await this.#agentOf(session?.agent ?? null)), reach };
+    const named = session?.agent ?? null;
+    // Anyone who makes a session names its agent: that gives nobody the memory of another one.
+    const own = named !== null && mayAgent(named) ? await this.#agentOf(named) : null;
+    return { session, agentId: agent ?? own, reach, mayWrite };
   }
 
   /** A session may name an agent that has no memory here. */

@@ -1,16 +1,20 @@
 /** One WebSocket client: who it is, and what it is told. */
 import type { RawData, WebSocket } from 'ws';
 import { isRekindleError } from '../../core/errors.js';
-import type { JsonObject } from '../../core/json.js';
+import { type Principal, reachesAgent, reachesRoot, sessionNotFound } from '../access/principal.js';
 import { type ClientMessage, parseClientMessage } from './client-message.js';
-import type { EventHub } from './event-hub.js';
+import type { EventHub, Topic } from './event-hub.js';
 import { CLOSE, SocketSender } from './socket-sender.js';
 import { StateSubscription } from './state-subscription.js';
 
 export interface ConnectionOptions {
   readonly hub: EventHub;
-  /** Null when the upgrade carried the token already. */
-  readonly isToken: ((token: string) => boolean) | null;
+  /** Who the upgrade told of. Null: the token comes as the first message. */
+  readonly principal: Principal | null;
+  /** Whom the token of a first message stands for. */
+  readonly authenticate: (token: string) => Promise<Principal | null>;
+  /** Who holds this token now; null for the token: who stands behind the upgrade. */
+  readonly holder: (token: string | null) => Promise<Principal | null>;
   readonly stalledMs: number;
   readonly onUnexpected: (thrown: unknown) => void;
 }
@@ -30,25 +34,27 @@ export class ClientConnection {
   /** Messages are handled one after the other. */
   #handling: Promise<void> = Promise.resolve();
   #pending = 0;
-  #known: boolean;
+  #principal: Principal | null;
+  /** The token of the first message. */
+  #token: string | null = null;
   #answersPings = true;
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#sender = new SocketSender(socket, options.stalledMs);
-    this.#known = options.isToken === null;
+    this.#principal = options.principal;
     socket.on('message', (data, isBinary) => this.#take(data, isBinary));
     socket.on('pong', () => {
       this.#answersPings = true;
     });
     socket.on('error', () => socket.terminate()); // a frame that is too large, or none: ws has said why
     socket.on('close', () => this.#end());
-    if (!this.#known) setTimeout(() => this.#assertKnown(), AUTHENTICATE_MS).unref();
+    if (!this.#principal) setTimeout(() => this.#assertKnown(), AUTHENTICATE_MS).unref();
   }
 
   #assertKnown(): void {
-    if (!this.#known) this.#sender.close(CLOSE.unauthorized, 'no token came');
+    if (!this.#principal) this.#sender.close(CLOSE.unauthorized, 'no token came');
   }
 
   /** Ends a connection that did not answer since the last time. */
@@ -56,6 +62,13 @@ export class ClientConnection {
     if (this.#answersPings) this.#socket.ping();
     else this.#socket.terminate();
     this.#answersPings = false;
+    if (this.#principal) this.#assertAdmitted().catch((thrown: unknown) => this.#giveUp(thrown));
+  }
+
+  /** A token may have ended since. */
+  async #assertAdmitted(): Promise<void> {
+    if (!(await this.#options.holder(this.#token)))
+      this.#sender.close(CLOSE.unauthorized, 'the token has ended');
   }
 
   close(code: number, reason: string): void {
@@ -74,11 +87,12 @@ export class ClientConnection {
 
   async #handle(message: ClientMessage): Promise<void> {
     try {
+      const principal = this.#principal;
       if (message.type === 'authenticate') await this.#authenticate(message.token);
-      else if (!this.#known) this.#sender.close(CLOSE.unauthorized, 'the token must come first');
+      else if (!principal) this.#sender.close(CLOSE.unauthorized, 'the token must come first');
       else if (message.type === 'unsubscribe') await this.#unsubscribe(message.session);
-      else if (message.to === 'state') await this.#subscribe(message);
-      else await this.#subscribeTo(message.to);
+      else if (message.to === 'state') await this.#subscribe(message, principal);
+      else await this.#subscribeTo(message.to, principal);
     } catch (thrown) {
       await this.#fail(thrown);
     }
@@ -99,13 +113,17 @@ export class ClientConnection {
   }
 
   async #authenticate(token: string): Promise<void> {
-    if (this.#options.isToken?.(token) ?? true) {
-      this.#known = true;
-      await this.#sender.message({ type: 'authenticated' });
-    } else this.#sender.close(CLOSE.unauthorized, 'the token is wrong');
+    // Who is known stays: subscriptions are of that principal.
+    if (!this.#principal) {
+      this.#principal = await this.#options.authenticate(token);
+      this.#token = token;
+    }
+    if (this.#principal) await this.#sender.message({ type: 'authenticated' });
+    else this.#sender.close(CLOSE.unauthorized, 'the token is wrong');
   }
 
-  async #subscribe({ session, since, history }: SubscribeToState): Promise<void> {
+  async #subscribe({ session, since, history }: SubscribeToState, principal: Principal): Promise<void> {
+    if (!reachesRoot(principal, await this.#options.hub.rootOf(session))) throw sessionNotFound(session);
     const feed = await this.#options.hub.stateFeed(session);
     const { root } = feed.state;
     const goesOn = since === undefined || (await feed.state.continues(since, history));
@@ -139,10 +157,12 @@ export class ClientConnection {
     await this.#sender.message({ type: 'unsubscribed', root_session_id: root });
   }
 
-  async #subscribeTo(topic: 'sessions' | 'agents'): Promise<void> {
+  async #subscribeTo(topic: Topic, principal: Principal): Promise<void> {
     this.#topics.get(topic)?.();
-    const tell = (message: JsonObject) => void this.#sender.message(message);
-    const off = await this.#options.hub.onTopic(topic, tell);
+    const off = await this.#options.hub.onTopic(topic, ({ message, agentId, root }) => {
+      const isReached = root === null ? reachesAgent(principal, agentId) : reachesRoot(principal, root);
+      if (isReached) void this.#sender.message(message);
+    });
     if (!this.#sender.isOpen) {
       off(); // it closed meanwhile
       return;

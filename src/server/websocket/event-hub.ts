@@ -6,7 +6,14 @@ import { sessionToWire } from '../http/wire.js';
 import { StateFeed } from './state-feed.js';
 
 export type Topic = 'sessions' | 'agents';
-type Listener = (message: JsonObject) => void;
+/** What happened, and to whom: to an agent, or to a session of a root. */
+export interface TopicEvent {
+  readonly message: JsonObject;
+  readonly agentId: string | null;
+  readonly root: string | null;
+}
+
+type Listener = (event: TopicEvent) => void;
 
 /** An agent at work writes many times in a turn: clients are told once in so long. */
 const AGENT_QUIET_MS = 250;
@@ -62,7 +69,11 @@ export class EventHub {
   async #watchSessions(): Promise<() => Promise<void>> {
     const { tree } = this.#shared;
     const off = tree.events.on('changed', (session) =>
-      this.#tell('sessions', { type: 'session_updated', session: sessionToWire(session) }),
+      this.#tell('sessions', {
+        message: { type: 'session_updated', session: sessionToWire(session) },
+        agentId: null,
+        root: session.root,
+      }),
     );
     const end = await tree.watch().catch((thrown: unknown) => {
       off();
@@ -80,14 +91,15 @@ export class EventHub {
       if (agentId === '' || this.#quiet.has(agentId)) return;
       const timer = setTimeout(() => {
         this.#quiet.delete(agentId);
-        this.#tell('agents', { type: 'agent_updated', agent_id: agentId });
+        const message = { type: 'agent_updated', agent_id: agentId };
+        this.#tell('agents', { message, agentId, root: null });
       }, AGENT_QUIET_MS);
       this.#quiet.set(agentId, timer);
     });
   }
 
-  #tell(topic: Topic, message: JsonObject): void {
-    for (const listener of this.#listeners[topic]) listener(message);
+  #tell(topic: Topic, event: TopicEvent): void {
+    for (const listener of this.#listeners[topic]) listener(event);
   }
 
   async close(): Promise<void> {

@@ -4,11 +4,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { AccessCheck } from '../access/access-check.js';
+import type { Principal } from '../access/principal.js';
 import type { Refusal } from '../access/refusal.js';
 import type { UnprovenConnections } from '../access/unproven-connections.js';
 import { PAGE_HEADERS } from '../dashboard/dashboard-assets.js';
-import { refusalReply } from '../http/problem.js';
+import { problemOf, refusalReply } from '../http/problem.js';
 import { accessRequest } from '../http/request-listener.js';
+import type { Reply } from '../http/route.js';
 import { SERVER_LIMITS } from '../server-options.js';
 import { ClientConnection } from './client-connection.js';
 import type { EventHub } from './event-hub.js';
@@ -17,6 +19,8 @@ import { CLOSE } from './socket-sender.js';
 export interface EventSocketsOptions {
   readonly hub: EventHub;
   readonly access: () => AccessCheck;
+  /** The host may know who asks without a token. */
+  readonly hasOwnAuthentication: boolean;
   readonly unproven: UnprovenConnections;
   readonly stalledMs?: number;
   readonly onUnexpected: (thrown: unknown) => void;
@@ -47,27 +51,38 @@ export class EventSockets {
 
   attach(server: Server): void {
     server.on('upgrade', (request, socket, head) => {
-      if (request.headers.upgrade?.toLowerCase() === 'websocket') this.#upgrade(request, socket, head);
+      if (request.headers.upgrade?.toLowerCase() === 'websocket')
+        this.#upgrade(request, socket, head).catch((thrown: unknown) => this.#fail(socket, thrown));
       else passOn(server, request, socket);
     });
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  #fail(socket: Duplex, thrown: unknown): void {
+    send(socket, problemOf(thrown, this.#options.onUnexpected));
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy()); // the client is gone: there is nobody to tell
     const { authorization } = request.headers;
     // A browser can set no header: it sends the token as its first message.
-    const asked = accessRequest(request, authorization !== undefined);
-    const refusal = this.#options.access().check(asked) ?? this.#wrongPath(request) ?? this.#tooLate();
+    const { access, hasOwnAuthentication, unproven } = this.#options;
+    const asked = accessRequest(request, authorization !== undefined || hasOwnAuthentication);
+    const admission = await access().admit(asked);
+    const isUnproven = authorization === undefined && admission.refusal?.reason === 'token';
+    const refusal = (isUnproven ? null : admission.refusal) ?? this.#wrongPath(request) ?? this.#tooLate();
     if (refusal) {
-      refuse(socket, refusal);
+      send(socket, refusalReply(refusal));
       return;
     }
-    if (authorization !== undefined) this.#options.unproven.prove(socket);
+    const principal = admission.refusal === null ? admission.principal : null;
+    if (principal) unproven.prove(socket);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       const { hub, onUnexpected } = this.#options;
       const connection = new ClientConnection(opened, {
         hub,
-        isToken: authorization === undefined ? (given) => this.#isToken(given, asked.address, socket) : null,
+        principal,
+        authenticate: (given) => this.#authenticate(given, asked.address, socket),
+        holder: (given) => (given === null ? access().holderOf(asked) : access().principalOf(given)),
         stalledMs: this.#options.stalledMs ?? SERVER_LIMITS.stalledMs,
         onUnexpected,
       });
@@ -76,11 +91,12 @@ export class EventSockets {
     });
   }
 
-  #isToken(given: string, address: string, socket: Duplex): boolean {
+  async #authenticate(given: string, address: string, socket: Duplex): Promise<Principal | null> {
     const { access, unproven } = this.#options;
-    const isRight = access().judgeToken(given, address) === 'right';
-    if (isRight) unproven.prove(socket);
-    return isRight;
+    const verdict = await access().judgeToken(given, address);
+    if (verdict === 'wrong' || verdict === 'too many') return null;
+    unproven.prove(socket);
+    return verdict;
   }
 
   #wrongPath({ url = '' }: IncomingMessage): Refusal | null {
@@ -100,8 +116,7 @@ export class EventSockets {
   }
 }
 
-function refuse(socket: Duplex, refusal: Refusal): void {
-  const { status, body, headers = {} } = refusalReply(refusal);
+function send(socket: Duplex, { status, body, headers = {} }: Reply): void {
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...PAGE_HEADERS,
@@ -120,7 +135,7 @@ function passOn(server: Server, request: IncomingMessage, socket: Duplex): void 
   setTimeout(() => socket.destroy(), SERVER_LIMITS.requestMs).unref(); // the server does not look after it any more
   if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
     const detail = 'Leave out the header Upgrade: a request with a body cannot ask for another protocol.';
-    refuse(socket, { status: 400, reason: 'upgrade', detail });
+    send(socket, refusalReply({ status: 400, reason: 'upgrade', detail }));
     return;
   }
   const response = new ServerResponse(request);

@@ -10,7 +10,8 @@ const FORBIDDEN =
 const ADVICE: Readonly<Record<string, string>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
-  EROFS: 'The disk is mounted read-only: choose a folder on another one. What was acknowledged before is safe.',
+  EROFS:
+    'The disk is mounted read-only: choose a folder on another one. What was acknowledged before is safe.',
 };
 
 /** @param doing what was attempted, such as `append to raw_traces.jsonl` */

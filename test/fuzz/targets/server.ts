@@ -1,4 +1,5 @@
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import { OWNER } from '../../../src/server/access/principal.js';
 import { createHttpApp } from '../../../src/server/http/http-app.js';
 import { allRoutes } from '../../../src/server/http/routes/all-routes.js';
 import { McpTools } from '../../../src/server/mcp/index.js';
@@ -16,7 +17,8 @@ class Served {
   private constructor(backend: MemoryStorage, shared: SharedSessions) {
     const checkpoints = new CheckpointService({ backend });
     const onUnexpected = (thrown: unknown) => void this.unexpected.push(thrown);
-    this.app = createHttpApp({ routes: allRoutes, services: { backend, shared, checkpoints }, onUnexpected });
+    const services = { backend, shared, checkpoints };
+    this.app = createHttpApp({ routes: allRoutes, services, principalOf: () => OWNER, onUnexpected });
     this.mcp = mcpOverHttp(new McpTools({ backend, shared, checkpoints, version: '0' }), onUnexpected);
   }
 
@@ -151,6 +153,7 @@ export const mcpArguments: FuzzTarget = {
     };
     const answer = await server.mcp.fetch(
       new Request('http://127.0.0.1/mcp', { method: 'POST', headers, body: input }),
+      OWNER,
     );
     const text = await answer.text();
     server.unexpected.length = 0; // what is no JSON-RPC is told there, too

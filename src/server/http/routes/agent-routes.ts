@@ -11,6 +11,7 @@ import { restoreDry } from '../../../memory/maintenance/restore-dry.js';
 import type { Repair } from '../../../messages/legality/repairs.js';
 import type { Message } from '../../../messages/message.js';
 import { messageToJson } from '../../../messages/message-serializer.js';
+import { agentNotFound, reachesAgent } from '../../access/principal.js';
 import { wholeNumber } from '../query.js';
 import { ok, type Route } from '../route.js';
 import * as schemas from '../schemas.js';
@@ -22,31 +23,33 @@ const notFound = { description: 'There is no such agent.', schema: schemas.probl
 const list: Route = {
   method: 'GET',
   path: '/agents',
+  reach: 'part',
   summary: 'The agents in the memory folder',
   responses: { 200: { description: 'By id.', schema: schemas.agentList } },
-  async handle(_, { backend }) {
-    return ok({ agents: (await listAgents(backend)).map(agentToWire) });
+  async handle({ principal }, { backend }) {
+    const agents = (await listAgents(backend)).filter(({ agentId }) => reachesAgent(principal, agentId));
+    return ok({ agents: agents.map(agentToWire) });
   },
 };
 
 const read: Route = {
   method: 'GET',
   path: '/agents/{id}',
+  reach: 'agent',
   summary: 'One agent',
   responses: { 200: { description: 'The agent.', schema: schemas.agentSummary }, 404: notFound },
   async handle({ params }, { backend }) {
     const agentId = params['id']!;
     const summary = await summarizeAgent(backend, agentId);
     if (summary) return ok(agentToWire(summary));
-    throw new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agentId)} here.`, {
-      details: { agentId },
-    });
+    throw agentNotFound(agentId);
   },
 };
 
 const restoreReport: Route = {
   method: 'GET',
   path: '/agents/{id}/restore-report',
+  reach: 'agent',
   summary: 'What a restore would do now. Changes nothing',
   responses: { 200: { description: 'The report.', schema: schemas.restoreReport }, 404: notFound },
   async handle({ params }, { backend }) {
@@ -59,6 +62,7 @@ const restoreReport: Route = {
 const context: Route = {
   method: 'GET',
   path: '/agents/{id}/context',
+  reach: 'agent',
   summary: 'The working context as a restore would give it, message by message',
   responses: { 200: { description: 'The messages, in order.', schema: schemas.agentContext }, 404: notFound },
   async handle({ params }, { backend }) {
@@ -76,6 +80,7 @@ const context: Route = {
 const traces: Route = {
   method: 'GET',
   path: '/agents/{id}/traces',
+  reach: 'agent',
   summary: 'The events of the conversation, newest first',
   parameters: [
     {
@@ -108,6 +113,7 @@ const traces: Route = {
 const remove: Route = {
   method: 'DELETE',
   path: '/agents/{id}',
+  reach: 'agent',
   summary: 'Erases everything of an agent, for good',
   parameters: [
     {

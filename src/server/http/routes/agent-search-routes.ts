@@ -23,6 +23,7 @@ const number = Type.Integer();
 const search: Route = {
   method: 'GET',
   path: '/agents/{id}/search',
+  reach: 'agent',
   summary: 'What was said, done and answered, found by words: best match first',
   parameters: [
     parameter('q', `What to look for, ${QUERY_CHARS_MAX} characters at most. Must be given.`),
@@ -52,6 +53,7 @@ const search: Route = {
 const passages: Route = {
   method: 'GET',
   path: '/agents/{id}/passages',
+  reach: 'agent',
   summary: 'What was said around a record of a search, or in whole turns, in order',
   parameters: [
     parameter('record', 'Of a result of a search.', number),

@@ -11,6 +11,7 @@ import { stateRoutes } from './state-routes.js';
 const health: Route = {
   method: 'GET',
   path: '/health',
+  reach: 'everyone',
   summary: 'Whether the server answers. Needs no token, and tells nothing else',
   needsToken: false,
   responses: { 200: { description: 'It does.', schema: Type.Object({ status: Type.Literal('ok') }) } },
@@ -22,6 +23,7 @@ const health: Route = {
 const openApi: Route = {
   method: 'GET',
   path: '/openapi.json',
+  reach: 'everyone',
   summary: 'This document',
   responses: { 200: { description: 'OpenAPI 3.1.', schema: Type.Object({ openapi: Type.String() }) } },
   async handle() {

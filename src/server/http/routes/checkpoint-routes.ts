@@ -3,6 +3,7 @@ import type { SessionProblem } from '../../../checkpoints/session/session-pool.j
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
 import { text, wholeNumber } from '../query.js';
+import { assertReachesCheckpoint } from '../reach.js';
 import { ok, type Route, type RouteRequest } from '../route.js';
 import * as schemas from '../schemas.js';
 import { checkpointSessionToWire, checkpointToWire } from '../wire.js';
@@ -27,6 +28,7 @@ const whole = (name: string, description: string) => ({
 const sessions: Route = {
   method: 'GET',
   path: '/checkpoints/sessions',
+  reach: 'store',
   summary: 'Sessions with checkpoints, the one that was used last first, and what they take',
   responses: { 200: { description: 'The sessions.', schema: schemas.checkpointSessions } },
   async handle(_, { checkpoints }) {
@@ -43,6 +45,7 @@ const sessions: Route = {
 const list: Route = {
   method: 'GET',
   path: '/checkpoints',
+  reach: 'part',
   summary: 'Checkpoints, newest first',
   parameters: [
     parameter('session', 'Only of this session.'),
@@ -58,8 +61,11 @@ const list: Route = {
     404: notFound,
   },
   async handle(request, { checkpoints }) {
-    const page = await checkpoints.list(queryOf(request));
-    const problems = page.problems.map(problemToWire);
+    const { agents } = request.principal;
+    const own = agents === 'all' ? {} : { agentIds: agents };
+    const page = await checkpoints.list({ ...queryOf(request), ...own });
+    // They name sessions, of whatever agent.
+    const problems = agents === 'all' ? page.problems.map(problemToWire) : [];
     return ok({ total: page.total, checkpoints: page.checkpoints.map(checkpointToWire), problems });
   },
 };
@@ -81,6 +87,7 @@ function queryOf(request: RouteRequest) {
 const read: Route = {
   method: 'GET',
   path: '/checkpoints/{id}',
+  reach: 'checkpoint',
   summary: 'One checkpoint, without its context',
   responses: { 200: { description: 'The checkpoint.', schema: schemas.checkpoint }, 404: notFound },
   async handle({ params }, { checkpoints }) {
@@ -91,6 +98,7 @@ const read: Route = {
 const context: Route = {
   method: 'GET',
   path: '/checkpoints/{id}/context',
+  reach: 'checkpoint',
   summary: 'The context exactly as it was saved, or what a model is shown of it within a budget',
   parameters: [whole('budget', 'In tokens.')],
   responses: { 200: { description: 'The context.', schema: schemas.checkpointContext }, 404: notFound },
@@ -112,10 +120,12 @@ const context: Route = {
 const diff: Route = {
   method: 'GET',
   path: '/checkpoints/{id}/diff/{to}',
+  reach: 'checkpoint',
   summary: 'What changed from one checkpoint to another, as a JSON Patch',
   responses: { 200: { description: 'The changes.', schema: schemas.checkpointDiff }, 404: notFound },
-  async handle({ params }, { checkpoints }) {
+  async handle({ principal, params }, { checkpoints }) {
     const [from, to] = [params['id']!, params['to']!];
+    await assertReachesCheckpoint(principal, checkpoints, to);
     const changes = await checkpoints.diff(from, to);
     return ok({ from, to, changes: changes as unknown as JsonValue });
   },

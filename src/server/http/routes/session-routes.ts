@@ -3,7 +3,9 @@ import type { JsonObject } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
 import { isStatus, type SessionStatus } from '../../../state/shared/sessions/session-record.js';
 import type { NewTreeSession } from '../../../state/shared/sessions/session-tree.js';
+import { reachesRoot } from '../../access/principal.js';
 import { text } from '../query.js';
+import { assertReachesSession, outOfScope } from '../reach.js';
 import { JSON_TYPE, ok, type Route, type RouteParameter } from '../route.js';
 import * as schemas from '../schemas.js';
 import { sessionToWire } from '../wire.js';
@@ -23,6 +25,7 @@ const inTheWay = {
 const create: Route = {
   method: 'POST',
   path: '/sessions',
+  reach: 'part',
   summary: 'A new session: a root, or a child of another',
   body: { mediaType: JSON_TYPE, schema: schemas.newSessionBody },
   responses: {
@@ -30,8 +33,11 @@ const create: Route = {
     404: { description: 'There is no such parent.', schema: schemas.problemDetails },
     409: inTheWay,
   },
-  async handle({ body }, { shared }) {
-    const session = await shared.tree.create(body as NewTreeSession);
+  async handle({ principal, body }, { shared }) {
+    const wanted = body as NewTreeSession;
+    if (wanted.parent) await assertReachesSession(principal, shared, wanted.parent);
+    else if (principal.roots !== 'all') throw outOfScope('The token makes no root sessions: name a parent.');
+    const session = await shared.tree.create(wanted);
     const location = `/sessions/${encodeURIComponent(session.id)}`;
     return { status: 201, body: sessionToWire(session), headers: { Location: location } };
   },
@@ -40,6 +46,7 @@ const create: Route = {
 const list: Route = {
   method: 'GET',
   path: '/sessions',
+  reach: 'part',
   summary: 'Sessions, oldest first',
   parameters: [filter('root'), filter('parent'), filter('status')],
   responses: { 200: { description: 'Those that fit all of it.', schema: schemas.sessionList } },
@@ -52,7 +59,8 @@ const list: Route = {
       ...(parent === undefined ? {} : { parent }),
       ...(isStatus(status) ? { status } : {}),
     });
-    const fitting = status === undefined || isStatus(status) ? sessions : [];
+    const isKnown = status === undefined || isStatus(status);
+    const fitting = isKnown ? sessions.filter((one) => reachesRoot(request.principal, one.root)) : [];
     return ok({ sessions: fitting.map(sessionToWire) });
   },
 };
@@ -60,6 +68,7 @@ const list: Route = {
 const read: Route = {
   method: 'GET',
   path: '/sessions/{id}',
+  reach: 'session',
   summary: 'One session',
   responses: { 200: { description: 'The session.', schema: schemas.session }, 404: notFound },
   async handle({ params }, { shared }) {
@@ -70,6 +79,7 @@ const read: Route = {
 const setStatus: Route = {
   method: 'PUT',
   path: '/sessions/{id}/status',
+  reach: 'session',
   summary: 'Where a session stands',
   body: { mediaType: JSON_TYPE, schema: schemas.statusBody },
   responses: {
@@ -87,10 +97,12 @@ const setStatus: Route = {
 const orphans: Route = {
   method: 'GET',
   path: '/orphans',
+  reach: 'part',
   summary: 'Sessions that work on although one above them has ended or is missing',
   responses: { 200: { description: 'With the reason for each.', schema: schemas.orphanList } },
-  async handle(_, { shared }) {
-    const found = await shared.tree.orphans();
+  async handle({ principal }, { shared }) {
+    const all = await shared.tree.orphans();
+    const found = all.filter(({ session }) => reachesRoot(principal, session.root));
     return ok({
       orphans: found.map(({ session, reason, ancestor }) => ({
         session: sessionToWire(session),

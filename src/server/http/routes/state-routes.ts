@@ -8,6 +8,7 @@ import type { SharedState, StateKey } from '../../../state/shared/shared-state.j
 import { conditionOf, hasCurrent, tagOf } from '../conditions.js';
 import { problem } from '../problem.js';
 import { wholeNumber } from '../query.js';
+import { outOfScope } from '../reach.js';
 import {
   JSON_TYPE,
   MERGE_PATCH_TYPE,
@@ -73,7 +74,10 @@ async function open(
 ): Promise<{ readonly state: SharedState; readonly by: string }> {
   const id = request.params['id']!;
   const state = await shared.stateOf(id);
-  const by = request.header(SESSION_HEADER);
+  const { session } = request.principal;
+  const by = request.header(SESSION_HEADER) ?? session;
+  if (session !== null && by !== session)
+    throw outOfScope(`The token acts as the session ${JSON.stringify(session)}.`);
   if (by === null) return { state, by: id };
   if ((await shared.tree.rootOf(by)) === state.root) return { state, by };
   throw new RekindleError('INVALID_ARGUMENT', `The session in ${SESSION_HEADER} belongs to another root.`, {
@@ -84,6 +88,7 @@ async function open(
 const readAll: Route = {
   method: 'GET',
   path: '/sessions/{id}/state',
+  reach: 'session',
   summary: 'All keys that have a value, now or as they were',
   parameters: [
     number('at', 'A global version. Default: now.'),
@@ -119,6 +124,7 @@ const readAll: Route = {
 const patchAll: Route = {
   method: 'PATCH',
   path: '/sessions/{id}/state',
+  reach: 'session',
   summary: 'A merge patch (RFC 7396) over the keys, all or nothing',
   parameters: [
     { ...ifMatch, description: 'Only while nothing at all has changed since this version.' },
@@ -144,6 +150,7 @@ const patchAll: Route = {
 const readKey: Route = {
   method: 'GET',
   path: KEY_PATH,
+  reach: 'session',
   summary: 'One key',
   parameters: [ifNoneMatch],
   responses: {
@@ -163,6 +170,7 @@ const readKey: Route = {
 const putKey: Route = {
   method: 'PUT',
   path: KEY_PATH,
+  reach: 'session',
   summary: 'Set a key',
   parameters: [ifMatch, ifNoneMatch, actor],
   body: { mediaType: JSON_TYPE, schema: schemas.putKeyBody },
@@ -177,6 +185,7 @@ const putKey: Route = {
 const deleteKey: Route = {
   method: 'DELETE',
   path: KEY_PATH,
+  reach: 'session',
   summary: 'Delete a key; its history stays',
   parameters: [ifMatch, actor],
   responses: { 204: { description: 'It has no value any more.' }, 404: noKey, 409: conflict },
@@ -190,6 +199,7 @@ const deleteKey: Route = {
 const operate: Route = {
   method: 'POST',
   path: `${KEY_PATH}/ops`,
+  reach: 'session',
   summary: 'Increment, append or merge at once: no change of another is lost',
   parameters: [ifMatch, actor],
   body: { mediaType: JSON_TYPE, schema: schemas.operationBody },
@@ -210,6 +220,7 @@ const operate: Route = {
 const history: Route = {
   method: 'GET',
   path: `${KEY_PATH}/history`,
+  reach: 'session',
   summary: 'The changes of a key, newest first',
   parameters: [number('limit', `At most ${EVENTS_MAX}. Default 50.`)],
   responses: {
@@ -228,6 +239,7 @@ const history: Route = {
 const batch: Route = {
   method: 'POST',
   path: '/sessions/{id}/state/batch',
+  reach: 'session',
   summary: 'Several operations, all or nothing',
   parameters: [actor],
   body: { mediaType: JSON_TYPE, schema: schemas.batchBody },
@@ -252,6 +264,7 @@ const batch: Route = {
 const events: Route = {
   method: 'GET',
   path: '/sessions/{id}/state/events',
+  reach: 'session',
   summary: 'The changes after a global version, oldest first',
   parameters: [
     number('since', 'A global version. Default 0: from the beginning.'),

@@ -1,0 +1,54 @@
+/** The one place that decides whether a principal may have what a route is about. Another's is told like what is not there. */
+import { checkpointNotFound } from '../../checkpoints/checkpoint-id.js';
+import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import type { SharedSessions } from '../../state/shared/shared-sessions.js';
+import {
+  agentNotFound,
+  type Principal,
+  reachesAgent,
+  reachesRoot,
+  reachesStore,
+  sessionNotFound,
+} from '../access/principal.js';
+import { refused } from './problem.js';
+import type { Route, RouteRequest, Services } from './route.js';
+
+/** @throws AGENT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_NOT_FOUND, REQUEST_REFUSED */
+export async function assertReach(
+  { reach, method }: Route,
+  { principal, params }: RouteRequest,
+  { shared, checkpoints }: Services,
+): Promise<void> {
+  const id = params['id'] ?? '';
+  if (reach === 'agent' && !reachesAgent(principal, id)) throw agentNotFound(id);
+  if (reach === 'session') await assertReachesSession(principal, shared, id);
+  if (reach === 'checkpoint') await assertReachesCheckpoint(principal, checkpoints, id);
+  if (reach === 'store' && !reachesStore(principal))
+    throw outOfScope('Only a token that reaches everything gets this.');
+  if (method !== 'GET' && !principal.mayWrite) throw outOfScope('The token is for reading only.');
+}
+
+/** @throws SESSION_NOT_FOUND */
+export async function assertReachesSession(
+  principal: Principal,
+  { tree }: SharedSessions,
+  id: string,
+): Promise<void> {
+  if (principal.roots === 'all') return;
+  if (!reachesRoot(principal, await tree.rootOf(id))) throw sessionNotFound(id);
+}
+
+/** A checkpoint belongs to the agent that it names. @throws CHECKPOINT_NOT_FOUND, and as `CheckpointService.metadata` */
+export async function assertReachesCheckpoint(
+  principal: Principal,
+  checkpoints: CheckpointService,
+  checkpointId: string,
+): Promise<void> {
+  if (principal.agents === 'all') return;
+  const { agentId } = await checkpoints.metadata({ checkpointId });
+  if (!reachesAgent(principal, agentId)) throw checkpointNotFound(checkpointId);
+}
+
+export function outOfScope(detail: string): Error {
+  return refused({ status: 403, reason: 'scope', detail });
+}
