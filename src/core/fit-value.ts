@@ -34,9 +34,13 @@ function fitPart(value: JsonValue, budget: number, count: CountValue): FittedVal
 
 /** Counts only what could be within. */
 export function isWithin(value: JsonValue, budget: number, count: CountValue): boolean {
+  return mayBeWithin(value, budget) && (budget === Number.POSITIVE_INFINITY || count(value) <= budget);
+}
+
+/** False only for what is surely larger. Counts no tokens. */
+export function mayBeWithin(value: JsonValue, budget: number): boolean {
   if (budget === Number.POSITIVE_INFINITY) return true;
-  if (budget <= 0) return false;
-  return sizeUpTo(value, budget * TOKEN_LENGTH_MAX) <= budget * TOKEN_LENGTH_MAX && count(value) <= budget;
+  return budget > 0 && sizeUpTo(value, budget * TOKEN_LENGTH_MAX) <= budget * TOKEN_LENGTH_MAX;
 }
 
 /** The first items that fit; where not even the first one does, as much of it as does. */

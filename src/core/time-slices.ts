@@ -12,19 +12,23 @@ export class TimeSlices {
     this.#signal = signal;
   }
 
-  /** Call it often: it costs little, and waits only when the slice is over. @throws ABORTED */
-  breathe(): Promise<void> | undefined {
-    if (this.#signal?.aborted) throw aborted(this.#signal);
-    return performance.now() < this.#endsMs ? undefined : this.#pause();
+  /** Whether it is time for `pause`. Ask it often: it costs little, and a step that need not wait makes no promise. */
+  get isOver(): boolean {
+    return this.#signal?.aborted === true || performance.now() >= this.#endsMs;
   }
 
-  async #pause(): Promise<void> {
+  /** @throws ABORTED */
+  async pause(): Promise<void> {
+    this.#assertWanted();
     await new Promise((resolve) => setImmediate(resolve));
-    if (this.#signal?.aborted) throw aborted(this.#signal);
+    this.#assertWanted();
     this.#endsMs = performance.now() + SLICE_MS;
   }
-}
 
-function aborted({ reason }: AbortSignal): RekindleError {
-  return new RekindleError('ABORTED', 'The caller has gone, so the work was stopped.', { cause: reason });
+  #assertWanted(): void {
+    if (!this.#signal?.aborted) return;
+    throw new RekindleError('ABORTED', 'The caller has gone, so the work was stopped.', {
+      cause: this.#signal.reason,
+    });
+  }
 }

@@ -1,6 +1,7 @@
 /** Goes on reading a journal from a place that is known, and makes sure that it is still the same journal. */
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
+import { TimeSlices } from '../core/time-slices.js';
 import type { Journal, JournalHead, JournalRecord } from './ports.js';
 
 export const JOURNAL_START: JournalHead = { seq: 0, cursor: null, crc: null };
@@ -21,9 +22,11 @@ export async function followFrom<R extends JsonObject>(
 ): Promise<JournalHead | null> {
   let head = from;
   let found = from.cursor === null;
+  const slices = new TimeSlices();
   const options = from.cursor === null ? {} : { after: from.seq - 1, cursor: from.cursor };
   try {
     for await (const entry of journal.read(options)) {
+      if (slices.isOver) await slices.pause();
       if (entry.kind !== 'record') continue;
       if (!found && !isAt(entry, from)) return null;
       const applied = found ? apply(entry) : undefined;

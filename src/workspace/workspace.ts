@@ -136,10 +136,18 @@ export class Workspace {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Map<string, Entry>> {
     await this.#journal.refresh();
-    const infos = [...new Set(keys)].flatMap((key) => this.#index.entries.get(key) ?? []);
-    const live = infos.filter(({ deleted }) => !deleted);
-    const records = await readEntries(await this.#journal.reader(), live, new TimeSlices(options.signal));
-    return new Map([...records].map(([key, record]) => [key, versionOf(record) as Entry]));
+    const slices = new TimeSlices(options.signal);
+    const { entries } = this.#index;
+    const wanted = new Set<IndexedEntry>();
+    for (const key of keys) {
+      if (slices.isOver) await slices.pause();
+      const info = entries.get(key);
+      if (info && !info.deleted) wanted.add(info);
+    }
+    const found = new Map<string, Entry>();
+    const take = (record: EntryRecord) => void found.set(record.key, versionOf(record) as Entry);
+    await readEntries(await this.#journal.reader(), [...wanted], take, slices);
+    return found;
   }
 
   /** As `read`; null also when it was written longer ago. @param maxAgeSeconds default 300 */
@@ -199,6 +207,12 @@ export class Workspace {
     return written.appended;
   }
 
+  /** Of the entries that are there, in order. */
+  async keys(): Promise<readonly string[]> {
+    await this.#journal.refresh();
+    return this.#index.keys;
+  }
+
   /** What is there, by key, without the values. */
   async list(options: { readonly deleted?: boolean } = {}): Promise<EntryInfo[]> {
     await this.#journal.refresh();
@@ -244,7 +258,7 @@ export class Workspace {
         const record = encodeEntry({ key, version, at, writtenBy, ...changed, prev: info?.cursor ?? null });
         const done = async () => {
           const { sizeBytes } = this.#index.entries.get(key)!;
-          if (this.#manifest.isDue(sizeBytes + key.length)) await this.#saveManifest();
+          if (this.#manifest.isDue(sizeBytes + key.length, this.#index)) await this.#saveManifest();
           return { version, appended: true };
         };
         return { record, done };

@@ -49,6 +49,7 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
     const handle = serveStdio(() => tools.serverFor(caller), { transport, onerror: options.onUnexpected });
     await ended;
     await requests.allAnswered();
+    tools.stop(); // nobody waits for what still runs
     await tools.idle();
     await new Promise((resolve) => process.stdout.write('', resolve));
     await handle.close();

@@ -1,5 +1,5 @@
 /** The text of a context, put together key by key within the budget. What a key costs is counted once, whatever stands before it. */
-import { type CountValue, fitValue, isWithin } from '../../core/fit-value.js';
+import { type CountValue, fitValue, mayBeWithin } from '../../core/fit-value.js';
 import type { JsonValue } from '../../core/json.js';
 import type { CountTokens } from '../../core/text-tokens.js';
 import type { Entry } from '../workspace.js';
@@ -12,6 +12,8 @@ const CLOSE = '</workspace_context>';
 const EMPTY = `${OPEN}${CLOSE}`;
 /** After so many keys in a row without room for even their summaries the budget is used up: the rest is not tried. */
 const MISSES_MAX = 64;
+/** Lines are joined by so many at a time, and then the joined ones: joining all of them at the end would hold the event loop. */
+const JOIN_LINES = 256;
 
 export interface WantedKey {
   readonly key: string;
@@ -32,9 +34,12 @@ export class ContextBlock {
   readonly #excluded: ReadonlySet<string>;
   readonly #summaries: ReadonlySet<string> | null;
   readonly #keys: ContextKey[] = [];
-  readonly #lines: string[] = [];
+  readonly #joined: string[] = [];
+  #lines: string[] = [];
   /** Of the block as it is: a line ends with `>` and a line break, and the next one begins with `<`, so no token spans two of them. */
   #tokens: number;
+  /** What the line break adds to the last token of a line, by how the line ends. */
+  readonly #breaks: { readonly tag: number; readonly emptyTag: number };
   #lastCount: { readonly text: string; readonly tokens: number } | null = null;
   #misses = 0;
 
@@ -46,6 +51,7 @@ export class ContextBlock {
     this.#excluded = new Set(request.dependencies.excluded);
     this.#summaries = request.summaries === true ? null : new Set(request.summaries);
     this.#tokens = count(`${OPEN}\n`) + count(CLOSE);
+    this.#breaks = { tag: count('y>\n') - count('y>'), emptyTag: count('" />\n') - count('" />') };
   }
 
   get keys(): readonly ContextKey[] {
@@ -54,11 +60,15 @@ export class ContextBlock {
 
   /** Of the text. Infinite budgets count, too: ask only when somebody wants to know. */
   get tokens(): number {
-    return this.#lines.length === 0 ? this.#count(EMPTY) : this.#tokens;
+    return this.#isEmpty ? this.#count(EMPTY) : this.#tokens;
   }
 
   get text(): string {
-    return this.#lines.length === 0 ? EMPTY : [OPEN, ...this.#lines, CLOSE].join('\n');
+    return this.#isEmpty ? EMPTY : [OPEN, ...this.#joined, ...this.#lines, CLOSE].join('\n');
+  }
+
+  get #isEmpty(): boolean {
+    return this.#lines.length === 0 && this.#joined.length === 0;
   }
 
   add(wanted: WantedKey, entry: Entry | null, ageSeconds: number): void {
@@ -67,11 +77,19 @@ export class ContextBlock {
     const fits = shown.text === '' || this.#fits(key, shown.text);
     const { text, status, leftOut } = fits ? shown : withoutText(shown);
     if (text !== '') {
-      this.#lines.push(text);
+      this.#push(text);
       this.#tokens += this.#tokensOf(text) + this.#breakAfter(text);
     }
     this.#misses = fits && status !== 'left-out' ? 0 : this.#misses + 1;
     this.#keys.push({ key, required, status, tokens: text === '' ? 0 : this.#tokensOf(text), leftOut });
+  }
+
+  #push(line: string): void {
+    if (this.#lines.length === JOIN_LINES) {
+      this.#joined.push(this.#lines.join('\n'));
+      this.#lines = [];
+    }
+    this.#lines.push(line);
   }
 
   #shown({ key, required }: WantedKey, entry: Entry | null, ageSeconds: number): Shown {
@@ -88,7 +106,7 @@ export class ContextBlock {
     const summary = () => ({ text: summaryElement(entry), status: 'summary' as const, leftOut: 0 });
     if (this.#summaries?.has(entry.key) ?? true) return summary();
     const count: CountValue = (value) => this.#count(jsonText(value));
-    if (isWithin(entry.value, this.#room(entry.key), count)) {
+    if (mayBeWithin(entry.value, this.#room(entry.key))) {
       const text = entryElement(entry, entry.value, 0);
       if (this.#fits(entry.key, text)) return { text, status: 'full', leftOut: 0 };
     }
@@ -122,10 +140,8 @@ export class ContextBlock {
     return this.#lastCount.tokens;
   }
 
-  /** What the line break adds to the last token of a line. */
-  #breakAfter(text: string): number {
-    const end = text.endsWith('/>') ? '" />' : 'y>';
-    return this.#count(`${end}\n`) - this.#count(end);
+  #breakAfter(line: string): number {
+    return line.endsWith('/>') ? this.#breaks.emptyTag : this.#breaks.tag;
   }
 
   #missing(key: string): string {

@@ -8,7 +8,7 @@ import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import { TimeSlices } from '../../core/time-slices.js';
 import type { Workspace } from '../workspace.js';
 import { ContextBlock, type WantedKey } from './context-block.js';
-import type { ContextRequest, SelectiveContext } from './context-request.js';
+import type { ContextDependencies, ContextRequest, SelectiveContext } from './context-request.js';
 
 /** @throws ABORTED when `request.signal` is aborted */
 export async function selectContext(
@@ -33,15 +33,13 @@ async function blockOf(
   request: ContextRequest,
   count: CountTokens,
 ): Promise<ContextBlock> {
-  const slices = new TimeSlices(request.signal);
+  const { dependencies, signal } = request;
+  const slices = new TimeSlices(signal);
   const block = new ContextBlock(count, request);
-  const wanted = keysOf(request);
-  const entries = await workspace.readMany(
-    wanted.map(({ key }) => key),
-    request.signal ? { signal: request.signal } : {},
-  );
-  for (const one of wanted) {
-    await slices.breathe();
+  const named = [...dependencies.required, ...(dependencies.optional ?? [])];
+  const entries = await workspace.readMany(named, signal ? { signal } : {});
+  for (const one of keysOf(dependencies)) {
+    if (slices.isOver) await slices.pause();
     const entry = entries.get(one.key) ?? null;
     block.add(one, entry, entry ? workspace.ageSeconds(entry) : 0);
   }
@@ -49,11 +47,15 @@ async function blockOf(
 }
 
 /** Each key once, in order; a key that is both is required. */
-function keysOf({ dependencies }: ContextRequest): WantedKey[] {
-  const required = new Set(dependencies.required);
-  const optional = [...new Set(dependencies.optional ?? [])].filter((key) => !required.has(key));
-  return [
-    ...[...required].map((key) => ({ key, required: true })),
-    ...optional.map((key) => ({ key, required: false })),
-  ];
+function* keysOf({ required, optional = [] }: ContextDependencies): Generator<WantedKey> {
+  const seen = new Set<string>();
+  for (const [keys, isRequired] of [
+    [required, true],
+    [optional, false],
+  ] as const)
+    for (const key of keys) {
+      if (seen.has(key)) continue;
+      seen.add(key);
+      yield { key, required: isRequired };
+    }
 }

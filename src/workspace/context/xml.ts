@@ -25,10 +25,9 @@ function legal(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000d-\u001f\ufffe\uffff]/g, '\ufffd');
 }
 
-/** JSON for between tags: what XML has no place for is written as JSON escapes it, so the value stays exact. */
+/** JSON for between tags, as `JSON.stringify` makes it: what XML has no place for is written as JSON escapes it, so the value stays exact. */
 export function xmlJson(json: string): string {
-  const escaped = json.replace(/[\ufffe\uffff\u007f-\u009f]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(/[&<>\ufffe\uffff\u007f-\u009f]/g, (character) => {
+    return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
-  return xmlText(escaped);
 }

@@ -31,6 +31,14 @@ export class EntryIndex {
   readonly agents = new Map<string, AgentTiming>();
   /** Rows that are none of ours. */
   skipped = 0;
+  /** Null: to be sorted anew. Most changes are of a key that is there already. */
+  #keys: readonly string[] | null = null;
+
+  /** Of the entries that are there, in order. */
+  get keys(): readonly string[] {
+    this.#keys ??= [...this.entries.values()].flatMap(({ key, deleted }) => (deleted ? [] : [key])).sort();
+    return this.#keys;
+  }
 
   /** The change that it was; null for a row of another shape, or of a version that is known already. */
   apply(entry: JournalRecord<JsonObject>): EntryRecord | null {
@@ -43,6 +51,7 @@ export class EntryIndex {
     const { key, version, writtenBy, at, data } = record;
     const sizeBytes = data === undefined ? 0 : Buffer.byteLength(JSON.stringify(data));
     const deleted = data === undefined;
+    if (deleted !== (known?.deleted ?? true)) this.#keys = null;
     this.entries.set(key, { key, version, writtenBy, at, sizeBytes, deleted, cursor: entry.cursor });
     this.#time(writtenBy, at);
     return record;

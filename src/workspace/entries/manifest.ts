@@ -6,6 +6,7 @@ import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { type Static, Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
+import { TimeSlices } from '../../core/time-slices.js';
 import { followFrom, JOURNAL_START } from '../../storage/journal-position.js';
 import { openJsonDocument } from '../../storage/json-document.js';
 import type { Journal, JournalHead, Name, StorageBackend } from '../../storage/ports.js';
@@ -45,11 +46,12 @@ const check = lazySchema(Manifest);
 const EMPTY: Manifest = { schema_version: 1, entries: [], agents: [], covers: null };
 /** A small workspace does not write its manifest at every change. */
 const SAVE_BYTES_MIN = 16 * 1024;
+/** About what one takes in the manifest: enough to tell when it is worth to be written anew. */
+const ENTRY_BYTES = 160;
 
 export class ManifestFile {
   readonly #backend: StorageBackend;
   readonly #name: Name;
-  #bytes = 0;
   #since = 0;
   #damaged = false;
 
@@ -74,8 +76,7 @@ export class ManifestFile {
     try {
       const { data } = await this.#open();
       this.#damaged = false;
-      this.#bytes = JSON.stringify(data).length;
-      return { index: indexFrom(data), covers: headFrom(data.covers) };
+      return { index: await indexFrom(data), covers: headFrom(data.covers) };
     } catch (thrown) {
       if (!isRekindleError(thrown, 'DOCUMENT_DAMAGED')) throw thrown;
       this.#damaged = true;
@@ -89,9 +90,9 @@ export class ManifestFile {
   }
 
   /** Notes that a record was appended. True when enough came together for a new manifest to be worth its bytes. */
-  isDue(bytes: number): boolean {
+  isDue(bytes: number, { entries }: EntryIndex): boolean {
     this.#since += bytes;
-    return this.#since >= Math.max(SAVE_BYTES_MIN, this.#bytes);
+    return this.#since >= Math.max(SAVE_BYTES_MIN, entries.size * ENTRY_BYTES);
   }
 
   get isStale(): boolean {
@@ -105,7 +106,6 @@ export class ManifestFile {
     const document = await this.#open();
     document.data = manifestOf(index, head);
     await document.write();
-    this.#bytes = JSON.stringify(document.data).length;
     this.#since = 0;
   }
 }
@@ -133,9 +133,11 @@ function manifestOf(index: EntryIndex, head: JournalHead): Manifest {
   };
 }
 
-function indexFrom(manifest: Manifest): EntryIndex {
+async function indexFrom(manifest: Manifest): Promise<EntryIndex> {
   const index = new EntryIndex();
+  const slices = new TimeSlices();
   for (const { key, version, written_by, timestamp, size_bytes, deleted = false, at } of manifest.entries) {
+    if (slices.isOver) await slices.pause();
     const cursor = cursorFrom(at)!;
     const info = {
       key,

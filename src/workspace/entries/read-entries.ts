@@ -9,56 +9,79 @@ import { decodeEntry, type EntryRecord } from './entry-record.js';
 /** Reading on over so many bytes is cheaper than to begin at another place. */
 const GAP_BYTES = 128 * 1024;
 
-/** By key. A version whose record is gone or damaged is absent. */
+/** Hands on each record once. A version whose record is gone or damaged is passed over. @throws ABORTED */
 export async function readEntries(
   journal: Journal<JsonObject>,
   wanted: readonly IndexedEntry[],
+  take: (record: EntryRecord) => void,
   slices: TimeSlices,
-): Promise<Map<string, EntryRecord>> {
-  const found = new Map<string, EntryRecord>();
-  const versions = new Map(wanted.map(({ key, version }) => [key, version]));
-  const take = (record: EntryRecord | null) => {
-    if (record && versions.get(record.key) === record.version) found.set(record.key, record);
+): Promise<void> {
+  const places = [...wanted].sort(byPlace);
+  const missed: IndexedEntry[] = [];
+  const found = (info: IndexedEntry, record: EntryRecord | null) => {
+    if (record && isOf(info, record)) take(record);
+    else missed.push(info);
   };
-  const places = wanted.map(({ cursor }) => cursor).sort(byPlace);
-  for (let next = 0; next < places.length; ) next = await readFrom(journal, places, next, take, slices);
-  if (found.size === versions.size) return found;
+  for (let next = 0; next < places.length; ) next = await readFrom(journal, places, next, found, slices);
+  if (missed.length === 0) return;
   // A repair moved records, so places are wrong: one pass over everything finds what is still there.
+  const byKey = new Map(missed.map((info) => [info.key, info]));
   for await (const entry of journal.read({ archived: true })) {
-    await slices.breathe();
-    if (entry.kind === 'record') take(decodeEntry(entry.record));
+    if (slices.isOver) await slices.pause();
+    const record = entry.kind === 'record' ? decodeEntry(entry.record) : null;
+    const info = record && byKey.get(record.key);
+    if (!info || !isOf(info, record)) continue;
+    byKey.delete(record.key);
+    take(record);
   }
-  return found;
 }
 
-/** Reads on from one place as long as the next one is near. @returns the index of the first place that was not reached */
+/**
+ * Reads on from one place as long as the next one is near. Tells of every place that it passed what is there.
+ * @returns the index of the place to begin at next
+ */
 async function readFrom(
   journal: Journal<JsonObject>,
-  places: readonly Cursor[],
+  places: readonly IndexedEntry[],
   first: number,
-  take: (record: EntryRecord | null) => void,
+  found: (info: IndexedEntry, record: EntryRecord | null) => void,
   slices: TimeSlices,
 ): Promise<number> {
   let next = first;
   try {
-    for await (const entry of journal.read({ cursor: places[first]!, archived: true })) {
-      await slices.breathe();
-      if (entry.kind !== 'record' || !entry.cursor) continue;
-      if (byPlace(entry.cursor, places[next]!) === 0) take(decodeEntry(entry.record));
-      while (places[next] && byPlace(places[next]!, entry.cursor) <= 0) next += 1;
+    for await (const entry of journal.read({ cursor: places[first]!.cursor, archived: true })) {
+      if (slices.isOver) await slices.pause();
+      if (entry.kind !== 'record') continue;
+      for (let info = places[next]; info; info = places[next]) {
+        const distance = compare(info.cursor, entry.cursor);
+        if (distance > 0) break;
+        found(info, distance === 0 ? decodeEntry(entry.record) : null);
+        next += 1;
+      }
       const following = places[next];
-      if (!following || isFar(entry.cursor, following)) break;
+      if (!following || isFar(entry.cursor, following.cursor)) return next;
     }
+    for (; next < places.length; next += 1) found(places[next]!, null); // the journal ends before them
   } catch (thrown) {
-    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment is gone
+    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
+    const { segment } = places[next]!.cursor; // it is gone, with all that lay in it
+    for (; places[next]?.cursor.segment === segment; next += 1) found(places[next]!, null);
   }
-  return Math.max(next, first + 1);
+  return next;
+}
+
+function isOf({ key, version }: IndexedEntry, record: EntryRecord): boolean {
+  return record.key === key && record.version === version;
 }
 
 function isFar(from: Cursor, to: Cursor): boolean {
   return to.segment !== from.segment || to.offset - from.offset > GAP_BYTES;
 }
 
-function byPlace(a: Cursor, b: Cursor): number {
+function byPlace(a: IndexedEntry, b: IndexedEntry): number {
+  return compare(a.cursor, b.cursor);
+}
+
+function compare(a: Cursor, b: Cursor): number {
   return a.segment - b.segment || a.offset - b.offset;
 }

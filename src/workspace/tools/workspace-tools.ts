@@ -66,16 +66,12 @@ function contextTool(options: WorkspaceToolOptions): ToolDefinition {
       return contextText(workspace, {
         agent: isCommonName ? null : agent,
         signal,
-        dependencies: named ?? dependencies ?? { required: [], optional: await allKeys(workspace) },
+        dependencies: named ?? dependencies ?? { required: [], optional: await workspace.keys() },
         ...(budget ? { budget } : {}),
         ...(producers ? { producers } : {}),
       });
     },
   };
-}
-
-async function allKeys(workspace: Workspace): Promise<string[]> {
-  return (await workspace.list()).map(({ key }) => key);
 }
 
 function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
@@ -87,10 +83,14 @@ function summaryTool({ workspace }: WorkspaceToolOptions): ToolDefinition {
     idempotent: true,
     execute: async (_, { signal }) => {
       const slices = new TimeSlices(signal);
-      const entries = await workspace.readMany(await allKeys(workspace), { signal });
+      const keys = await workspace.keys();
+      const entries = await workspace.readMany(keys, { signal });
       const lines: string[] = [];
-      for (const [key, { value, version, writtenBy }] of [...entries].sort(byKey)) {
-        await slices.breathe();
+      for (const key of keys) {
+        if (slices.isOver) await slices.pause();
+        const entry = entries.get(key);
+        if (!entry) continue;
+        const { value, version, writtenBy } = entry;
         const about = `version ${version}, by ${oneLine(writtenBy)}`;
         lines.push(`- ${oneLine(key)}: ${summarizeValue(value)} (${about})`);
       }
@@ -132,10 +132,6 @@ function writeTool({ workspace, agent }: WorkspaceToolOptions): ToolDefinition {
       return { key: String(key), version, ...(notes.length > 0 ? { notes: [...notes] } : {}) };
     },
   };
-}
-
-function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1;
 }
 
 function recentCallsTool(log: ToolCallLog, agent: string, reach: CallReach): ToolDefinition {
@@ -181,7 +177,7 @@ async function absent(
   key: string,
   version: JsonValue | undefined,
 ): Promise<RekindleError> {
-  const keys = (await workspace.list()).map((info) => info.key);
+  const keys = await workspace.keys();
   const what =
     version === undefined
       ? `no entry ${JSON.stringify(key)}`
