@@ -5,6 +5,9 @@
  * The calls are those of LangGraph's loop: `put` of the input checkpoint (only `__start__` is new), `putWrites` of the task, `put` of the
  * checkpoint after it (both channels are new, `__start__` was consumed); each is waited for, as with `durability: 'sync'`.
  *
+ * Before that, a conversation in files whose messages are one channel, to which each turn appends one of 1 kB: a thread that stores all of them
+ * again in each turn grows with the square of their number.
+ *
  * The official SQLite saver brings a package that may have to be compiled for minutes, so it is not among this package's own:
  * `npm ci --prefix bench/peers` installs it. It comes with `synchronous=NORMAL`, which syncs no commit; it is measured so, and with FULL,
  * which is what ours does.
@@ -21,6 +24,7 @@ import {
   uuid6,
 } from '@langchain/langgraph-checkpoint';
 import { RekindleSaver } from '../src/adapters/langgraph/index.js';
+import { FileStorage } from '../src/storage/file/file-storage.js';
 import { backends } from './backends-support.js';
 import { inTempFolder, ms, printTable, quantile, ratio, textOfSize } from './support.js';
 
@@ -28,6 +32,8 @@ const TURNS = 400;
 const WARM_TURNS = 10;
 const VALUE_BYTES = 2_000;
 const LOGICAL_BYTES = TURNS * 2 * VALUE_BYTES;
+const MESSAGE_BYTES = 1_000;
+const MESSAGE_COUNTS = [40, 80, 160, 320];
 const PEERS = fileURLToPath(new URL('./peers/', import.meta.url));
 
 type Saver = Pick<BaseCheckpointSaver, 'put' | 'putWrites' | 'getTuple'>;
@@ -59,17 +65,26 @@ class GraphThread {
     this.#config = { configurable: { thread_id: threadId, checkpoint_ns: '' } };
   }
 
-  async turn(turn: number): Promise<void> {
+  turn(turn: number): Promise<void> {
+    const question = textOfSize(VALUE_BYTES, turn);
+    const written = { question, answer: textOfSize(VALUE_BYTES, 50_000 + turn) };
+    return this.#turn(turn, written, written);
+  }
+
+  /** One more message: the task wrote it, and the channel has all of them. */
+  message(turn: number): Promise<void> {
+    const message = { id: `message-${turn}`, content: textOfSize(MESSAGE_BYTES, turn) };
+    const before = (this.#values['messages'] ?? []) as readonly unknown[];
+    return this.#turn(turn, { messages: message }, { messages: [...before, message] });
+  }
+
+  async #turn(turn: number, written: object, values: Record<string, unknown>): Promise<void> {
     const start = performance.now();
     await this.#put('input', { ...this.#values, __start__: { turn } }, ['__start__']);
-    const written = {
-      question: textOfSize(VALUE_BYTES, turn),
-      answer: textOfSize(VALUE_BYTES, 50_000 + turn),
-    };
     const task = uuid5(`task-${turn}`, uuid6(0));
     await this.#saver.putWrites(this.#config, Object.entries(written), task);
     this.#seen = { ...this.#seen, node: { __start__: this.#versions['__start__']! } };
-    await this.#put('loop', written, [...Object.keys(written), '__start__']);
+    await this.#put('loop', values, [...Object.keys(written), '__start__']);
     this.turnMs.push(performance.now() - start);
   }
 
@@ -105,6 +120,35 @@ class GraphThread {
     const read = JSON.stringify(tuple?.checkpoint.channel_values ?? null);
     if (read !== JSON.stringify(this.#values)) throw new Error(`${name} gives back ${read.slice(0, 200)}`);
   }
+}
+
+async function growth(folder: string): Promise<void> {
+  const storage = new FileStorage(folder);
+  const saver = new RekindleSaver({ storage });
+  const thread = new GraphThread(saver, 'growth');
+  const rows: (string | number)[][] = [];
+  let turns = 0;
+  for (const count of MESSAGE_COUNTS) {
+    while (turns < count) await thread.message((turns += 1));
+    const start = performance.now();
+    await thread.check('RekindleSaver');
+    const readMs = performance.now() - start;
+    const [put, bytes] = [quantile(thread.putMs.slice(-40), 0.5), await filesIn(folder)];
+    rows.push([count, (bytes / 1e6).toFixed(2), ratio(bytes, count * MESSAGE_BYTES), ms(put), ms(readMs)]);
+  }
+  await saver.close();
+  await storage.close();
+  const title = `A LangGraph thread to which each turn appends a message of ${MESSAGE_BYTES} bytes, in files: bytes on disk, ms a put (of the last 40) and a getTuple`;
+  printTable(title, ['messages', 'MB', 'vs messages', 'put p50', 'getTuple'], rows);
+}
+
+async function filesIn(folder: string): Promise<number> {
+  let size = 0;
+  for (const name of await readdir(folder, { recursive: true })) {
+    const found = await stat(path.join(folder, name));
+    if (found.isFile()) size += found.size;
+  }
+  return size;
 }
 
 async function contestants(
@@ -163,6 +207,7 @@ async function sizeOf(folder: string, prefix: string): Promise<number> {
   return size;
 }
 
+await inTempFolder(growth);
 await inTempFolder(async (folder) => {
   const { all, end } = await contestants(folder);
   try {

@@ -1,15 +1,14 @@
 /** A checkpoint that is to be stored: what a caller gave, looked at and serialised before anything is written. */
-import { isDeepStrictEqual } from 'node:util';
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import type { DumpedValue, StoredValue, ValueStore } from './stored-value.js';
-import type { CheckpointEntry, ThreadIndex } from './thread-index.js';
-import type { ThreadLog } from './thread-log.js';
+import { deltaTo, equalValue, type ValueSource } from './channel-values.js';
+import type { KnownValue } from './known-values.js';
+import type { DumpedValue, ValueStore } from './stored-value.js';
+import type { CheckpointEntry } from './thread-index.js';
+import type { Addition } from './thread-log.js';
 import { type ChannelRow, type ChannelVersion, type CheckpointRecord, isVersion } from './thread-record.js';
-
-/** Values of one version that a new one is compared with: many forks of one checkpoint do not make each other slow. */
-const COMPARED_MAX = 8;
+import { knownAt } from './value-delta.js';
 
 export interface GivenCheckpoint {
   readonly ns: string;
@@ -19,6 +18,9 @@ export interface GivenCheckpoint {
   /** Channels that changed since the parent. */
   readonly newVersions: ChannelVersions;
 }
+
+/** A value that is new, as it will be known when its record has that number. */
+type NewValue = (seq: number) => KnownValue;
 
 export class CheckpointDraft {
   readonly #values: ValueStore;
@@ -61,12 +63,14 @@ export class CheckpointDraft {
   }
 
   /** Its record, when its large values are durable. */
-  async record(log: ThreadLog, index: ThreadIndex): Promise<CheckpointRecord> {
+  async addition(source: ValueSource): Promise<Addition> {
+    const { log, index } = source;
     const parent = this.#parent === undefined ? undefined : index.checkpoint(this.#ns, this.#parent);
+    const added: NewValue[] = [];
     const channels: ChannelRow[] = [];
     for (const [channel, version] of this.#versions)
-      channels.push(await this.#row(log, index, parent, channel, version));
-    return {
+      channels.push(await this.#row(source, added, parent, channel, version));
+    const record: CheckpointRecord = {
       type: 'checkpoint',
       ns: this.#ns,
       ...(this.#parent === undefined ? {} : { parent: this.#parent }),
@@ -74,6 +78,10 @@ export class CheckpointDraft {
       channels,
       metadata: await this.#values.keep(this.#metadata!, log.blobs),
     };
+    const learn = (seq: number) => {
+      for (const value of added) index.known.add(value(seq));
+    };
+    return { record, added: learn };
   }
 
   /**
@@ -81,12 +89,13 @@ export class CheckpointDraft {
    * counts on from where it began: only an equal one is taken for the same, and not stored again.
    */
   async #row(
-    log: ThreadLog,
-    index: ThreadIndex,
+    source: ValueSource,
+    added: NewValue[],
     parent: CheckpointEntry | undefined,
     channel: string,
     version: ChannelVersion | null,
   ): Promise<ChannelRow> {
+    const { log, index } = source;
     const [isChanged, hasValue] = [this.#changed.has(channel), this.#given.has(channel)];
     if (isChanged && !hasValue) return [channel, version];
     const before = parent?.channels.get(channel);
@@ -97,25 +106,11 @@ export class CheckpointDraft {
       return known.length === 0 ? [channel, version] : [channel, version, known[0]!];
     if (!hasValue) return [channel, version];
     const dumped = this.#dumped.get(channel) ?? (await this.#dump(channel));
-    const same = await this.#sameAs(log, index, known, channel, dumped.stored);
-    return [channel, version, same ?? (await this.#values.keep(dumped, log.blobs))];
-  }
-
-  /** Of some records the one that has an equal value. */
-  async #sameAs(
-    log: ThreadLog,
-    index: ThreadIndex,
-    known: readonly number[],
-    channel: string,
-    stored: StoredValue,
-  ): Promise<number | undefined> {
-    const latest = known.slice(-COMPARED_MAX);
-    const records = await log.records(index, latest);
-    return latest.findLast((seq) => {
-      const record = records.get(seq);
-      const rows = record?.type === 'checkpoint' ? record.channels : [];
-      return rows.some(([name, , value]) => name === channel && isDeepStrictEqual(value, stored));
-    });
+    const same = await equalValue(source, channel, known, dumped);
+    if (same !== undefined) return [channel, version, same];
+    const delta = await deltaTo(source, channel, before?.seq ?? index.newestOf(channel), dumped);
+    added.push((seq) => knownAt(seq, channel, dumped, delta));
+    return [channel, version, delta?.value ?? (await this.#values.keep(dumped, log.blobs))];
   }
 
   async #dump(channel: string): Promise<DumpedValue> {

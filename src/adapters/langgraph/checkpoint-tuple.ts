@@ -8,11 +8,13 @@ import {
   maxChannelVersion,
   TASKS,
 } from '@langchain/langgraph-checkpoint';
+import { knownValue } from './channel-values.js';
 import { configOf } from './checkpoint-config.js';
-import type { StoredValue, ValueStore } from './stored-value.js';
+import type { ValueStore } from './stored-value.js';
 import type { ChannelPlace, CheckpointEntry, ThreadIndex, WriteEntry } from './thread-index.js';
 import type { ThreadLog } from './thread-log.js';
 import type { CheckpointRecord, ThreadRecord } from './thread-record.js';
+import type { ChannelValue } from './value-delta.js';
 
 /** Older checkpoints do not have their pending sends among their channels. */
 const SENDS_SINCE_V = 4;
@@ -58,7 +60,7 @@ export async function readTuple(source: TupleSource, entry: CheckpointEntry): Pr
 }
 
 async function channelValues(
-  { log, values }: TupleSource,
+  source: TupleSource,
   ns: string,
   places: readonly ChannelPlace[],
   records: ReadonlyMap<number, ThreadRecord>,
@@ -66,13 +68,24 @@ async function channelValues(
   const stored = places.filter(({ seq }) => seq !== null);
   const loading = stored.map(async (place) => {
     const value = valueAt(records.get(place.seq!), ns, place);
-    if (!value) throw log.notThere(place.seq!);
-    return [place.channel, await values.load(value, log.blobs)] as const;
+    if (!value) throw source.log.notThere(place.seq!);
+    return [place.channel, await channelValue(source, place, value)] as const;
   });
   return Object.fromEntries(await Promise.all(loading));
 }
 
-function valueAt(record: ThreadRecord | undefined, ns: string, place: ChannelPlace): StoredValue | null {
+async function channelValue(
+  source: TupleSource,
+  { channel, seq }: ChannelPlace,
+  value: ChannelValue,
+): Promise<unknown> {
+  const { log, values } = source;
+  if (!('delta' in value)) return values.load(value, log.blobs);
+  const { type, bytes } = await knownValue(source, channel, seq!);
+  return values.loadBytes(type, Uint8Array.from(bytes));
+}
+
+function valueAt(record: ThreadRecord | undefined, ns: string, place: ChannelPlace): ChannelValue | null {
   if (record?.type !== 'checkpoint' || record.ns !== ns) return null;
   const isIt = ([channel, version]: CheckpointRecord['channels'][number]) =>
     channel === place.channel && version === place.version;

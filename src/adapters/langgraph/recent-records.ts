@@ -1,6 +1,6 @@
 /** The records of a thread that were written or read last: a graph asks for its newest checkpoint again and again. */
-import type { StoredValue } from './stored-value.js';
 import type { ThreadRecord } from './thread-record.js';
+import type { ChannelValue } from './value-delta.js';
 
 /** Of their values, in characters. */
 const SIZE_MAX = 512 * 1024;
@@ -37,8 +37,9 @@ function sizeOf(record: ThreadRecord): number {
   return rows.reduce((size, [, , value]) => size + lengthOf(value), RECORD_SIZE);
 }
 
-function lengthOf(value: number | StoredValue | undefined): number {
+function lengthOf(value: number | ChannelValue | undefined): number {
   if (typeof value !== 'object') return 0;
-  if ('text' in value) return value.text.length;
-  return 'base64' in value ? value.base64.length : 0;
+  const content = 'delta' in value ? value.delta : value;
+  if ('text' in content) return content.text.length;
+  return 'base64' in content ? content.base64.length : 0;
 }

@@ -50,7 +50,7 @@ interface Listed {
 
 /**
  * Each thread is one journal, which several processes may write: what one of them stored, the others see at their next call. A channel
- * is stored when its version changes, not again with each checkpoint; large values are blobs. Values and metadata go through the
+ * is stored when its version changes, not again with each checkpoint, and as what it adds where it begins as it did before; large values are blobs. Values and metadata go through the
  * serializer; ids, names of channels and nodes, and versions do not, so an encrypting serializer leaves them readable.
  *
  * What a call stored is durable when it resolves, as far as the store's durability mode says. Errors are `RekindleError`s, but for
@@ -114,7 +114,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
     const given = { ns, parent: checkpointIdOf(config), checkpoint, metadata, newVersions };
     const drafting = CheckpointDraft.of(this.#values, given);
     await this.#inOrder(threadId, drafting, (log, draft) =>
-      log.append(threadId, (index) => draft.record(log, index)),
+      log.append(threadId, (index) => draft.addition({ log, index })),
     );
     return configOf(threadId, ns, id);
   }
@@ -142,7 +142,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
           rows.push([idx, channel, await this.#values.keep(value, log.blobs)]);
         }
         if (rows.length === 0) return null;
-        return { type: 'writes', ns, checkpoint, task: taskId, path: taskPath, writes: rows };
+        return { record: { type: 'writes', ns, checkpoint, task: taskId, path: taskPath, writes: rows } };
       }),
     );
   }

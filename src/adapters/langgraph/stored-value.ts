@@ -5,12 +5,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.j
 import { digestOf } from '../../storage/blob-digest.js';
 import type { Blobs } from '../../storage/ports.js';
 
-/** `type` is the serializer's own. The bytes: as text where they are UTF-8, else as base64; large ones are the blob of that SHA-256. */
-export type StoredValue = { readonly type: string } & (
-  | { readonly text: string }
-  | { readonly base64: string }
-  | { readonly blob: string }
-);
+/** Bytes as text where they are UTF-8, else as base64. */
+export type InlineContent = { readonly text: string } | { readonly base64: string };
+
+/** `type` is the serializer's own. Large values are the blob of that SHA-256. */
+export type StoredValue = { readonly type: string } & (InlineContent | { readonly blob: string });
 
 /** What a serializer made of a value, before it is kept. */
 export interface DumpedValue {
@@ -19,7 +18,7 @@ export interface DumpedValue {
 }
 
 /** Larger values are blobs, in bytes. */
-const INLINE_BYTES_MAX = 64 * 1024;
+export const INLINE_BYTES_MAX = 64 * 1024;
 /** In JSON each takes six characters, and not every database keeps them in text. */
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
@@ -51,6 +50,11 @@ export class ValueStore {
   async load(stored: StoredValue, blobs: Blobs): Promise<unknown> {
     return this.#serde.loadsTyped(stored.type, await bytesOf(stored, blobs));
   }
+
+  /** The bytes are the serializer's from now on. @throws what the serializer throws */
+  async loadBytes(type: string, bytes: Uint8Array): Promise<unknown> {
+    return this.#serde.loadsTyped(type, bytes);
+  }
 }
 
 export function isStoredValue(value: JsonValue | undefined): value is StoredValue & JsonObject {
@@ -60,8 +64,11 @@ export function isStoredValue(value: JsonValue | undefined): value is StoredValu
   );
 }
 
-function contentOf(bytes: Uint8Array): { text: string } | { base64: string } | { blob: string } {
-  if (bytes.length > INLINE_BYTES_MAX) return { blob: digestOf(bytes) };
+function contentOf(bytes: Uint8Array): InlineContent | { blob: string } {
+  return bytes.length > INLINE_BYTES_MAX ? { blob: digestOf(bytes) } : inlineContentOf(bytes);
+}
+
+export function inlineContentOf(bytes: Uint8Array): InlineContent {
   const text = textOf(bytes);
   return text === null ? { base64: Buffer.from(bytes).toString('base64') } : { text };
 }
@@ -76,9 +83,14 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-async function bytesOf(stored: StoredValue, blobs: Blobs): Promise<Uint8Array> {
-  if ('text' in stored) return new TextEncoder().encode(stored.text);
-  if ('base64' in stored) return Uint8Array.from(Buffer.from(stored.base64, 'base64'));
+export function bytesOfInline(content: InlineContent): Uint8Array {
+  if ('text' in content) return new TextEncoder().encode(content.text);
+  return Uint8Array.from(Buffer.from(content.base64, 'base64'));
+}
+
+/** @throws BLOB_DAMAGED */
+export async function bytesOf(stored: StoredValue, blobs: Blobs): Promise<Uint8Array> {
+  if (!('blob' in stored)) return bytesOfInline(stored);
   const bytes = await blobs.get(stored.blob);
   if (bytes) return Uint8Array.from(bytes);
   throw new RekindleError('BLOB_DAMAGED', `The value ${stored.blob} is gone.`, {

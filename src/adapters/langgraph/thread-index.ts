@@ -2,6 +2,7 @@
 import { compareWritesSortKeys, writesSortKey } from '@langchain/langgraph-checkpoint';
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, JournalRecord } from '../../storage/ports.js';
+import { KnownValues } from './known-values.js';
 import { RecentRecords } from './recent-records.js';
 import type { StoredValue } from './stored-value.js';
 import {
@@ -42,11 +43,13 @@ export class ThreadIndex implements JournalState {
   /** The thread id, as its first record says; null while there is none. */
   thread: string | null = null;
   readonly recent = new RecentRecords();
+  readonly known = new KnownValues();
   readonly #cursors = new Map<number, Cursor>();
   readonly #checkpoints = new Map<string, Map<string, CheckpointEntry>>();
   readonly #writes = new Map<string, Map<string, WriteEntry>>();
   /** Numbers of the records that have a value of a channel in a version: several where a fork went another way. */
   readonly #values = new Map<string, number[]>();
+  readonly #newest = new Map<string, number>();
 
   apply({ seq, record: row, cursor }: JournalRecord<JsonObject>): boolean {
     const record = decodeThreadRecord(row);
@@ -93,6 +96,11 @@ export class ThreadIndex implements JournalState {
     return this.#values.get(keyOf(ns, channel, version)) ?? [];
   }
 
+  /** The last record that has a value of a channel, in any namespace: a graph hands its messages to the graphs in it. */
+  newestOf(channel: string): number | undefined {
+    return this.#newest.get(channel);
+  }
+
   #addCheckpoint(seq: number, { ns, id, parent, metadata, channels }: CheckpointRecord): void {
     const space = inner(this.#checkpoints, ns);
     const before = parent === undefined ? undefined : space.get(parent);
@@ -111,6 +119,7 @@ export class ThreadIndex implements JournalState {
     const known = this.#values.get(key);
     if (known) known.push(seq!);
     else this.#values.set(key, [seq!]);
+    this.#newest.set(channel, seq!);
   }
 
   #addWrites(seq: number, { ns, checkpoint, task, path, writes }: WritesRecord): void {

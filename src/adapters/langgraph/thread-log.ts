@@ -7,6 +7,12 @@ import { ThreadIndex } from './thread-index.js';
 import { decodeThreadRecord, type ThreadRecord } from './thread-record.js';
 import { WholeJournal } from './whole-journal.js';
 
+/** A record to append, and what follows when it is durable and has its number. */
+export interface Addition {
+  readonly record: ThreadRecord;
+  readonly added?: (seq: number) => void;
+}
+
 export class ThreadLog {
   readonly blobs: Blobs;
   readonly #name: Name;
@@ -25,30 +31,39 @@ export class ThreadLog {
   }
 
   /** One record, decided on the newest state; null: nothing is to be written. Durable when it resolves. @throws as `WholeJournal.change` */
-  append(threadId: string, decide: (index: ThreadIndex) => Promise<ThreadRecord | null>): Promise<void> {
-    return this.#journal.change(async (index) => {
-      const record = await decide(index);
-      if (!record) return { secure: true, done: () => {} };
+  append(threadId: string, decide: (index: ThreadIndex) => Promise<Addition | null>): Promise<void> {
+    return this.#journal.change(async (index, seq) => {
+      const addition = await decide(index);
+      if (!addition) return { secure: true, done: () => {} };
+      const { record, added } = addition;
       const first = index.thread === null ? { thread: threadId } : {};
-      return { record: { ...first, ...record } as unknown as JsonObject, done: () => {} };
+      return { record: { ...first, ...record } as unknown as JsonObject, done: () => added?.(seq) };
     });
   }
 
   /** Records that the index names, by their numbers. @throws JOURNAL_DAMAGED when one is not there any more */
   async records(index: ThreadIndex, numbers: Iterable<number>): Promise<Map<number, ThreadRecord>> {
     const found = new Map<number, ThreadRecord>();
-    for (const seq of new Set(numbers)) found.set(seq, await this.#record(index, seq));
+    for (const seq of new Set(numbers)) found.set(seq, await this.record(index, seq));
     return found;
   }
 
-  async #record(index: ThreadIndex, seq: number): Promise<ThreadRecord> {
+  /** @param before so many records before it are read with it, because they are asked for next @throws JOURNAL_DAMAGED when it is not there any more */
+  async record(index: ThreadIndex, seq: number, before = 0): Promise<ThreadRecord> {
     const recent = index.recent.get(seq);
     if (recent) return recent;
-    const cursor = index.cursorOf(seq);
-    const record = cursor && decodeThreadRecord(await this.#journal.recordAt(seq, cursor));
-    if (!record) throw this.notThere(seq);
-    index.recent.add(seq, record);
-    return record;
+    let first = Math.max(1, seq - before);
+    while (first < seq && !index.cursorOf(first)) first += 1; // a repair left it out
+    const cursor = index.cursorOf(first);
+    if (!cursor) throw this.notThere(seq);
+    const found = new Map<number, ThreadRecord>();
+    for (const [number, row] of await this.#journal.recordsTo(seq, first, cursor)) {
+      const record = decodeThreadRecord(row);
+      if (!record) throw this.notThere(number);
+      found.set(number, record);
+      index.recent.add(number, record);
+    }
+    return found.get(seq)!;
   }
 
   /** A record, or what the index says of it. */

@@ -1,6 +1,7 @@
 /** The records of a thread's journal: one for each `put`, and one for each `putWrites`. */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import { isStoredValue, type StoredValue } from './stored-value.js';
+import { type ChannelValue, isChannelValue } from './value-delta.js';
 
 export type ChannelVersion = string | number;
 
@@ -10,7 +11,7 @@ export type ChannelVersion = string | number;
  */
 export type ChannelRow =
   | readonly [channel: string, version: ChannelVersion | null]
-  | readonly [channel: string, version: ChannelVersion | null, value: number | StoredValue];
+  | readonly [channel: string, version: ChannelVersion | null, value: number | ChannelValue];
 
 export interface CheckpointRecord {
   readonly type: 'checkpoint';
@@ -60,7 +61,7 @@ function isCheckpoint(row: JsonObject): boolean {
 }
 
 function isChannelRow([channel, version, value]: JsonArray): boolean {
-  const isKnown = value === undefined || typeof value === 'number' || isStoredValue(value);
+  const isKnown = value === undefined || typeof value === 'number' || isChannelValue(value);
   return typeof channel === 'string' && (version === null || isVersion(version)) && isKnown;
 }
 

@@ -88,12 +88,14 @@ export class WholeJournal<S extends JournalState> {
     return this.#journal.maintain((journal) => journal.removeBefore(seq));
   }
 
-  /** The record of a number. @throws JOURNAL_DAMAGED when it is not there any more */
-  async recordAt(seq: number, cursor: Cursor): Promise<JsonObject> {
+  /** The record of a number, and before it those from the one at the cursor. @throws JOURNAL_DAMAGED when it is not there any more */
+  async recordsTo(seq: number, first: number, cursor: Cursor): Promise<Map<number, JsonObject>> {
+    const found = new Map<number, JsonObject>();
     const reader = await this.#journal.reader();
-    for await (const entry of reader.read({ after: seq - 1, cursor, limit: 1 }))
-      if (entry.kind === 'record' && entry.seq === seq) return entry.record;
-    throw this.#damaged(`record ${seq} is not there any more`);
+    for await (const entry of reader.read({ after: first - 1, cursor, limit: seq - first + 1 }))
+      if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
+    if (!found.has(seq)) throw this.#damaged(`record ${seq} is not there any more`);
+    return found;
   }
 
   async #checked(): Promise<S> {

@@ -70,6 +70,32 @@ describe('a damaged journal of LangGraph', () => {
     await saver.close();
   });
 
+  it('with a damaged base gives no other value, and the thread goes on after a repair', async () => {
+    const saver = new RekindleSaver({ storage });
+    const texts = ['first'.repeat(200), `${'first'.repeat(200)}, second`];
+    const first = await putValues(saver, thread('t'), { text: texts[0] });
+    const second = await putValues(saver, first, { text: texts[1] });
+    for (let n = 0; n < 10; n += 1)
+      await putValues(saver, thread('t', 'other'), { n: `${n}`.repeat(60_000) });
+    await saver.close();
+    const file = path.join(root, 'langgraph/threads/t/checkpoints.jsonl');
+    const open = new RekindleSaver({ storage });
+    await open.getTuple(thread('t', 'other'));
+    const whole = await readFile(file);
+    whole[whole.indexOf('firstfirst')]! ^= 1;
+    await writeFile(file, whole);
+    for (const config of [first, second]) await expect(valuesAt(open, config)).rejects.toMatchObject(DAMAGED);
+    await open.close();
+    const anew = new RekindleSaver({ storage });
+    for (const config of [first, second]) await expect(valuesAt(anew, config)).rejects.toMatchObject(DAMAGED);
+    await repair(['langgraph', 'threads', 't'], 'checkpoints');
+    expect(await anew.getTuple(first)).toBeUndefined();
+    await expect(valuesAt(anew, second)).rejects.toMatchObject(DAMAGED);
+    const third = await putValues(anew, second, { text: `${texts[1]}, third` });
+    expect(await valuesAt(anew, third)).toEqual({ text: `${texts[1]}, third` });
+    await anew.close();
+  });
+
   it('of a store is neither read nor written until it was repaired', async () => {
     const store = new RekindleStore({ storage });
     for (const key of ['first', 'second']) await store.put(['a'], key, { key });

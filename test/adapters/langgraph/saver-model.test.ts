@@ -11,21 +11,39 @@ import { expect, it } from 'vitest';
 import { RekindleSaver } from '../../../src/adapters/langgraph/index.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { runParameters } from '../../property/seed.js';
-import { all, type Config, checkpointOf, metadataOf, thread } from './saver-kit.js';
+import { all, type Config, checkpointOf, metadataOf, recordsOf, thread } from './saver-kit.js';
 
 const CHANNELS = ['a', 'b', 'c'];
 const SPACES = ['', 'child'];
+const THREADS = ['t1', '~t2'];
 const WRITTEN = ['a', 'b', ERROR, INTERRUPT];
+/** Characters of which some have their first bytes in common; and one text that makes a value a blob. */
+const PIECES = ['x', 'é', 'è', '\u{1f600}', '\u{1f601}', '\u2028"', '\u0001'];
+const LARGE = 'y'.repeat(70_000);
 
-/** How far back the checkpoint is that it goes on from; which channels change, and to what: null takes the value away. */
-const put = fc.record({
-  kind: fc.constant('put' as const),
-  from: fc.nat(3),
-  changes: fc.array(fc.tuple(fc.constantFrom(...CHANNELS), fc.option(fc.nat(2))), { maxLength: 3 }),
-});
+/** What becomes of a list of texts: one more, so many less, another one in the middle, or its last character. */
+const edit = fc.oneof(
+  { arbitrary: fc.record({ grow: fc.constantFrom(...PIECES), times: fc.nat(300) }), weight: 8 },
+  { arbitrary: fc.record({ grow: fc.constant(LARGE), times: fc.constant(1) }), weight: 1 },
+  { arbitrary: fc.record({ shrink: fc.nat(3) }), weight: 2 },
+  { arbitrary: fc.record({ at: fc.nat(5), by: fc.constantFrom(...PIECES) }), weight: 2 },
+  { arbitrary: fc.record({ end: fc.constantFrom(...PIECES) }), weight: 3 },
+);
+
+/** A small value, an edit of the value that is there, or none any more. */
+const change = fc.oneof(
+  { arbitrary: edit, weight: 4 },
+  { arbitrary: fc.nat(2), weight: 1 },
+  { arbitrary: fc.constant(null), weight: 1 },
+);
+const changes = fc.array(fc.tuple(fc.constantFrom(...CHANNELS), change), { maxLength: 3 });
+
+/** How far back the checkpoint is that it goes on from, or that it replaces; and which channels change. */
+const put = fc.record({ kind: fc.constant('put' as const), from: fc.nat(3), changes });
+const replace = fc.record({ kind: fc.constant('replace' as const), from: fc.nat(3), changes });
 const begin = fc.record({
   kind: fc.constant('begin' as const),
-  thread: fc.constantFrom('t1', '~t2'),
+  thread: fc.constantFrom(...THREADS),
   ns: fc.constantFrom(...SPACES),
 });
 const write = fc.record({
@@ -35,11 +53,12 @@ const write = fc.record({
   path: fc.constantFrom('', 'p1', 'p2'),
   channels: fc.array(fc.constantFrom(...WRITTEN), { maxLength: 3 }),
 });
-const drop = fc.record({ kind: fc.constant('drop' as const), thread: fc.constantFrom('t1', '~t2') });
+const drop = fc.record({ kind: fc.constant('drop' as const), thread: fc.constantFrom(...THREADS) });
 const restart = fc.record({ kind: fc.constant('restart' as const) });
 const steps = fc.array(
   fc.oneof(
     { arbitrary: put, weight: 10 },
+    { arbitrary: replace, weight: 1 },
     { arbitrary: begin, weight: 3 },
     { arbitrary: write, weight: 6 },
     { arbitrary: drop, weight: 1 },
@@ -49,8 +68,23 @@ const steps = fc.array(
 );
 
 type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
+type Change = typeof change extends fc.Arbitrary<infer C> ? C : never;
+
+/** Long enough for a delta. */
+const FIRST = ['start '.repeat(100)];
+
+function changed(value: unknown, how: Exclude<Change, null>): unknown {
+  if (typeof how === 'number') return { value: how };
+  const list = Array.isArray(value) ? (value as string[]) : FIRST;
+  if ('grow' in how) return [...list, how.grow.repeat(how.times)];
+  if ('shrink' in how) return list.slice(0, Math.max(0, list.length - how.shrink));
+  if ('end' in how) return [...list.slice(0, -1), `${list.at(-1) ?? ''}${how.end}`];
+  return list.map((text, index) => (index === how.at ? how.by + text : text));
+}
 
 interface Made {
+  /** Of what it was made from, and of itself. */
+  readonly before: Config;
   readonly config: Config;
   readonly checkpoint: Checkpoint;
 }
@@ -66,7 +100,12 @@ class Pair {
   async do(step: Step): Promise<void> {
     this.#count += 1;
     if (step.kind === 'begin') await this.#put(thread(step.thread, step.ns), null, [['a', 0]]);
-    if (step.kind === 'put') await this.#putAfter(this.#back(step.from), step.changes);
+    const from = step.kind === 'put' || step.kind === 'replace' ? this.#back(step.from) : undefined;
+    if (from && step.kind === 'put') await this.#put(from.config, from.checkpoint, step.changes);
+    if (from && step.kind === 'replace') {
+      this.#made = this.#made.filter((made) => made !== from);
+      await this.#put(from.before, from.checkpoint, step.changes, from.checkpoint.id);
+    }
     if (step.kind === 'write') await this.#write(step);
     if (step.kind === 'drop') {
       for (const saver of [this.#ours, this.#theirs]) await saver.deleteThread(step.thread);
@@ -83,29 +122,35 @@ class Pair {
     return this.#made.at(-1 - count) ?? this.#made[0];
   }
 
-  async #putAfter(from: Made | undefined, changes: [string, number | null][]): Promise<void> {
-    if (from) await this.#put(from.config, from.checkpoint, changes);
-  }
-
-  /** Versions count on from those of the parent, as in a graph: two branches use the same ones. */
-  async #put(config: Config, parent: Checkpoint | null, changes: [string, number | null][]): Promise<void> {
+  /**
+   * Versions count on from those of the parent, as in a graph: two branches use the same ones. What replaces a checkpoint has one of its
+   * own: else a child's unchanged channel, which has the value of its parent, would have another one.
+   */
+  async #put(
+    config: Config,
+    parent: Checkpoint | null,
+    changes: [string, Change][],
+    id?: string,
+  ): Promise<void> {
     const versions = new Map(Object.entries(parent?.channel_versions ?? {}));
     const values = new Map(Object.entries(parent?.channel_values ?? {}));
-    const next = Math.max(0, ...[...versions.values()].map(Number)) + 1;
-    for (const [channel, value] of changes) {
+    const newest = Math.max(0, ...[...versions.values()].map(Number));
+    const next = id === undefined ? newest + 1 : newest + 1_000 * this.#count;
+    for (const [channel, how] of changes) {
       versions.set(channel, next);
-      if (value === null) values.delete(channel);
-      else values.set(channel, { value });
+      if (how === null) values.delete(channel);
+      else values.set(channel, changed(values.get(channel), how));
     }
-    const checkpoint = checkpointOf(
+    const made = checkpointOf(
       Object.fromEntries(values),
       Object.fromEntries(versions) as Record<string, number>,
     );
-    const changed = Object.fromEntries(changes.map(([channel]) => [channel, next]));
-    const saver = this.#count % 10 === 0 ? this.#second : this.#ours;
-    const made = await saver.put(config, checkpoint, metadataOf(this.#count), changed);
+    const checkpoint = id === undefined ? made : { ...made, id };
+    const newVersions = Object.fromEntries(changes.map(([channel]) => [channel, next]));
+    const saver = this.#count % 5 === 0 ? this.#second : this.#ours;
+    const stored = await saver.put(config, checkpoint, metadataOf(this.#count), newVersions);
     await this.#theirs.put(config, checkpoint, metadataOf(this.#count));
-    this.#made.push({ config: made, checkpoint });
+    this.#made.push({ before: config, config: stored, checkpoint });
   }
 
   async #write({ to, task, path, channels }: Extract<Step, { kind: 'write' }>): Promise<void> {
@@ -119,12 +164,20 @@ class Pair {
     const byId = (tuples: CheckpointTuple[]) =>
       tuples.sort((a, b) => (a.checkpoint.id < b.checkpoint.id ? -1 : 1));
     const theirs = byId(await all(this.#theirs.list({})));
-    for (const saver of [this.#ours, this.#second]) expect(byId(await all(saver.list({})))).toEqual(theirs);
-    for (const id of ['t1', '~t2'])
+    const fresh = new RekindleSaver({ storage: this.#storage });
+    for (const saver of [this.#ours, this.#second, fresh])
+      expect(byId(await all(saver.list({})))).toEqual(theirs);
+    await fresh.close();
+    for (const id of THREADS)
       for (const ns of SPACES)
         expect(await this.#ours.getTuple(thread(id, ns))).toEqual(
           await this.#theirs.getTuple(thread(id, ns)),
         );
+  }
+
+  async deltas(): Promise<number> {
+    const records = await Promise.all(THREADS.map((id) => recordsOf(this.#storage, id)));
+    return JSON.stringify(records).split('"delta":').length - 1;
   }
 
   async close(): Promise<void> {
@@ -135,13 +188,14 @@ class Pair {
 }
 
 it('the LangGraph saver tells the same as the one in memory', async () => {
-  let compared = 0;
+  let [compared, deltas] = [0, 0];
   const history = fc.asyncProperty(steps, async (list) => {
     const pair = new Pair();
     try {
       for (const step of list) await pair.do(step);
       await pair.compare();
       compared += 1;
+      deltas += await pair.deltas();
     } finally {
       await pair.close();
     }
@@ -149,4 +203,5 @@ it('the LangGraph saver tells the same as the one in memory', async () => {
   const parameters = runParameters('LangGraph saver', 30);
   await fc.assert(history, parameters);
   expect(compared).toBeGreaterThan(0);
+  expect(deltas).toBeGreaterThan(0);
 });
