@@ -62,7 +62,11 @@ const manager = [
       'assertCalls(calls);\n    await this.#log.append(turnId, callBodies(calls, messageId));',
       'await this.#log.append(turnId, callBodies(calls, messageId));',
     ],
-    ['turn-number-not-counted', 'this.#log.state.lastTurn += 1;', ''],
+    [
+      'turn-number-not-counted',
+      'formatTurnId(++this.#log.state.lastTurn)',
+      'formatTurnId(this.#log.state.lastTurn)',
+    ],
   ]),
   ...inFile('src/memory/cache-writer.ts', MEMORY, [
     [

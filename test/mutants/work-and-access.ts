@@ -3,6 +3,7 @@ import { inFile, type Mutant } from './mutant.js';
 const CHECKPOINTS = ['test/checkpoints/retention.test.ts', 'test/checkpoints/save-and-load.test.ts'];
 const ENCRYPTION = ['test/checkpoints/encryption', 'test/checkpoints/damaged-data.test.ts'];
 const WORKSPACE = ['test/workspace'];
+const SCOPES = ['test/server/scoped-tokens.test.ts'];
 const ACCESS = ['test/server/access.test.ts'];
 const RULES = ['test/messages/legality'];
 const TARGETS = ['test/messages/projections'];
@@ -101,8 +102,8 @@ const access = [
     ],
     [
       'guesses-not-counted',
-      "return this.#wrongTokens.take(address) ? 'wrong' : 'too many';",
-      "return 'wrong';",
+      "return principal ?? (this.#wrongTokens.take(address) ? 'wrong' : 'too many');",
+      "return principal ?? 'wrong';",
     ],
     [
       'requests-not-counted',
@@ -110,6 +111,31 @@ const access = [
       'return null;',
       [...ACCESS, 'test/server/request-checks.test.ts'],
     ],
+  ]),
+  ...inFile('src/server/http/reach.ts', SCOPES, [
+    [
+      'agent-of-another-reached',
+      "if (reach === 'agent' && !reachesAgent(principal, id)) throw agentNotFound(id);",
+      '',
+    ],
+    [
+      'session-of-another-reached',
+      "if (reach === 'session') await assertReachesSession(principal, shared, id);",
+      '',
+    ],
+    ['reader-may-write', "if (method !== 'GET' && !principal.mayWrite)", 'if (false)'],
+  ]),
+  ...inFile('src/server/access/token-book.ts', SCOPES, [
+    [
+      'secret-not-compared',
+      "if (!row || !isSameToken(token, Buffer.from(row.sha256, 'hex'))) return null;",
+      'if (!row) return null;',
+    ],
+    ['ended-token-accepted', 'return hasExpired ? null :', 'return'],
+  ]),
+  ...inFile('src/server/mcp/mcp-server.ts', SCOPES, [
+    ['agent-of-a-session-reached', 'named !== null && mayAgent(named)', 'named !== null'],
+    ['agent-of-a-header-reached', 'if (agent !== null && !mayAgent(agent)) throw agentNotFound(agent);', ''],
   ]),
   ...inFile('src/server/access/rate-limit.ts', ACCESS, [
     ['rate-never-spent', 'bucket.left -= 1;', ''],
