@@ -279,7 +279,7 @@ export class CheckpointService {
     return statsOf(infos, problems, config.storage);
   }
 
-  /** Removes what is too old or too much, and data that nothing refers to. With `dryRun` it only says what would go. */
+  /** Removes checkpoints beyond the limits of age and number, and data that nothing refers to. With `dryRun` it only says what would go. */
   async prune(options: PruneOptions = {}): Promise<PruneReport> {
     const { pool, config } = await this.#open();
     return prune(pool, config.storage, this.#clock.nowMs(), options);

@@ -132,7 +132,7 @@ function describeSaved({ status, metadata, removed, warnings }: SaveResult, plac
   const { id, contextSizeBytes, storedBytes } = metadata;
   const line =
     status === 'SAVED'
-      ? `Saved ${id}: ${count(contextSizeBytes, 'byte')} of JSON, which took ${count(storedBytes, 'byte')} more of the store (${place}).`
+      ? `Saved ${id}: ${count(contextSizeBytes, 'byte')} of JSON; ${count(storedBytes, 'byte')} added to ${place}.`
       : `Nothing changed since ${id}; nothing was saved.`;
   const gone = removed.length === 0 ? [] : [`Made room: ${removed.map((old) => old.id).join(', ')} went.`];
   return [line, ...gone, ...warnings];

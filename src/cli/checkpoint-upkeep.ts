@@ -55,7 +55,7 @@ export function addCheckpointUpkeep(parent: Command): void {
   add('sessions', 'the sessions, and what they take', [], sessions);
   add(
     'prune',
-    'remove what is too old or too much, and data that nothing refers to; never what is critical, or the newest',
+    'remove checkpoints beyond the limits of age and number, and data that nothing refers to; critical ones and the newest stay',
     [
       ['--dry-run', 'only say what would go'],
       ['--session <id>', 'only this session'],
@@ -130,7 +130,7 @@ function describePruned({
       ({ checkpoint, why }) => `${verb} ${checkpoint.id} (${why}), saved ${checkpoint.createdAt}.`,
     ),
     removed.length === 0
-      ? 'No checkpoint is too old or too much.'
+      ? 'Nothing to prune.'
       : `${count(removed.length, 'checkpoint')}: ${freed} that no other uses; they go after the grace time.`,
     `${verb} ${count(orphans.blobs, 'piece')} of data that nothing refers to: ${count(orphans.bytes, 'byte')}.`,
     ...problems.map(({ sessionId, message }) => `Left alone: ${sessionId}: ${message}`),

@@ -52,7 +52,7 @@ export function addCompactCommand(program: Command): void {
 }
 
 function describe(plan: CompactionPlan | null, epochId: number, isDry: boolean): string[] {
-  if (plan === null) return ['There is nothing to compact: the turns that could go are the ones that stay.'];
+  if (plan === null) return ['Nothing to compact: every turn is one of those that stay.'];
   const tokens = [count(plan.tokensBefore, 'token'), count(plan.tokensAfter, 'token')];
   const turns = count(plan.turnIds.length, 'turn');
   return [

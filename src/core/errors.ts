@@ -33,7 +33,7 @@ export const ERROR_ADVICE = {
   AGENT_STATE: 'The agent is not in a state that allows this call; see `details.status`.',
   MESSAGE_INVALID: 'Correct the field named in `details`; nothing was written.',
   TRANSCRIPT_UNKNOWN:
-    'The content is of no transcript format that is known. `details.lookedFor` lists them; nothing was written.',
+    'Unknown transcript format. `details.lookedFor` lists the known ones; nothing was written.',
   TRANSCRIPT_INVALID:
     'The transcript is damaged or is not what it seems; see `details`. Nothing was written.',
   COMPACTION_REFUSED: 'The context was left as it was. `details.reason` says why.',

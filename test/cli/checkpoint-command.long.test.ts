@@ -46,7 +46,7 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
         ['save', 'a.json', '--json'],
       );
       expect(first).toMatchObject({ code: 0, stderr: '' });
-      expect(first.stdout).toMatch(/^Saved billing@1: 23 bytes of JSON, which took \d+ bytes more/);
+      expect(first.stdout).toMatch(/^Saved billing@1: 23 bytes of JSON; \d+ bytes added to /);
       expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing changed') });
       expect(again.stdout).toContain('billing@1');
       expect(jsonOf(forced)).toMatchObject({
@@ -211,7 +211,7 @@ describe('in a folder with checkpoints', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(written).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(await fs.readFile(path.join(dir, 'out.json'), 'utf8'))).toEqual(odd);
     expect(again).toMatchObject({ code: 2, stdout: '' });
-    expect(again.stderr).toContain('There is something of this name already; it was not changed.');
+    expect(again.stderr).toContain('The file exists; choose another name. It was not changed.');
   });
 
   it('load --budget gives what a model is shown, and what it left out', async () => {

@@ -117,7 +117,7 @@ describe('checkpoint prune', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(jsonOf(data)).toMatchObject({ removed: [], orphans: { blobs: 2 } });
       const left = (jsonOf(list)['checkpoints'] as { id: string }[]).map(({ id }) => id);
       expect(left.sort()).toEqual(['other@1', 'other@2', 'trip@1', 'trip@4']);
-      expect(linesOf(none)[0]).toBe('No checkpoint is too old or too much.');
+      expect(linesOf(none)[0]).toBe('Nothing to prune.');
       expect(await packsOf(dir, 'trip')).toHaveLength(2);
     }));
 

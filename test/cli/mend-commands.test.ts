@@ -176,7 +176,7 @@ describe.concurrent('compact', { timeout: CLI_TIMEOUT_MS }, () => {
 
       const again = await runCli(['compact', 'eve', '--keep-turns', '1', '-d', dir]);
       expect(again).toMatchObject({ code: 0, stderr: '' });
-      expect(again.stdout).toMatch(/^There is nothing to compact/);
+      expect(again.stdout).toMatch(/^Nothing to compact/);
     }),
   );
 

@@ -100,7 +100,7 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
         runCli(['repair-history', file, '-o', file]),
       ]);
       expect([copy.code, itself.code]).toEqual([2, 2]);
-      expect(copy.stderr).toContain('There is something of this name already; it was not changed.');
+      expect(copy.stderr).toContain('The file exists; choose another name. It was not changed.');
       expect(await entriesBelow(dir)).toEqual(before);
     }));
 

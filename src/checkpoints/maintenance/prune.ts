@@ -1,4 +1,4 @@
-/** Retention: what is too old or too much goes, and data that nothing refers to. What is critical and the newest of each owner in a session stay. */
+/** Retention: removes checkpoints beyond the limits of age and number, and data that nothing refers to. Critical ones, and the newest of each owner in a session, stay. */
 import { messageOf } from '../../core/errors.js';
 import { sessionNotFound } from '../checkpoint-id.js';
 import { type CheckpointMetadata, toMetadata } from '../checkpoint-metadata.js';

@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
   it('shows agents, and of one its restore report, context and traces', () =>
     open('#/agents', async (page) => {
       await page.getByRole('link', { name: 'support' }).click();
-      await page.getByRole('heading', { name: 'A restore now' }).waitFor();
+      await page.getByRole('heading', { name: 'If restored now' }).waitFor();
       await page.getByText('Found: order 4711').first().waitFor();
       const roles = await page.locator('.messages > li > header strong').allTextContents();
       expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant']);

@@ -29,7 +29,7 @@ try {
   await page.setViewportSize({ width: 1_100, height: 900 });
   await page.getByRole('link', { name: 'Agents' }).click();
   await page.getByRole('link', { name: 'order-desk' }).click();
-  await page.getByRole('heading', { name: 'A restore now' }).waitFor();
+  await page.getByRole('heading', { name: 'If restored now' }).waitFor();
   await page.screenshot({ path: path.join(IMAGES, 'agent.png') });
   await page.getByRole('link', { name: 'Checkpoints' }).click();
   await page.getByRole('link', { name: 'late-orders' }).click();

@@ -57,7 +57,7 @@ function Report({ report }) {
     ['Traces replayed', report.tracesReplayed],
     ['Time', `${report.phasesMs.total.toFixed(1)} ms`],
   ];
-  return html`<section><h2>A restore now</h2>
+  return html`<section><h2>If restored now</h2>
     <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     <ul>
       ${report.cacheRefused && html`<li>The cache is not used (${report.cacheRefused.reason}): ${report.cacheRefused.detail}</li>`}
