@@ -86,7 +86,7 @@ describe('an erasure that is interrupted', () => {
     expect(wasMarked).toBeGreaterThan(30);
   });
 
-  it('leaves nothing in files, either', async () => {
+  it('leaves nothing in files, either', { timeout: 300_000 }, async () => {
     for (let at = 40; ; at += 5) {
       const folder = await newFolder();
       const storage = new FileStorage(folder);
