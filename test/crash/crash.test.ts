@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { exploreSequence } from './explorer.js';
 import { SeenStates } from './seen-states.js';
 import { exhaustiveSequences, randomSequences } from './sequences.js';
-import { KILL } from './workload.js';
 import { workloads } from './workloads/all.js';
 
 /** `.ci/run` explores two million. */
@@ -43,14 +42,4 @@ describe('every crash state is recovered from', { timeout: TIMEOUT_MS }, () => {
       expect(seen.size).toBeGreaterThanOrEqual(states);
     },
   );
-
-  it('in a clean-up by a process that read what the one before did not make durable', async () => {
-    const workload = workloads.find(({ name }) => name === 'checkpoints')!;
-    const sequence = ['save', 'delete newest', KILL, 'prune'];
-    const violation = await exploreSequence(workload, sequence, new SeenStates(), {
-      seed: 1,
-      statesMax: 80,
-    });
-    expect(violation?.message).toBeUndefined();
-  });
 });

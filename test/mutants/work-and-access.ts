@@ -41,7 +41,7 @@ const checkpoints = [
       'data-goes-because-of-volatile',
       'await journal.secure(); // what a killed process wrote may not last: nothing may go because of it',
       '',
-      ['test/crash/crash.test.ts'],
+      ['test/crash/clean-up.long.test.ts'],
     ],
     [
       'gaps-not-noted',
