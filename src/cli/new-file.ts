@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { RekindleError } from '../core/errors.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  EEXIST: 'The file exists; choose another name. It was not changed.',
+  EEXIST: 'The file exists; it was not changed. Choose another name.',
   ENOENT: 'Its folder does not exist.',
   ENOTDIR: 'Its folder is a file.',
   EACCES: 'That is not permitted.',

@@ -211,7 +211,7 @@ describe('in a folder with checkpoints', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(written).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(await fs.readFile(path.join(dir, 'out.json'), 'utf8'))).toEqual(odd);
     expect(again).toMatchObject({ code: 2, stdout: '' });
-    expect(again.stderr).toContain('The file exists; choose another name. It was not changed.');
+    expect(again.stderr).toContain('The file exists; it was not changed. Choose another name.');
   });
 
   it('load --budget gives what a model is shown, and what it left out', async () => {

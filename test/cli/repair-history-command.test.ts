@@ -100,7 +100,7 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
         runCli(['repair-history', file, '-o', file]),
       ]);
       expect([copy.code, itself.code]).toEqual([2, 2]);
-      expect(copy.stderr).toContain('The file exists; choose another name. It was not changed.');
+      expect(copy.stderr).toContain('The file exists; it was not changed. Choose another name.');
       expect(await entriesBelow(dir)).toEqual(before);
     }));
 
