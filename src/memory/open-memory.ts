@@ -208,8 +208,11 @@ async function hasRecords(
 }
 
 export async function assertAgentExists(backend: StorageBackend, agentId: string): Promise<void> {
-  if (await agentExists(backend, agentId)) return;
-  throw new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agentId)} here.`, {
+  if (!(await agentExists(backend, agentId))) throw agentNotFound(agentId);
+}
+
+export function agentNotFound(agentId: string): RekindleError {
+  return new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agentId)} here.`, {
     details: { agentId },
   });
 }

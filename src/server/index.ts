@@ -1,6 +1,6 @@
 export type { Authenticate } from './access/access-check.js';
-export type { Principal } from './access/principal.js';
+export type { Principal, TokenScope } from './access/principal.js';
 export { loadServerToken, type ServerToken } from './access/token.js';
-export { type NewToken, TokenBook, type TokenInfo, type TokenScope } from './access/token-book.js';
+export { type NewToken, TokenBook, type TokenInfo } from './access/token-book.js';
 export { type RunningServer, startServer } from './rekindle-server.js';
 export type { ServerOptions } from './server-options.js';

@@ -1,5 +1,6 @@
 import { crash, inFile, type Mutant } from './mutant.js';
 
+const SEEN = ['test/memory/compaction/token-counter.test.ts', 'test/agent/context/host-turn.test.ts'];
 const MEMORY = ['test/memory/memory-manager.test.ts', 'test/memory/restore'];
 const RECALL = ['test/memory/recall'];
 const RESTORE = ['test/memory/restore', 'test/fixtures.test.ts'];
@@ -66,6 +67,13 @@ const manager = [
       'turn-number-not-counted',
       'formatTurnId(++this.#log.state.lastTurn)',
       'formatTurnId(this.#log.state.lastTurn)',
+    ],
+  ]),
+  ...inFile('src/memory/working-context-snapshot.ts', SEEN, [
+    [
+      'change-in-place-not-seen',
+      'this.#messages[index] = message;\n    this.#changes += 1;',
+      'this.#messages[index] = message;',
     ],
   ]),
   ...inFile('src/memory/cache-writer.ts', MEMORY, [

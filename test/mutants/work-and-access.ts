@@ -100,11 +100,7 @@ const access = [
       'if (origin === undefined || this.#origins.has(origin.toLowerCase())) return null;',
       'return null;',
     ],
-    [
-      'guesses-not-counted',
-      "return principal ?? (this.#wrongTokens.take(address) ? 'wrong' : 'too many');",
-      "return principal ?? 'wrong';",
-    ],
+    ['guesses-not-counted', 'return this.#wrongTokens.take(address);', 'return true;'],
     [
       'requests-not-counted',
       "return this.#requests.take(address) ? null : tooMany('Too many requests.');",

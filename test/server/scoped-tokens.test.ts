@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ManualClock } from '../../src/core/clock.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { createAgent, ScriptedModel } from '../../src/index.js';
-import type { Principal } from '../../src/server/access/principal.js';
-import { TokenBook, type TokenScope } from '../../src/server/access/token-book.js';
+import type { Principal, TokenScope } from '../../src/server/access/principal.js';
+import { TokenBook } from '../../src/server/access/token-book.js';
 import { allRoutes } from '../../src/server/http/routes/all-routes.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import { eventClient } from './event-client.js';
@@ -218,14 +218,13 @@ describe('the host’s own authentication', () => {
   });
 
   it('that fails is an error of the server, and lets nobody in', async () => {
-    const kit = await serverKit();
     const broken = await serverKit({
       authenticate: () => {
         throw new Error('the directory is down');
       },
     }).catch((thrown: unknown) => String(thrown));
-    expect(broken).toContain('500');
-    expect((await kit.get('/agents')).status).toBe(200);
+    expect(broken).toContain('"status":500');
+    expect(broken).not.toContain('the directory is down');
   });
 });
 

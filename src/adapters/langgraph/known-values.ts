@@ -21,7 +21,7 @@ export interface KnownValue {
 export const BASE_MIN = 512;
 /** Of all of them in one thread, in bytes. */
 const SIZE_MAX = 2 * 1024 * 1024;
-/** A larger one is kept alone: without it, each put of a long thread would read it anew. */
+/** One larger value is kept, alone. Otherwise each put of a long thread would read it again. In bytes. */
 const VALUE_MAX = 16 * 1024 * 1024;
 const PART_SIZE = 40;
 

@@ -50,8 +50,9 @@ interface Listed {
 
 /**
  * Each thread is one journal, which several processes may write: what one of them stored, the others see at their next call. A channel
- * is stored when its version changes, not again with each checkpoint, and as what it adds where it begins as it did before; large values are blobs. Values and metadata go through the
- * serializer; ids, names of channels and nodes, and versions do not, so an encrypting serializer leaves them readable.
+ * is stored when its version changes, not with each checkpoint. A value that begins like an earlier one is stored as what it adds; large
+ * values are blobs. Values and metadata go through the serializer; ids, names of channels and nodes, and versions do not, so an encrypting
+ * serializer leaves them readable.
  *
  * What a call stored is durable when it resolves, as far as the store's durability mode says. Errors are `RekindleError`s, but for
  * what a serializer throws when it reads.

@@ -1,11 +1,12 @@
 /** The artifacts that a context refers to, loaded before a request is made. Only what is new in the context is looked at. */
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import { hasOnlyGrown, NOTHING_SEEN, seenOf, unseen } from '../../memory/seen-context.js';
 import { artifactsOf } from '../model/artifacts.js';
 
 export class ContextArtifacts {
   readonly #memory: MemoryManager;
   #loaded: ReadonlyMap<string, Uint8Array> = new Map();
-  #seen = { count: 0, changes: -1 };
+  #seen = NOTHING_SEEN;
   #loading: Promise<void> = Promise.resolve();
 
   constructor(memory: MemoryManager) {
@@ -17,22 +18,20 @@ export class ContextArtifacts {
     return this.#loaded;
   }
 
-  /** An artifact that is missing or damaged is left out. @throws STORAGE_FAILED */
+  /** Leaves out an artifact that is missing or damaged. @throws STORAGE_FAILED */
   load(): Promise<void> {
     const loading = this.#loading.then(() => this.#load());
-    this.#loading = loading.catch(() => {}); // told to those who wait for it
+    this.#loading = loading.catch(() => {}); // the caller gets it
     return loading;
   }
 
   async #load(): Promise<void> {
-    const { messages, changes } = this.#memory.context;
-    const count = messages.length;
-    const hasGrown = changes === this.#seen.changes;
-    const added = messages.slice(hasGrown ? this.#seen.count : 0);
-    const found = await artifactsOf(added, (ref) => this.#memory.getArtifact(ref));
-    // What did not only grow may refer to less than before: the rest is let go.
-    if (!hasGrown) this.#loaded = found;
+    const { context } = this.#memory;
+    const [seen, isGrown] = [seenOf(context), hasOnlyGrown(this.#seen, context)];
+    const found = await artifactsOf(unseen(this.#seen, context), (ref) => this.#memory.getArtifact(ref));
+    // A context that changed may refer to less than before: what it does not need is let go.
+    if (!isGrown) this.#loaded = found;
     else if (found.size > 0) this.#loaded = new Map([...this.#loaded, ...found]);
-    this.#seen = { count, changes };
+    this.#seen = seen;
   }
 }

@@ -144,7 +144,7 @@ export class ContextFitter {
     const inputBudgetTokens = await this.#budget.of(request);
     const overhead = await this.#overheadOf(request);
     const near = this.#policy.triggerTokensOf(inputBudgetTokens) - overhead;
-    const before = await this.#size.tokensNear(this.#log.state.snapshot.messages, near);
+    const before = await this.#size.tokensNear(this.#log.state.snapshot, near);
     this.#lastTokens = before === null ? null : before + overhead;
     const recalled = this.#lastTokens === null ? 0 : await this.#recalledTokens();
     const room = this.#roomOf(inputBudgetTokens, overhead, recalled);
@@ -164,7 +164,7 @@ export class ContextFitter {
     const inputBudgetTokens = await this.#budget.of({});
     const room = this.#roomOf(inputBudgetTokens, this.#overhead, 0);
     const limit = Math.max(1, room.limit - tokens);
-    if ((await this.#size.tokensNear(this.#log.state.snapshot.messages, limit)) === null) return;
+    if ((await this.#size.tokensNear(this.#log.state.snapshot, limit)) === null) return;
     if ((await this.#tokens()) <= limit) return;
     await this.#log.flushPending();
     await this.#edit('clear', limit, async (messages) => ({ smaller: [], drops: recallsIn(messages) }));
@@ -255,8 +255,6 @@ export class ContextFitter {
     } catch (thrown) {
       if (isRekindleError(thrown, 'COMPACTION_REFUSED')) return false;
       throw thrown;
-    } finally {
-      this.#size.reset();
     }
   }
 
@@ -300,7 +298,6 @@ export class ContextFitter {
       }
       if (edits.length + drops.length === 0) return false;
       await this.#log.append('', boundariesOf(rung, edits, drops), seq);
-      this.#size.reset();
       const firstIndex = Math.min(...drops.slice(0, 1), ...edits.map(({ at }) => at));
       this.#events.emit('context_fitted', {
         rung,
@@ -326,7 +323,7 @@ export class ContextFitter {
   }
 
   #tokens(): Promise<number> {
-    return this.#size.tokens(this.#log.state.snapshot.messages);
+    return this.#size.tokens(this.#log.state.snapshot);
   }
 
   #count(message: Message): Promise<number> {

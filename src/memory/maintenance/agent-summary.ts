@@ -18,9 +18,12 @@ export interface AgentSummary {
   readonly lastTraceTs: number | null;
 }
 
-export async function listAgents(backend: StorageBackend): Promise<AgentSummary[]> {
+export async function listAgents(
+  backend: StorageBackend,
+  isWanted: (agentId: string) => boolean = () => true,
+): Promise<AgentSummary[]> {
   const summaries: AgentSummary[] = [];
-  for (const agentId of await listAgentIds(backend)) {
+  for (const agentId of (await listAgentIds(backend)).filter(isWanted)) {
     const summary = await summarizeAgent(backend, agentId);
     if (summary) summaries.push(summary);
   }

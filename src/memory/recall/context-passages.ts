@@ -1,27 +1,22 @@
 /** What the context holds already, as passages: it need not come back. Kept up to date by looking only at messages that are new. */
 import { isJsonObject } from '../../core/json.js';
 import { type Message, resultText, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
-import { hasGrownFrom, type SeenMessages } from '../seen-messages.js';
+import { hasOnlyGrown, NOTHING_SEEN, seenOf, unseen } from '../seen-context.js';
+import type { ContextView } from '../working-context-snapshot.js';
 import { callText, type Passage, splitText } from './passage.js';
-
-const NOTHING_SEEN: SeenMessages = { count: 0, last: undefined };
 
 export class ContextPassages {
   readonly #texts = new Set<string>();
   readonly #recalled = new Set<string>();
-  #seen: SeenMessages = NOTHING_SEEN;
+  #seen = NOTHING_SEEN;
 
-  /** After messages changed at their places. */
-  reset(): void {
-    this.#texts.clear();
-    this.#recalled.clear();
-    this.#seen = NOTHING_SEEN;
-  }
-
-  update(messages: readonly Message[]): void {
-    if (!hasGrownFrom(this.#seen, messages)) this.reset();
-    for (const message of messages.slice(this.#seen.count)) this.#add(message);
-    this.#seen = { count: messages.length, last: messages.at(-1) };
+  update(context: ContextView): void {
+    if (!hasOnlyGrown(this.#seen, context)) {
+      this.#texts.clear();
+      this.#recalled.clear();
+    }
+    for (const message of unseen(this.#seen, context)) this.#add(message);
+    this.#seen = seenOf(context);
   }
 
   has({ seq, piece, text }: Passage): boolean {

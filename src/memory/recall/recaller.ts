@@ -75,9 +75,6 @@ export class Recaller {
     this.#agent = agent;
     this.#size = size;
     this.#options = options;
-    const changed = () => this.#context.reset();
-    agent.events.on('compacted', changed);
-    agent.events.on('context_fitted', changed);
   }
 
   /** The trace that goes before the request; none where nothing has left the context, or nothing fits. Never rejects. */
@@ -136,7 +133,7 @@ export class Recaller {
     const first = await hits.next();
     if (first.done) return [];
     await this.#size.makeRoom(maxTokens + (await this.#size.counter.countMessages([request])));
-    this.#context.update(this.#agent.log.state.snapshot.messages);
+    this.#context.update(this.#agent.log.state.snapshot);
     return this.#choose(first.value, hits, room);
   }
 

@@ -11,7 +11,7 @@ import { RateLimit } from './rate-limit.js';
 import type { Refusal } from './refusal.js';
 import { isSameToken, tokenDigest } from './token.js';
 
-/** The host's own authentication. Null: it does not know who asks, and the token decides. What it throws, the client sees as an error. */
+/** The host's own authentication. Null: it does not know who asks, and the token decides. What it throws becomes an error of the server. */
 export type Authenticate = (request: {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
@@ -75,14 +75,13 @@ export class AccessCheck {
     const refusal = this.#checkHost(headers) ?? this.#checkOrigin(headers) ?? this.#checkRate(address);
     if (refusal) return { refusal };
     if (!needsToken) return { refusal: null, principal: null };
-    const known = await this.#options.authenticate?.({ headers, address });
-    return known ? { refusal: null, principal: known } : this.#checkToken(headers, address);
+    const principal = await this.holderOf(request);
+    return principal ? { refusal: null, principal } : { refusal: this.#refuseToken(headers, address) };
   }
 
-  /** Wrong ones are counted for each address. */
-  async judgeToken(given: string, address: string): Promise<Principal | 'wrong' | 'too many'> {
-    const principal = await this.principalOf(given);
-    return principal ?? (this.#wrongTokens.take(address) ? 'wrong' : 'too many');
+  /** Counts a wrong token for its address. False when there were too many. */
+  countWrong(address: string): boolean {
+    return this.#wrongTokens.take(address);
   }
 
   /** Whom a token stands for now. */
@@ -91,7 +90,7 @@ export class AccessCheck {
     return (await this.#options.principalOf?.(token)) ?? null;
   }
 
-  /** Whom a request that was admitted stands for now: its token may have ended since. Counts nothing. */
+  /** Whom a request stands for now. Of one that was admitted, the token may have ended since. */
   async holderOf({ headers, address }: AccessRequest): Promise<Principal | null> {
     const known = await this.#options.authenticate?.({ headers, address });
     if (known) return known;
@@ -117,17 +116,14 @@ export class AccessCheck {
     return this.#requests.take(address) ? null : tooMany('Too many requests.');
   }
 
-  async #checkToken(headers: IncomingHttpHeaders, address: string): Promise<Admission> {
-    const given = bearerOf(headers);
-    const verdict = given === undefined ? 'wrong' : await this.judgeToken(given, address);
-    if (verdict === 'too many') return { refusal: tooMany('Too many wrong tokens.') };
-    if (verdict !== 'wrong') return { refusal: null, principal: verdict };
-    const detail =
-      given === undefined
-        ? 'Send the token of the server: Authorization: Bearer <token>.'
-        : 'The token is wrong.';
+  #refuseToken(headers: IncomingHttpHeaders, address: string): Refusal {
+    const isGiven = bearerOf(headers) !== undefined;
+    if (isGiven && !this.countWrong(address)) return tooMany('Too many wrong tokens.');
+    const detail = isGiven
+      ? 'The token is wrong.'
+      : 'Send the token of the server: Authorization: Bearer <token>.';
     const asking = { 'WWW-Authenticate': 'Bearer realm="rekindle"' };
-    return { refusal: { status: 401, reason: 'token', detail, headers: asking } };
+    return { status: 401, reason: 'token', detail, headers: asking };
   }
 }
 

@@ -1,9 +1,7 @@
 /** Who asks, and what of the store they reach. It comes from a token or from the host's own authentication, never from what a client claims. */
-import { RekindleError } from '../../core/errors.js';
 
-export interface Principal {
-  /** For people who look back: the id of a token, or the name that the host gave. */
-  readonly name: string;
+/** What a principal reaches. Nothing named in `agents` and `roots`: no agent, no session. */
+export interface TokenScope {
   /** Ids of the agents that can be reached: their memory, their checkpoints, their tools. */
   readonly agents: readonly string[] | 'all';
   /** Ids of the root sessions that can be reached, with their children and their shared state. */
@@ -11,6 +9,11 @@ export interface Principal {
   /** The session that acts, whatever a header says. Null: a header may name one of the same root. */
   readonly session: string | null;
   readonly mayWrite: boolean;
+}
+
+export interface Principal extends TokenScope {
+  /** For people who look back: the id of a token, or the name that the host gave. */
+  readonly name: string;
 }
 
 /** Reaches everything: the token of the server itself. */
@@ -34,18 +37,4 @@ export function reachesRoot({ roots }: Principal, root: string): boolean {
 /** What belongs to no agent and no session. */
 export function reachesStore({ agents, roots }: Principal): boolean {
   return agents === 'all' && roots === 'all';
-}
-
-/** The same as for an agent that is not there: who may not reach it does not learn whether it is. */
-export function agentNotFound(agentId: string): RekindleError {
-  return new RekindleError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(agentId)} here.`, {
-    details: { agentId },
-  });
-}
-
-/** As `agentNotFound`. */
-export function sessionNotFound(id: string): RekindleError {
-  return new RekindleError('SESSION_NOT_FOUND', `There is no session ${JSON.stringify(id)}.`, {
-    details: { id },
-  });
 }

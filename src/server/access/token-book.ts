@@ -10,7 +10,7 @@ import { type Static, Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import type { Principal } from './principal.js';
+import type { Principal, TokenScope } from './principal.js';
 import { isSameToken, tokenDigest } from './token.js';
 
 const NAME = ['server', 'tokens.json'];
@@ -34,15 +34,6 @@ const StoredToken = Type.Object({
 });
 type StoredToken = Static<typeof StoredToken>;
 const check = lazySchema(Type.Object({ tokens: Type.Array(StoredToken) }));
-
-/** What a token reaches. Nothing named in `agents` and `roots`: no agent, no session. */
-export interface TokenScope {
-  readonly agents: readonly string[] | 'all';
-  readonly roots: readonly string[] | 'all';
-  /** Whoever holds the token acts as this session. */
-  readonly session: string | null;
-  readonly mayWrite: boolean;
-}
 
 export interface TokenInfo extends TokenScope {
   readonly id: string;
@@ -159,7 +150,7 @@ export class TokenBook {
     const value = document.value as JsonObject;
     if (check()(value))
       return { tokens: value['tokens'] as unknown as StoredToken[], version: document.version };
-    throw new RekindleError('DOCUMENT_DAMAGED', `${NAME.join('/')} is no list of tokens.`, {
+    throw new RekindleError('DOCUMENT_DAMAGED', `${NAME.join('/')} is not a list of tokens.`, {
       details: {
         name: NAME,
         violations: check()
@@ -193,7 +184,7 @@ export class TokenBook {
       created_at: createdAt,
       expires_at: expiresAt,
     } = row;
-    // An end that is no time is past: a token never lasts longer because its row is odd.
+    // An end that cannot be read counts as past: an odd row never makes a token last longer.
     const hasExpired = expiresAt !== null && !(Date.parse(expiresAt) > this.#clock.nowMs());
     return {
       id,

@@ -1,15 +1,10 @@
-/** The one place that decides whether a principal may have what a route is about. Another's is told like what is not there. */
+/** Decides whether a principal may have what a route is about. What is out of reach gets the same error as what does not exist. */
 import { checkpointNotFound } from '../../checkpoints/checkpoint-id.js';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import { agentNotFound } from '../../memory/open-memory.js';
+import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
-import {
-  agentNotFound,
-  type Principal,
-  reachesAgent,
-  reachesRoot,
-  reachesStore,
-  sessionNotFound,
-} from '../access/principal.js';
+import { type Principal, reachesAgent, reachesRoot, reachesStore } from '../access/principal.js';
 import { refused } from './problem.js';
 import type { Route, RouteRequest, Services } from './route.js';
 

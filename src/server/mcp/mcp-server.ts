@@ -4,13 +4,13 @@
  */
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
-import { agentExists, assertAgentExists } from '../../memory/open-memory.js';
+import { agentExists, agentNotFound, assertAgentExists } from '../../memory/open-memory.js';
+import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../workspace/workspace.js';
 import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
-import { agentNotFound, sessionNotFound } from '../access/principal.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 

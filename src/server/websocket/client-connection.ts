@@ -1,7 +1,8 @@
 /** One WebSocket client: who it is, and what it is told. */
 import type { RawData, WebSocket } from 'ws';
 import { isRekindleError } from '../../core/errors.js';
-import { type Principal, reachesAgent, reachesRoot, sessionNotFound } from '../access/principal.js';
+import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
+import { type Principal, reachesAgent, reachesRoot } from '../access/principal.js';
 import { type ClientMessage, parseClientMessage } from './client-message.js';
 import type { EventHub, Topic } from './event-hub.js';
 import { CLOSE, SocketSender } from './socket-sender.js';
@@ -9,7 +10,7 @@ import { StateSubscription } from './state-subscription.js';
 
 export interface ConnectionOptions {
   readonly hub: EventHub;
-  /** Who the upgrade told of. Null: the token comes as the first message. */
+  /** Who sent the upgrade. Null: the token comes as the first message. */
   readonly principal: Principal | null;
   /** Whom the token of a first message stands for. */
   readonly authenticate: (token: string) => Promise<Principal | null>;

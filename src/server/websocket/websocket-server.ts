@@ -93,10 +93,10 @@ export class EventSockets {
 
   async #authenticate(given: string, address: string, socket: Duplex): Promise<Principal | null> {
     const { access, unproven } = this.#options;
-    const verdict = await access().judgeToken(given, address);
-    if (verdict === 'wrong' || verdict === 'too many') return null;
-    unproven.prove(socket);
-    return verdict;
+    const principal = await access().principalOf(given);
+    if (principal) unproven.prove(socket);
+    else access().countWrong(address);
+    return principal;
   }
 
   #wrongPath({ url = '' }: IncomingMessage): Refusal | null {

@@ -31,7 +31,7 @@ export class EntryIndex {
   readonly agents = new Map<string, AgentTiming>();
   /** Rows that are none of ours. */
   skipped = 0;
-  /** Null: to be sorted anew. Most changes are of a key that is there already. */
+  /** Null: the keys must be sorted again. Most changes are to a key that exists already. */
   #keys: readonly string[] | null = null;
 
   /** Of the entries that are there, in order. */

@@ -46,7 +46,7 @@ const check = lazySchema(Manifest);
 const EMPTY: Manifest = { schema_version: 1, entries: [], agents: [], covers: null };
 /** A small workspace does not write its manifest at every change. */
 const SAVE_BYTES_MIN = 16 * 1024;
-/** About what one takes in the manifest: enough to tell when it is worth to be written anew. */
+/** About the bytes of one entry in the manifest, to decide when writing the manifest again is worth it. */
 const ENTRY_BYTES = 160;
 
 export class ManifestFile {

@@ -37,7 +37,7 @@ export async function readEntries(
 }
 
 /**
- * Reads on from one place as long as the next one is near. Tells of every place that it passed what is there.
+ * Reads on from one place as long as the next one is near. Hands on what it found at every place that it passed.
  * @returns the index of the place to begin at next
  */
 async function readFrom(

@@ -318,6 +318,28 @@ describe('media', () => {
     });
   });
 
+  it('of a result that takes the place of an interrupted one is in the next request', async () => {
+    const fixture = await hostFixture();
+    const ctx = await fixture.open();
+    const turnId = await ctx.beginTurn('Look at both.');
+    const { memory } = ctx;
+    const call = { id: 'a', name: 'look', arguments: {} };
+    await memory.ingestToolIntents([call], turnId);
+    const result = { callId: 'a', toolName: 'look' };
+    await memory.ingestToolResults([{ ...result, error: 'Interrupted.', synthetic: true }], turnId);
+    await memory.ingestAssistantResponse({ content: 'It was interrupted.', final: false }, turnId);
+    await ctx.loadArtifacts();
+    const { digest } = await memory.blobs.put(PNG);
+    const media = { kind: 'image', ref: `sha256:${digest}`, mime: 'image/png' } as const;
+    await memory.ingestToolResults(
+      [{ ...result, result: 'a dot', parts: [{ type: 'media', media }] }],
+      turnId,
+    );
+    await ctx.loadArtifacts();
+    const request = JSON.stringify(ctx.requestFor('anthropic').request);
+    expect(request).toContain(PNG.toString('base64'));
+  });
+
   it('without a text makes a message without a blank part', async () => {
     const fixture = await hostFixture();
     const ctx = await fixture.open();

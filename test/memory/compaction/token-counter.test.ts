@@ -6,6 +6,7 @@ import {
   type TokenCounter,
   tokenBound,
 } from '../../../src/memory/compaction/token-counter.js';
+import { WorkingContextSnapshot } from '../../../src/memory/working-context-snapshot.js';
 import type { Message } from '../../../src/messages/message.js';
 import { assistant, calls, message, result, user } from '../../messages/arbitraries.js';
 import { runParameters } from '../../property/seed.js';
@@ -77,26 +78,47 @@ describe('the size of a context', () => {
 
   it('is not counted while its bytes stay below the limit', async () => {
     const seen = counting();
-    expect(await new ContextSize(seen.counter).tokensNear([user('short')], 1_000)).toBeNull();
+    expect(
+      await new ContextSize(seen.counter).tokensNear(new WorkingContextSnapshot([user('short')]), 1_000),
+    ).toBeNull();
     expect(seen.counted).toBe(0);
   });
 
   it('is counted by looking only at what is new', async () => {
     const seen = counting();
     const size = new ContextSize(seen.counter);
-    const messages = [user('1'), user('2')];
-    expect(await size.tokensNear(messages, 1)).toBe(20);
-    messages.push(user('3'));
-    expect(await size.tokensNear(messages, 1)).toBe(30);
+    const context = new WorkingContextSnapshot([user('1'), user('2')]);
+    expect(await size.tokensNear(context, 1)).toBe(20);
+    context.appendMessage(user('3'));
+    expect(await size.tokensNear(context, 1)).toBe(30);
     expect(seen.counted).toBe(3);
   });
 
   it('is counted anew when the list became another one', async () => {
     const size = new ContextSize(counting().counter);
     const [one, two, three] = [user('1'), user('2'), user('3')] as const;
-    expect(await size.tokensNear([one, two, three], 1)).toBe(30);
-    expect(await size.tokensNear([three], 1)).toBe(10);
-    expect(await size.tokensNear([one, calls('a'), two, three], 1)).toBe(40);
-    expect(await size.tokensNear([], 1)).toBeNull();
+    const context = new WorkingContextSnapshot([one, two, three]);
+    expect(await size.tokensNear(context, 1)).toBe(30);
+    context.replaceAll([three]);
+    expect(await size.tokensNear(context, 1)).toBe(10);
+    context.replaceAll([one, calls('a'), two, three]);
+    expect(await size.tokensNear(context, 1)).toBe(40);
+    context.replaceAll([]);
+    expect(await size.tokensNear(context, 1)).toBeNull();
+  });
+
+  it('is counted anew when a message in the middle became another one', async () => {
+    const lengthOf = (sum: number, one: Message) => sum + JSON.stringify(one).length;
+    const bytes = { countMessages: async (messages: readonly Message[]) => messages.reduce(lengthOf, 0) };
+    const [size, fresh] = [new ContextSize(bytes), new ContextSize(bytes)];
+    const interrupted = { ...result('a', 'none'), synthetic: true };
+    const context = new WorkingContextSnapshot([calls('a'), interrupted, user('and then?')]);
+    const before = (await size.tokensNear(context, 1))!;
+    const bound = context.messages.reduce((sum, one) => sum + tokenBound(one), 0);
+    expect(await size.tokensNear(context, bound + 1)).toBeNull();
+    expect(context.placeToolResult(result('a', 'x'.repeat(5_000)))).toBe('replaced');
+    const after = await size.tokensNear(context, bound + 1);
+    expect(after).toBe(await fresh.tokens(context));
+    expect(after).toBeGreaterThan(before + 4_900);
   });
 });

@@ -28,6 +28,17 @@ async function served(
   return { server, client };
 }
 
+/** Without HTTP between the two. */
+async function linked(backend: StorageBackend): Promise<{ tools: McpTools; client: Client }> {
+  const [shared, checkpoints] = [new SharedSessions(backend), new CheckpointService({ backend })];
+  const tools = new McpTools({ backend, shared, checkpoints, version: '0' });
+  onTestFinished(() => tools.close());
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const caller = await tools.known({ session: null, agent: null });
+  await (await tools.serverFor(caller)).connect(far as never);
+  return { tools, client: await connected(near) };
+}
+
 /** Its entries are known, and their values are read slowly from now on. */
 async function slowStorage(): Promise<SlowStorage> {
   const storage = new SlowStorage();
@@ -97,13 +108,7 @@ describe('a call of a workspace tool', () => {
 
   it('ends when its client cancels it over any other transport', async () => {
     const storage = await slowStorage();
-    const [shared, checkpoints] = [new SharedSessions(storage), new CheckpointService({ backend: storage })];
-    const tools = new McpTools({ backend: storage, shared, checkpoints, version: '0' });
-    onTestFinished(() => tools.close());
-    const [near, far] = InMemoryTransport.createLinkedPair();
-    const caller = await tools.known({ session: null, agent: null });
-    await (await tools.serverFor(caller)).connect(far as never);
-    const client = await connected(near);
+    const { client } = await linked(storage);
     await warm(client, storage);
     const cancelled = new AbortController();
     client.callTool(CALL, { signal: cancelled.signal }).catch(() => {});
@@ -114,11 +119,7 @@ describe('a call of a workspace tool', () => {
 
   it('ends with ABORTED when the tools are told to stop', async () => {
     const storage = await slowStorage();
-    const [shared, checkpoints] = [new SharedSessions(storage), new CheckpointService({ backend: storage })];
-    const tools = new McpTools({ backend: storage, shared, checkpoints, version: '0' });
-    const [near, far] = InMemoryTransport.createLinkedPair();
-    await (await tools.serverFor(await tools.known({ session: null, agent: null }))).connect(far as never);
-    const client = await connected(near);
+    const { tools, client } = await linked(storage);
     await warm(client, storage);
     const answer = call(client, 'get_workspace_context');
     await underWay(storage);

@@ -106,8 +106,9 @@ describe('the heartbeat', () => {
 
   it('notices a loss by itself, and throws nothing from its timer', async () => {
     const { storage, clock } = await fileFixture();
-    const lease = await storage().leases.acquire(NAME, { ttlMs: 150 });
-    clock.advance(151);
+    // Its heartbeat must not come between the two lines that follow.
+    const lease = await storage().leases.acquire(NAME, { ttlMs: 900 });
+    clock.advance(901);
     await storage().leases.acquire(NAME);
     await new Promise((resolve) => lease.lost.addEventListener('abort', resolve));
     expect(isRekindleError(lease.lost.reason, 'LEASE_LOST')).toBe(true);

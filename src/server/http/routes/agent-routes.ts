@@ -8,10 +8,11 @@ import { requestParts } from '../../../memory/fit/request-parts.js';
 import { listAgents, summarizeAgent } from '../../../memory/maintenance/agent-summary.js';
 import { recentTraces } from '../../../memory/maintenance/recent-traces.js';
 import { restoreDry } from '../../../memory/maintenance/restore-dry.js';
+import { agentNotFound } from '../../../memory/open-memory.js';
 import type { Repair } from '../../../messages/legality/repairs.js';
 import type { Message } from '../../../messages/message.js';
 import { messageToJson } from '../../../messages/message-serializer.js';
-import { agentNotFound, reachesAgent } from '../../access/principal.js';
+import { reachesAgent } from '../../access/principal.js';
 import { wholeNumber } from '../query.js';
 import { ok, type Route } from '../route.js';
 import * as schemas from '../schemas.js';
@@ -27,7 +28,7 @@ const list: Route = {
   summary: 'The agents in the memory folder',
   responses: { 200: { description: 'By id.', schema: schemas.agentList } },
   async handle({ principal }, { backend }) {
-    const agents = (await listAgents(backend)).filter(({ agentId }) => reachesAgent(principal, agentId));
+    const agents = await listAgents(backend, (agentId) => reachesAgent(principal, agentId));
     return ok({ agents: agents.map(agentToWire) });
   },
 };

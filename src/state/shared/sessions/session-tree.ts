@@ -212,10 +212,14 @@ export class SessionTree {
   #required(id: string): TreeSession {
     const session = this.#sessions.get(id);
     if (session) return session;
-    throw new RekindleError('SESSION_NOT_FOUND', `There is no session ${JSON.stringify(id)}.`, {
-      details: { id },
-    });
+    throw sessionNotFound(id);
   }
+}
+
+export function sessionNotFound(id: string): RekindleError {
+  return new RekindleError('SESSION_NOT_FOUND', `There is no session ${JSON.stringify(id)}.`, {
+    details: { id },
+  });
 }
 
 function assertId(field: string, id: unknown): void {
