@@ -234,6 +234,32 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     expect(await new Instance(store.process()).read()).toBe(22);
   });
 
+  it('decides again when the record of another one came before its own', async () => {
+    const store = await make();
+    const backend = store.process();
+    const one = new Instance(backend);
+    let isFirst = true;
+    onOpen(backend, async (journal, readOnly) => {
+      if (readOnly) return;
+      const append = journal.append.bind(journal);
+      journal.append = async (records, options) => {
+        if (isFirst) {
+          isFirst = false;
+          await append([{ add: 10 }] as never[]); // a late append of who had the lease before
+        }
+        return append(records, options);
+      };
+    });
+    const seen: number[] = [];
+    const total = await one.journal.change(async () => {
+      seen.push(one.counter.sum);
+      return { record: { add: one.counter.sum + 1 }, done: () => one.counter.sum };
+    });
+    expect(seen).toEqual([0, 10]);
+    expect(total).toBe(21);
+    expect(await new Instance(store.process()).read()).toBe(21);
+  });
+
   it('gives up when the right to write is lost again and again', async () => {
     const one = new Instance((await make()).process());
     let attempts = 0;
