@@ -189,6 +189,15 @@ describe('pruning', () => {
 });
 
 describe('a dry run', () => {
+  it('never names the newest, also where all others are critical', async () => {
+    const service = (await Place.make()).service();
+    await saveSome(service, 's', 3);
+    for (const checkpointId of ['s@1', 's@2']) await service.markCritical({ checkpointId });
+    const { removed, bytesBefore, bytesAfter } = await service.prune({ maxCheckpoints: 1, dryRun: true });
+    expect(removed).toEqual([]);
+    expect(bytesAfter).toBe(bytesBefore);
+  });
+
   it('changes nothing, and names what a real one takes away', async () => {
     const place = await Place.make();
     const service = place.service(limits({ orphanGraceMinutes: 0 }));

@@ -397,6 +397,7 @@ describe.each(PLACES)('a context that the host sets over $name', ({ make }) => {
     ]);
     expect(memory).toMatchObject({ epochId: 2, lastCompactionTs: 1_700_000_000.5 });
     const next = await openAgent(place);
+    expect(next.report).toMatchObject({ source: 'cache', tracesReplayed: 0 });
     expect(next.memory).toMatchObject({ epochId: 2, lastCompactionTs: 1_700_000_000.5, lastTurn: 1 });
     expect(sketchOf(next.memory)).toStrictEqual(['system: A', 'user: Only this.']);
   });

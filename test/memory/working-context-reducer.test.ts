@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.js';
 import type { CompactionTrace, Trace } from '../../src/memory/models/trace.js';
 import { traceFromJson } from '../../src/memory/models/trace-serializer.js';
 import {
@@ -8,6 +9,7 @@ import {
   type MemoryState,
 } from '../../src/memory/working-context-reducer.js';
 import { checkHistory } from '../../src/messages/legality/history.js';
+import { toolCallsOf } from '../../src/messages/message.js';
 import { assistant, calls, result, user } from '../messages/arbitraries.js';
 import { sketch } from './memory-kit.js';
 
@@ -31,8 +33,8 @@ class Rows {
     return this.row(turn, 'assistant', { content, ...(messageId ? { message_id: messageId } : {}) });
   }
 
-  call(turn: number, id: string, messageId?: string): this {
-    const fields = { content: '', tool_call_id: id, tool_name: `tool_${id}`, tool_args: {} };
+  call(turn: number, id: string, messageId?: string, args: JsonObject = {}): this {
+    const fields = { content: '', tool_call_id: id, tool_name: `tool_${id}`, tool_args: args };
     return this.row(turn, 'tool_call', { ...fields, ...(messageId ? { message_id: messageId } : {}) });
   }
 
@@ -50,6 +52,18 @@ class Rows {
 }
 
 describe('calls of one response', () => {
+  it('that are sent again are one call', () => {
+    const rows = new Rows().user(1, 'Go').call(1, 'a', 'm1').call(1, 'a', 'm1');
+    expect(rows.sketch).toStrictEqual(['user: Go', 'assistant calls a']);
+  });
+
+  it('are all kept, also where another one has taken the id', () => {
+    const rows = new Rows().user(1, 'Go').call(1, 'a', 'm1').call(1, 'a', 'm1', { other: true });
+    expect(
+      rows.state.snapshot.messages.slice(1).map((message) => toolCallsOf(message)[0]!.arguments),
+    ).toEqual([{}, { other: true }]);
+  });
+
   it('are one message, together with its text', () => {
     const rows = new Rows()
       .user(1, 'Go')

@@ -265,7 +265,6 @@ const shared = [
       'refusal-rests-on-volatile',
       'if (!decided) return { secure: true, done: () => true };',
       'if (!decided) return { done: () => true };',
-      crash('shared-state', 20_000),
     ],
   ]),
   ...inFile(
@@ -278,12 +277,7 @@ const shared = [
         'if (unsure && (await isThere(writer, unsure))) return unsure.decision;',
         '',
       ],
-      [
-        'shared-decided-on-volatile',
-        'if (decision.secure) await writer.secure();',
-        '',
-        crash('shared-state', 20_000),
-      ],
+      ['shared-decided-on-volatile', 'if (decision.secure) await writer.secure();', ''],
       [
         'shared-refusal-without-lease',
         'await lease.check(); // an append does: what was decided on is the newest until now',

@@ -24,7 +24,7 @@ const sqlite = [
       'const stream = streamRow(db, key);\n  if ((stream?.seq ?? 0) !== expectedSeq)',
     ],
     ['sqlite-read-one-before', 'FROM records\n    WHERE id > (', 'FROM records\n    WHERE id >= ('],
-    ['sqlite-removed-records-stay', 'if (remove) deleteRecords(db, stream.no, to);', ''],
+    ['sqlite-removed-records-stay', 'if (remove) deleteRecords(db, stream.no, to);', '', SETTINGS],
     [
       'sqlite-removal-not-fenced',
       "if (!holdsLease(db, lease)) return 'fenced';\n  const stream = streamRow(db, key);\n  if (!stream) return EMPTY;",

@@ -30,12 +30,7 @@ const checkpoints = [
       'newer-record-ignored',
       'await this.authenticate();\n      this.#assertKnown();\n      const { record, key, done }',
       'await this.authenticate();\n      const { record, key, done }',
-      [
-        'test/checkpoints/damaged-data.test.ts',
-        'test/checkpoints/unreadable-session.test.ts',
-        'test/checkpoints/save-and-load.test.ts',
-        'test/checkpoints/verify-and-repair.test.ts',
-      ],
+      ['test/checkpoints/abandoned-faults.long.test.ts', 'test/checkpoints/verify-and-repair.test.ts'],
     ],
     [
       'data-goes-because-of-volatile',

@@ -1,5 +1,6 @@
 /** Who is let in: the same questions at every address, before anything else happens. */
 import { describe, expect, it } from 'vitest';
+import { assertToken } from '../../src/server/access/token.js';
 import { expectRefused, expectSafe, type Place, places, sweep, withBody } from './access-kit.js';
 import {
   type Answer,
@@ -192,5 +193,13 @@ describe('the upgrade at /events', () => {
     const kit = await serverKit({ requestsPerSecond: 5 });
     const answers = await Promise.all(Array.from({ length: 20 }, () => upgrade(kit, own(kit))));
     expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(5);
+  });
+});
+
+describe('a token', () => {
+  it('has at least 16 characters, all printable and none a space', () => {
+    expect(() => assertToken('0123456789abcdef')).not.toThrow();
+    for (const token of ['', '0123456789abcde', '0123456789 abcdef', '0123456789abcdefü'])
+      expect(() => assertToken(token), token).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
   });
 });

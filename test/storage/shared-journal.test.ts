@@ -234,6 +234,57 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     expect(await new Instance(store.process()).read()).toBe(22);
   });
 
+  it('decides again when the right to write was lost, also for a decision without a record', async () => {
+    const store = await make();
+    const [one, other] = [new Instance(store.process()), new Instance(store.process())];
+    await one.add();
+    const seen: number[] = [];
+    const total = await one.journal.change(async (attempt) => {
+      seen.push(one.counter.sum);
+      if (attempt === 1) {
+        await store.takeOver();
+        await other.add(10);
+        await other.close();
+      }
+      return { done: () => one.counter.sum };
+    });
+    expect(seen).toEqual([1, 11]);
+    expect(total).toBe(11);
+  });
+
+  it('makes what a decision without a record rests on durable, before it is told', async () => {
+    const backend = (await make()).process();
+    const one = new Instance(backend);
+    const steps: string[] = [];
+    onOpen(backend, async (journal) => {
+      const secure = journal.secure.bind(journal);
+      journal.secure = async () => {
+        await secure();
+        steps.push('durable');
+      };
+    });
+    await one.journal.change(async () => ({ secure: true, done: () => steps.push('told') }));
+    expect(steps).toEqual(['durable', 'told']);
+  });
+
+  it('is loaded anew after applying failed half-way', async () => {
+    const store = await make();
+    const [one, other] = [new Instance(store.process()), new Instance(store.process())];
+    await one.add(1);
+    expect(await other.read()).toBe(1);
+    await one.add(2);
+    await one.add(4);
+    const apply = other.counter.apply.bind(other.counter);
+    other.counter.apply = (entry) => {
+      if (entry.record.add === 4) throw new TypeError('a bad moment');
+      apply(entry);
+    };
+    await expect(other.read()).rejects.toThrow('a bad moment');
+    other.counter.apply = apply;
+    expect(await other.read()).toBe(7);
+    expect(other.counter.loads).toBe(2);
+  });
+
   it('decides again when the record of another one came before its own', async () => {
     const store = await make();
     const backend = store.process();
@@ -280,6 +331,26 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
       done: () => Promise.reject(new RekindleError('LEASE_LOST', 'gone')),
     }));
     await expect(losing).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(await new Instance(store.process()).read()).toBe(1);
+  });
+
+  it('finds a change again that was appended while the lease was lost', async () => {
+    const store = await make();
+    const backend = store.process();
+    const one = new Instance(backend);
+    let isFirst = true;
+    onOpen(backend, async (journal, readOnly) => {
+      if (readOnly) return;
+      const append = journal.append.bind(journal);
+      journal.append = async (records, options) => {
+        const appended = await append(records, options);
+        if (!isFirst) return appended;
+        isFirst = false;
+        await store.takeOver();
+        throw new RekindleError('LEASE_LOST', 'gone');
+      };
+    });
+    expect(await one.add()).toBe(1);
     expect(await new Instance(store.process()).read()).toBe(1);
   });
 
@@ -417,7 +488,11 @@ describe('a shared lease', () => {
 });
 
 describe('a journal that was removed', () => {
-  it('and begun anew is noticed, and loaded anew', async () => {
+  it.each([
+    ['with more records', [10, 20, 30, 40]],
+    ['with as many records', [10, 20, 30]],
+    ['with fewer records', [10]],
+  ])('and begun anew %s is noticed, and loaded anew', async (_, adds) => {
     const store = await fileStore();
     const [one, other] = [new Instance(store.process()), new Instance(store.process())];
     for (const add of [1, 2, 3]) await one.add(add);
@@ -429,11 +504,12 @@ describe('a journal that was removed', () => {
     expect(await backend.removeJournal(JOURNAL, lease)).toBe(false);
     await lease.release();
     const next = new Instance(store.process());
-    for (const add of [10, 20, 30, 40]) await next.add(add);
-    expect(await other.read()).toBe(100);
+    const sum = adds.reduce((a, b) => a + b);
+    for (const add of adds) await next.add(add);
+    expect(await other.read()).toBe(sum);
     await next.close();
-    expect(await other.add()).toBe(101);
+    expect(await other.add()).toBe(sum + 1);
     await sleep(60);
-    expect(await other.read()).toBe(101);
+    expect(await other.read()).toBe(sum + 1);
   });
 });

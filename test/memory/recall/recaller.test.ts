@@ -96,6 +96,17 @@ describe('a recall', () => {
     for (const [, text] of said) expect(others).not.toContain(text);
   });
 
+  it('has nothing of the turns that the compaction left', async () => {
+    const { memory } = await open(memoryPlace(), { tokens: 600 });
+    await talkLong(memory);
+    await talk(memory, 'The garden had 99 roses.', '99 roses, fine.');
+    await memory.ingestUserMessage('How many roses did the garden have?', memory.startTurn());
+    expect(contextText(memory)).toContain('The garden had 99 roses.');
+    const recalled = recalls(memory).map(textOf).join('\n');
+    expect(recalled).toContain('The garden had');
+    expect(recalled).not.toContain('99 roses');
+  });
+
   it('is not there when the host wants none', async () => {
     const { memory } = await open(memoryPlace(), null);
     await talkLong(memory);

@@ -220,10 +220,11 @@ describe('the cache is refused', () => {
   });
 
   it.each([
-    ['of records as long as these', (n: number) => `text ${n}`],
-    ['of longer records', (n: number) => `a longer text that is not of the same length ${n}`],
-    ['of shorter records', () => ''],
-  ])('when it was copied from another line of the same agent %s', async (_, words) => {
+    ['of records as long as these', 8, (n: number) => `text ${n}`],
+    ['of records as long and as many as these', 3, (n: number) => `text ${n}`],
+    ['of longer records', 8, (n: number) => `a longer text that is not of the same length ${n}`],
+    ['of shorter records', 8, () => ''],
+  ])('when it was copied from another line of the same agent %s', async (_, ownTurns, words) => {
     const lineOf = async (text: (n: number) => string, turns: number) => {
       const place = await filePlace();
       const { memory } = await openAgent(place);
@@ -231,7 +232,7 @@ describe('the cache is refused', () => {
       return { place, memory };
     };
     const other = await lineOf(words, 3);
-    const own = await lineOf((n) => `text ${n + 5}`, 8);
+    const own = await lineOf((n) => `text ${n + 5}`, ownTurns);
     await fs.copyFile(other.place.file(SNAPSHOT_FILE), own.place.file(SNAPSHOT_FILE));
     await expectRebuilt(own.place, contextText(own.memory), 'diverged');
   });

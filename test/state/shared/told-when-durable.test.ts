@@ -16,3 +16,14 @@ it('a change is told when its record is durable: not where the append fails', as
   expect((await state.getAll()).keys).toEqual([]);
   await state.close();
 });
+
+it('a refusal is told when what it rests on is durable', async () => {
+  const error = new RekindleError('STORAGE_FULL', 'planted');
+  const storage = faultyStorage(new MemoryStorage(), ({ operation }) =>
+    operation === 'journal.secure' ? { kind: 'fail', error } : null,
+  );
+  const state = new SharedState(storage, { root: ROOT });
+  await state.set('a', 1);
+  await expect(state.set('a', 2, { ifVersion: 7 })).rejects.toMatchObject({ code: 'STORAGE_FULL' });
+  await state.close();
+});

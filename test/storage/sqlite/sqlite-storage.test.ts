@@ -73,6 +73,15 @@ describe('the file', () => {
     expect((await stat(path.dirname(file))).mode & 0o777).toBe(0o700);
   });
 
+  it('does not hold records any more that were removed', async () => {
+    const journal = await open().openJournal(['agents', 'one', 'traces']);
+    await journal.append([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    await journal.removeBefore(3);
+    await journal.close();
+    const rows = await raw((database) => database.prepare('SELECT count(*) AS n FROM records').get());
+    expect(rows).toEqual({ n: 1 });
+  });
+
   it('is not made by reading', async () => {
     const storage = open();
     expect(await storage.listNames([])).toEqual([]);
