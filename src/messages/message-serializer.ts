@@ -96,10 +96,9 @@ export function messageFromJson(json: JsonValue): Message {
   const reasoningContent = optionalText(json, 'reasoning_content');
   if (reasoningContent !== undefined) message.reasoningContent = reasoningContent;
   readMedia(json, message);
-  if (json['tool_payload'] !== null && json['tool_payload'] !== undefined) {
-    const payload = payloadFromJson(json['tool_payload']);
-    if (message.role === (isToolCallPayload(payload) ? 'assistant' : 'tool')) message.toolPayload = payload;
-  }
+  // Also under a role that has no such payload: the rules of the list give it a message of its own (H1).
+  if (json['tool_payload'] !== null && json['tool_payload'] !== undefined)
+    message.toolPayload = payloadFromJson(json['tool_payload']);
   readProvenance(json, message);
   const extra = { ...unknownFields(json, KNOWN), ...unknownMarks(json, message) };
   if (Object.keys(extra).length > 0) message.extra = extra;
@@ -120,7 +119,7 @@ const SHAPED = [
   ['tool_payload', 'toolPayload'],
 ] as const;
 
-/** Fields whose value is not one of ours (another tool's `kind`, calls of a user) are kept like unknown fields. */
+/** Fields whose value is not one of ours (another tool's `kind`) are kept like unknown fields. */
 function unknownMarks(json: JsonObject, message: Message): JsonObject {
   const marks: JsonObject = {};
   for (const [key, name] of SHAPED) {

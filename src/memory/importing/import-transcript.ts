@@ -18,6 +18,7 @@ import { MemoryStore } from '../store/memory-store.js';
 import { ToolCallLedger } from '../store/tool-call-ledger.js';
 import { EarlierRows } from './earlier-rows.js';
 import { assertRecordable } from './record-size.js';
+import { SaidSomething } from './said-something.js';
 import { isTime, TranscriptTraces } from './transcript-traces.js';
 
 export interface ImportOptions {
@@ -86,10 +87,13 @@ interface Beginning {
 async function readThrough(transcript: OpenTranscript): Promise<number | null> {
   let firstTs: number | null = null;
   let number = 0;
+  const said = new SaidSomething();
   for await (const item of transcript.items()) {
     assertRecordable(item, ++number);
+    said.add(item);
     if (firstTs === null && isTime(item.ts)) firstTs = item.ts;
   }
+  said.assert();
   return firstTs;
 }
 
@@ -104,12 +108,16 @@ async function write(
   const artifacts = new ArtifactMaker(store.backend.blobs(['agents', store.agentId, 'artifacts']));
   const batch = new RowBatch(store, token);
   let number = 0;
+  const said = new SaidSomething();
   for await (const given of transcript.items()) {
     const item = await artifacts.storeMediaOf(given);
     if (!transcript.isDocument) assertRecordable(item, ++number);
+    said.add(item);
     const isWritten = await batch.add(traces.rowsOf(item));
     if (isWritten) options.onProgress?.({ messages: traces.messages });
   }
+  said.assert();
+  await batch.add(traces.end());
   if (await batch.flush()) options.onProgress?.({ messages: traces.messages });
   const openCalls = traces.openCalls();
   const ledger = new ToolCallLedger(

@@ -11,6 +11,7 @@ import { NumberColumn } from '../../messages/importers/reading/number-column.js'
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
 import { knownRoles } from '../../messages/legality/h1-known-roles.js';
 import { CallIdRenaming } from '../../messages/legality/h7-distinct-call-ids.js';
+import { mendMessage } from '../../messages/legality/history.js';
 import { inTheirRoles } from '../../messages/legality/payloads-in-their-roles.js';
 import {
   isBlankMessage,
@@ -26,6 +27,8 @@ import type { Boundary, Trace } from '../models/trace.js';
 import { traceToJson } from '../models/trace-serializer.js';
 import type { LedgerCall } from '../store/tool-call-ledger.js';
 import { boundaryBody, callBodies, type TraceBody } from '../trace-bodies.js';
+import { CallBatches, type DatedMessage } from './call-batches.js';
+import { LateResults } from './late-results.js';
 import { UnansweredCalls } from './unanswered-calls.js';
 
 const SOURCE_EVENT = 'Import';
@@ -37,7 +40,12 @@ export class TranscriptTraces {
   #turn = 0;
   #turnSeq = 0;
   #epoch = 1;
+  /** Of the prompt; those at the head are one. */
   readonly #systemTexts: string[] = [];
+  /** Something that a context shows came beside the prompt. */
+  #isOpened = false;
+  readonly #batches = new CallBatches();
+  readonly #lateResults = new LateResults();
   /** Seconds of the last item that had a time. */
   #ts: number | null = null;
   readonly #unanswered = new UnansweredCalls();
@@ -83,23 +91,40 @@ export class TranscriptTraces {
 
   rowsOf(item: TranscriptItem): JsonObject[] {
     if (isTime(item.ts)) this.#ts = item.ts;
-    if (item.kind === 'compaction')
-      return [
-        this.#row(
-          0,
-          this.#compaction(
-            item.messages.map((message) => this.#renaming.next({ ...message, imported: true })),
-          ),
-        ),
-      ];
+    if (item.kind === 'compaction') {
+      const kept = item.messages.map((message) => this.#renaming.next({ ...message, imported: true }));
+      return [...this.end(), this.#row(0, this.#compaction(kept))];
+    }
     this.#messages += 1;
     const message = this.#withOwnId({ ...item.message, imported: true });
     if (message)
       return inTheirRoles(message).flatMap((part) =>
-        this.#rowsOfMessage(this.#renaming.next(knownRoles.mend(part, () => {})!)),
+        this.#rowsOfPart(this.#renaming.next(knownRoles.mend(part, () => {})!)),
       );
     this.#replayed += 1;
     return [];
+  }
+
+  /** Of what waits for the rest of its batch. */
+  end(): JsonObject[] {
+    return this.#rowsOfAll(this.#batches.end());
+  }
+
+  #rowsOfPart(message: Message): JsonObject[] {
+    if (message.role === 'system') return this.#system(message);
+    if (mendMessage(message)) this.#isOpened = true;
+    return this.#rowsOfAll(this.#batches.add({ message, ts: this.#ts }));
+  }
+
+  /** Each with the time that it came with. */
+  #rowsOfAll(dated: readonly DatedMessage[]): JsonObject[] {
+    const now = this.#ts;
+    const rows = dated.flatMap(({ message, ts }) => {
+      this.#ts = ts;
+      return this.#rowsOfMessage(message);
+    });
+    this.#ts = now;
+    return rows;
   }
 
   /** Null for a replay. Another message that has taken the id gets on without it. */
@@ -116,8 +141,6 @@ export class TranscriptTraces {
 
   #rowsOfMessage(message: Message): JsonObject[] {
     switch (message.role) {
-      case 'system':
-        return this.#system(message);
       case 'assistant':
         return this.#answer(message);
       case 'tool':
@@ -127,17 +150,25 @@ export class TranscriptTraces {
     }
   }
 
-  /** Several at the head are one prompt; one that says something else later is a note in its place. */
+  /** As H2 has it: several at the head are one prompt; one that says something else later is a note in its place. */
   #system(message: Message): JsonObject[] {
-    const text = textOf(message);
-    if (isBlankText(text) || this.#systemTexts.includes(text)) return [];
-    if (this.#systemTexts.length > 0 && this.#turn > 0) {
-      const note: Message = { ...message, role: 'user' };
-      return [this.#row(this.#turn, { type: 'user', message: note, sourceEvent: 'SystemNote' })];
+    const text = textOf(message).toWellFormed();
+    if (isBlankText(text)) return [];
+    if (this.#isOpened && this.#systemTexts.length > 0) {
+      if (text === this.#systemPrompt) return [];
+      const before = this.end();
+      this.#lateResults.said(message);
+      return [...before, this.#note({ ...message, role: 'user' }, 'SystemNote')];
     }
+    if (this.#systemTexts.includes(text)) return [];
     this.#systemTexts.push(text);
     const boundary: Boundary = { kind: 'system', systemPrompt: this.#systemPrompt };
     return [this.#row(0, boundaryBody(boundary, SOURCE_EVENT))];
+  }
+
+  /** Of the user's side, and yet no request of the user: it begins no turn. */
+  #note(message: Message, sourceEvent: string): JsonObject {
+    return this.#row(this.#turn, { type: 'user', message, sourceEvent });
   }
 
   get #systemPrompt(): string {
@@ -146,11 +177,13 @@ export class TranscriptTraces {
 
   #user(message: Message): JsonObject[] {
     if (message.kind === undefined || this.#turn === 0) this.#beginTurn();
+    this.#lateResults.said(message);
     return [this.#row(this.#turn, { type: 'user', message, sourceEvent: SOURCE_EVENT })];
   }
 
   #answer(message: Message): JsonObject[] {
     if (this.#turn === 0) this.#beginTurn();
+    this.#lateResults.said(message);
     this.#answers += 1;
     const messageId = message.messageId ?? `msg_${this.#token}_${this.#answers}`;
     const { toolPayload, ...said } = message;
@@ -173,6 +206,8 @@ export class TranscriptTraces {
   #result(message: Message): JsonObject[] {
     const result = toolResultOf(message);
     if (!result) return this.#user({ ...message, role: 'user' });
+    const note = this.#lateResults.noteOf(message);
+    if (note) return [this.#note(note, 'LateResult')];
     const call = this.#unanswered.answer(result.toolCallId);
     const turn = turnNumber(call?.turnId) || this.#turn;
     const { parts, synthetic } = message;
@@ -189,6 +224,8 @@ export class TranscriptTraces {
   #compaction(messages: readonly Message[]): TraceBody {
     this.#epoch += 1;
     this.#unanswered.keepOnly(messages);
+    this.#lateResults.keepOnly(messages);
+    this.#isOpened = true;
     const systemPrompt = this.#systemPrompt;
     const system: Message[] = systemPrompt === '' ? [] : [{ role: 'system', content: systemPrompt }];
     return {

@@ -3,7 +3,7 @@
  * results per turn refuse them apart, and the model would learn that it calls one by one.
  *
  * Two neighbours are one response when the second has calls and nothing else, no id says otherwise, and the results of both
- * come after both.
+ * follow at once. What comes later says nothing about it: an import decides the same without having read the rest.
  */
 import {
   hasMedia,
@@ -14,15 +14,16 @@ import {
   textOf,
   toolCallsOf,
 } from '../message.js';
-import type { Pairing } from './pairing.js';
+import type { Pairing, Slot } from './pairing.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, originOf } from './rule.js';
 
 export function mergeSplitCalls(draft: DraftHistory, found: Pairing, repairs: Repair[]): DraftHistory {
   const responses: Response[] = [];
+  const ends = batchEnds(draft.messages);
   for (const [index, message] of draft.messages.entries()) {
     const last = responses[responses.length - 1];
-    if (last && isSecondHalf(draft.messages, index, found) && last.takes(message)) {
+    if (last && isSecondHalf(draft.messages, index, found, ends[index]!) && last.takes(message)) {
       last.join(message);
       const reason = 'calls of one response were two messages';
       repairs.push({ code: 'merge-assistant', messageIndex: originOf(draft, index), reason });
@@ -81,14 +82,26 @@ function isSame(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 
-function isSecondHalf(messages: readonly Message[], index: number, found: Pairing): boolean {
+/** For each message with calls: where the results end that follow it and the calls right behind it. */
+function batchEnds(messages: readonly Message[]): number[] {
+  const ends: number[] = [];
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const next = messages[index + 1];
+    const goesOn = next && (toolCallsOf(next).length > 0 || next.role === 'tool');
+    const isLast = messages[index]!.role === 'tool' && next?.role !== 'tool';
+    ends[index] = goesOn && !isLast ? ends[index + 1]! : index + 1;
+  }
+  return ends;
+}
+
+function isSecondHalf(messages: readonly Message[], index: number, found: Pairing, end: number): boolean {
   const first = messages[index - 1];
   const second = messages[index]!;
   if (first?.role !== 'assistant' || second.role !== 'assistant' || !isBare(second)) return false;
   const slots = found.blocks.get(index - 1) ?? [];
-  const answeredAfter = slots.length > 0 && slots.every((slot) => slot.resultIndex > index);
+  const isAnswered = ({ resultIndex }: Slot) => resultIndex > index && resultIndex < end;
   const own = found.blocks.get(index) ?? [];
-  return answeredAfter && own.some((slot) => slot.resultIndex > index);
+  return slots.length > 0 && slots.every(isAnswered) && own.some(isAnswered);
 }
 
 function isBare(message: Message): boolean {

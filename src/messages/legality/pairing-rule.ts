@@ -84,6 +84,16 @@ function isLegal(found: Pairing, facts: HistoryFacts): boolean {
   return true;
 }
 
+/**
+ * Puts a batch together before its list is known: calls in a row and the results right behind them. The same array when nothing
+ * was written apart or under another spelling.
+ */
+export function joinBatch(messages: readonly Message[]): readonly Message[] {
+  const draft: DraftHistory = { messages, origins: null };
+  const merged = mergeSplitCalls(draft, pair(messages), []);
+  return relinkResults(merged, pair(merged.messages), []).messages;
+}
+
 /** Copy on write was decided before: here the list changes. */
 function place(draft: DraftHistory, found: Pairing, facts: HistoryFacts, repairs: Repair[]): DraftHistory {
   const late = lateResults(draft.messages, found.orphans);
@@ -173,7 +183,7 @@ function lateResults(messages: readonly Message[], orphans: readonly number[]): 
   return late;
 }
 
-function asNote(message: Message): Message {
+export function asNote(message: Message): Message {
   const result = toolResultOf(message)!;
   return {
     role: 'user',

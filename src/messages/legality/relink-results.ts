@@ -1,8 +1,9 @@
 /**
  * A result whose id was cleaned up, or cut at a separator, while its call's was not: it is linked to its call again when
- * exactly one open call of the batch before it fits, and no other result does. In any doubt the two are left as they are.
+ * exactly one call of the batch right before it fits, which has no result there, and no other result does. In any doubt the two
+ * are left as they are. What comes after the batch says nothing about it: an import decides the same without having read the rest.
  */
-import { toolResultOf } from '../message.js';
+import { type Message, toolResultOf } from '../message.js';
 import type { Pairing, Slot } from './pairing.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, originOf } from './rule.js';
@@ -35,11 +36,15 @@ function linksOf(draft: DraftHistory, found: Pairing): Map<number, Slot> {
   const batches = [...found.blocks.keys()].sort((a, b) => a - b);
   const bySlot = new Map<Slot, number[]>();
   const spellings = new Map<number, Spellings>();
+  const ends = new Map<number, number>();
   for (const index of found.orphans) {
     const result = toolResultOf(draft.messages[index]!);
     const batch = lastBelow(batches, index);
     if (!result || batch === undefined) continue;
-    if (!spellings.has(batch)) spellings.set(batch, spellingsOf(found.blocks.get(batch)!));
+    if (!ends.has(batch)) ends.set(batch, endOfResults(draft.messages, batch));
+    const end = ends.get(batch)!;
+    if (index >= end) continue;
+    if (!spellings.has(batch)) spellings.set(batch, spellingsOf(found.blocks.get(batch)!, end));
     const slot = onlyFitting(spellings.get(batch)!, result.toolCallId);
     if (!slot) continue;
     const indexes = bySlot.get(slot);
@@ -49,6 +54,12 @@ function linksOf(draft: DraftHistory, found: Pairing): Map<number, Slot> {
   const links = new Map<number, Slot>();
   for (const [slot, indexes] of bySlot) if (indexes.length === 1) links.set(indexes[0]!, slot);
   return links;
+}
+
+function endOfResults(messages: readonly Message[], batch: number): number {
+  let end = batch + 1;
+  while (messages[end]?.role === 'tool') end += 1;
+  return end;
 }
 
 function lastBelow(sorted: readonly number[], index: number): number | undefined {
@@ -65,10 +76,10 @@ function lastBelow(sorted: readonly number[], index: number): number | undefined
 /** The open calls of a batch by each spelling of their ids. */
 type Spellings = Map<string, Set<Slot>>;
 
-function spellingsOf(slots: readonly Slot[]): Spellings {
+function spellingsOf(slots: readonly Slot[], end: number): Spellings {
   const found: Spellings = new Map();
   for (const slot of slots) {
-    if (slot.standing !== 'missing') continue;
+    if (slot.resultIndex >= 0 && slot.resultIndex < end) continue;
     for (const spelling of spelled(slot.callId)) {
       const same = found.get(spelling);
       if (!same) found.set(spelling, new Set([slot]));

@@ -12,7 +12,7 @@ const NOW_MS = 1_800_000_000_000;
 
 function tracesOf(...items: readonly TranscriptItem[]): { rows: JsonObject[]; traces: TranscriptTraces } {
   const traces = new TranscriptTraces(() => NOW_MS);
-  return { rows: items.flatMap((each) => traces.rowsOf(each)), traces };
+  return { rows: [...items.flatMap((each) => traces.rowsOf(each)), ...traces.end()], traces };
 }
 
 /** `turn seq type: what`, one a row. */

@@ -27,43 +27,29 @@ const OWN_FIELDS = new Set([
   ...['content', 'parts', 'reasoning', 'media', 'message_id', 'tool_payload'],
   ...['tool_calls', 'tool_call_id', 'tool_name', 'tool_result', 'tool_error'],
 ]);
-const PAYLOAD_FIELDS = [
-  'tool_payload',
-  'tool_calls',
-  'tool_call_id',
-  'tool_name',
-  'tool_result',
-  'tool_error',
-];
+const RESULT_FIELDS = ['tool_name', 'tool_result', 'tool_error'];
 const CALL_FIELDS = new Set(['id', 'name', 'arguments', 'arguments_text', 'signature']);
 const MEDIA_KINDS: ReadonlySet<JsonValue | undefined> = new Set(['image', 'audio', 'video', 'file']);
 
 export function neutralMessageFrom(json: JsonValue): Message {
   if (!isJsonObject(json)) return { role: 'user', content: isAbsent(json) ? null : jsonTextOf(json) };
   const read: NeutralFields = { ...contentFrom(json), ...marksFrom(json) };
-  const isMisplaced = !addPayload(read, json);
+  addPayload(read, json);
   const { content = null, ...fields } = read;
-  return { ...restFrom(json, isMisplaced), content, ...fields, role: idText(json['role']) as MessageRole };
+  return { ...restFrom(json), content, ...fields, role: idText(json['role']) as MessageRole };
 }
 
-/** The remaining fields, as many of them as the serializer accepts; and calls or results of a role that has none. */
-function restFrom(json: JsonObject, isMisplaced: boolean): Partial<Message> {
+/** The remaining fields, as many of them as the serializer accepts. */
+function restFrom(json: JsonObject): Partial<Message> {
   const rest: JsonObject = {};
   for (const key of Object.keys(json)) if (!OWN_FIELDS.has(key)) setOwn(rest, key, json[key]!);
   if (rest['kind'] === 'summary') rest['kind'] = 'memory';
   rest['role'] = MESSAGE_ROLES.find((role) => role === rest['role']) ?? 'user';
-  const misplaced = isMisplaced ? onlyOf(json, PAYLOAD_FIELDS) : {};
   try {
-    const { extra, ...read } = messageFromJson(rest);
-    const all = { ...extra, ...misplaced };
-    return Object.keys(all).length > 0 ? { ...read, extra: all } : read;
+    return messageFromJson(rest);
   } catch {
-    return { extra: { ...misplaced, unread: rest } };
+    return { extra: { unread: rest } };
   }
-}
-
-function onlyOf(json: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(keys.filter((key) => !isAbsent(json[key])).map((key) => [key, json[key]!]));
 }
 
 function contentFrom(json: JsonObject): NeutralFields {
@@ -148,24 +134,25 @@ function originFrom(json: JsonObject): Origin | undefined {
   };
 }
 
-/** False for calls and results of a role that has none. */
-function addPayload(fields: NeutralFields, json: JsonObject): boolean {
+/** Also under a role that has none: the rules of the list give calls and results a message of their own (H1). */
+function addPayload(fields: NeutralFields, json: JsonObject): void {
   const { role } = json;
   const holder = innerOf(json, 'tool_payload');
   const calls = holder['tool_calls'];
-  const isKnown = MESSAGE_ROLES.some((known) => known === role);
-  const hasResult = PAYLOAD_FIELDS.slice(2).some((key) => !isAbsent(holder[key]));
-  if (Array.isArray(calls) && (role === 'assistant' || !isKnown)) {
+  if (Array.isArray(calls) && role !== 'tool') {
     fields.toolPayload = { toolCalls: calls.map(callFrom) };
-    return true;
+    return;
   }
-  if (role !== 'tool' && (isKnown || !hasResult)) return !hasResult && !Array.isArray(calls);
+  const isOfCall = !isAbsent(holder['tool_call_id']);
+  const isUnknown = !MESSAGE_ROLES.some((known) => known === role);
+  if (role !== 'tool' && !isOfCall && !(isUnknown && RESULT_FIELDS.some((key) => !isAbsent(holder[key]))))
+    return;
   const result = resultFrom(holder);
+  const isSaid = role !== 'tool' && !isUnknown; // a message of that role, with a result beside it
   const isInContent =
-    typeof fields.content === 'string' && !('tool_result' in holder || 'tool_error' in holder);
+    typeof fields.content === 'string' && !isSaid && !('tool_result' in holder || 'tool_error' in holder);
   fields.toolPayload = isInContent ? { ...result, toolResult: fields.content! } : result;
   if (isInContent) fields.content = null;
-  return true;
 }
 
 function callFrom(json: JsonValue): ToolCallSpec {
@@ -210,10 +197,15 @@ export function isNeutralMessage(json: JsonValue | undefined): json is JsonObjec
     'tool_payload' in json ||
     ('tool_call_id' in json && ('tool_result' in json || 'tool_error' in json)) ||
     (Array.isArray(json['media']) && json['media'].some(isMediaOfOurs)) ||
+    (Array.isArray(json['parts']) && json['parts'].some(isMediaPartOfOurs)) ||
     ['summary', 'memory'].includes(textOr(json['kind'])) ||
     hasFlatCalls(json) ||
     hasReasoningOfOurs(json)
   );
+}
+
+function isMediaPartOfOurs(json: JsonValue): boolean {
+  return isJsonObject(json) && json['type'] === 'media' && isMediaOfOurs(innerOf(json, 'media'));
 }
 
 function isMediaOfOurs(json: JsonValue): boolean {
@@ -229,8 +221,14 @@ function hasFlatCalls(json: JsonObject): boolean {
 }
 
 function hasReasoningOfOurs(json: JsonObject): boolean {
-  const lists = [json['reasoning'], json['parts'], json['content']];
+  const { reasoning } = json;
+  if (Array.isArray(reasoning) && reasoning.some((item) => isJsonObject(item) && isThought(item))) return true;
+  const lists = [reasoning, json['parts'], json['content']];
   return lists.flat().some((item) => isJsonObject(item) && isSigned(item));
+}
+
+function isThought(item: JsonObject): boolean {
+  return item['type'] === undefined && typeof item['text'] === 'string';
 }
 
 function isSigned(item: JsonObject): boolean {

@@ -173,11 +173,11 @@ describe('the import of our own messages', () => {
     });
   });
 
-  it('keeps calls of a user as fields of another form', () => {
+  it('keeps calls of a user, for the check to find', () => {
     expect(neutralMessageFrom({ role: 'user', content: 'x', tool_calls: [call] })).toStrictEqual({
       role: 'user',
       content: 'x',
-      extra: { tool_calls: [call] },
+      toolPayload: { toolCalls: [call] },
     });
   });
 

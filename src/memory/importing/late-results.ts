@@ -1,0 +1,35 @@
+/** Results whose calls went with a compaction while the job ran on: their texts stay as notes, as in a repaired list (H5). */
+import { IdTable } from '../../messages/importers/reading/id-table.js';
+import { mendMessage } from '../../messages/legality/history.js';
+import { asNote } from '../../messages/legality/pairing-rule.js';
+import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
+
+export class LateResults {
+  /** Of the calls that the context has. */
+  #calls = new IdTable();
+  #hasSummary = false;
+  #wasSaidSince = false;
+
+  /** A message that is no result. */
+  said(message: Message): void {
+    for (const { id } of toolCallsOf(message)) this.#calls.numberOf(id.toWellFormed());
+    if (this.#hasSummary && mendMessage(message)) this.#wasSaidSince = true;
+    if (message.kind === 'memory') this.#hasSummary = true;
+  }
+
+  /** Null where the call is known, or nothing was taken away. */
+  noteOf(message: Message): Message | null {
+    const result = toolResultOf(message);
+    if (!result || !this.#wasSaidSince || message.synthetic) return null;
+    if (this.#calls.find(result.toolCallId.toWellFormed()) >= 0) return null;
+    return asNote(mendMessage(message)!);
+  }
+
+  /** After a compaction. */
+  keepOnly(messages: readonly Message[]): void {
+    this.#calls = new IdTable();
+    this.#hasSummary = false;
+    this.#wasSaidSince = false;
+    for (const message of messages) if (message.role !== 'tool') this.said(message);
+  }
+}
