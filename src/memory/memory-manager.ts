@@ -294,9 +294,9 @@ export class MemoryManager {
     }
   }
 
-  /** For the restore: a repair of the list. With a store that only reads it is applied in memory. */
-  async repairList(boundary: Boundary): Promise<void> {
-    await this.#log.appendRepair('', [boundaryBody(boundary, 'Restore')]);
+  /** For the restore: a repair of the list; null where it was taken over repaired. With a store that only reads it is in memory. */
+  async repairList(mended: Boundary | null): Promise<void> {
+    await (mended ? this.#log.appendRepair('', [boundaryBody(mended, 'Restore')]) : this.#log.flushPending());
   }
 
   /** Sets the context as a whole: a new epoch. Durable when it resolves. */

@@ -216,12 +216,13 @@ function payloadFromJson(json: JsonValue): ToolCallPayload | ToolResultPayload {
 
 export function callFromJson(json: JsonValue): ToolCallSpec {
   if (!isJsonObject(json)) throw invalid('tool_calls', 'objects');
+  const text = optionalText(json, 'arguments_text');
   const call: Writable<ToolCallSpec> = {
     id: requiredText(json, 'id'),
     name: requiredText(json, 'name'),
-    arguments: json['arguments'] ?? {},
+    // Where the model's own text is all that there is, H8 makes the arguments of it.
+    arguments: json['arguments'] ?? (text === undefined ? {} : null),
   };
-  const text = optionalText(json, 'arguments_text');
   if (text !== undefined) call.argumentsText = text;
   const { signature } = json;
   if (typeof signature === 'string') call.signature = signature;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/core/canonical-json.js';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
+import { checkHistory, repairHistory } from '../../src/messages/legality/history.js';
 import { messageFromJson, messageToJson } from '../../src/messages/message-serializer.js';
 import { runParameters } from '../property/seed.js';
 import { message } from './arbitraries.js';
@@ -191,10 +192,12 @@ describe('a payload in the wrong role', () => {
     { role: 'system', content: 'x', tool_payload: { tool_call_id: 'c', tool_name: 'n', tool_result: 1 } },
     { role: 'assistant', tool_payload: { tool_call_id: 'c', tool_name: 'n', tool_result: 1 } },
     { role: 'tool', tool_payload: { tool_calls: [{ id: 'c', name: 'n', arguments: {} }] } },
-  ])('is kept, and is no call and no result: %j', (json) => {
+  ])('is kept, and repaired to a message of its own: %j', (json) => {
     const read = messageFromJson(json);
-    expect(read.toolPayload).toBeUndefined();
+    expect(read.toolPayload).toBeDefined();
     expect(messageToJson(read)).toStrictEqual(json);
+    expect(checkHistory([read]).map(({ rule }) => rule)).toContain('H1');
+    expect(checkHistory(repairHistory([read]).messages)).toStrictEqual([]);
   });
 });
 

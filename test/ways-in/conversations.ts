@@ -35,15 +35,13 @@ const user: fc.Arbitrary<Message> = fc.oneof(
   { weight: 4, arbitrary: said.map((content): Message => ({ role: 'user', content })) },
   {
     weight: 1,
-    arbitrary: fc
-      .tuple(spoken, image, fc.boolean())
-      .map(
-        ([text, picture, first]): Message => ({
-          role: 'user',
-          content: null,
-          parts: first ? [{ type: 'text', text }, picture] : [picture, { type: 'text', text }],
-        }),
-      ),
+    arbitrary: fc.tuple(spoken, image, fc.boolean()).map(
+      ([text, picture, first]): Message => ({
+        role: 'user',
+        content: null,
+        parts: first ? [{ type: 'text', text }, picture] : [picture, { type: 'text', text }],
+      }),
+    ),
   },
 );
 
@@ -59,7 +57,14 @@ const callArguments: fc.Arbitrary<JsonValue> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<JsonValue>('{"cut": o', '{"path": "7"}', '[]', '', '"{\\"path\\":\\"8\\"}"', '[1]'),
+    arbitrary: fc.constantFrom<JsonValue>(
+      '{"cut": o',
+      '{"path": "7"}',
+      '[]',
+      '',
+      '"{\\"path\\":\\"8\\"}"',
+      '[1]',
+    ),
   },
 );
 
@@ -105,13 +110,13 @@ const batch: fc.Arbitrary<Message[]> = fc
     ...made.flatMap(([{ id }, given]) => (given ? [resultOf(id, given)] : [])),
   ]);
 
-const answer: fc.Arbitrary<Message> = fc
-  .tuple(said, fc.option(reasoning, { freq: 4 }))
-  .map(([content, thought]): Message => ({
+const answer: fc.Arbitrary<Message> = fc.tuple(said, fc.option(reasoning, { freq: 4 })).map(
+  ([content, thought]): Message => ({
     role: 'assistant',
     content,
     ...(thought ? { reasoning: [thought] } : {}),
-  }));
+  }),
+);
 
 const turn: fc.Arbitrary<Message[]> = fc
   .tuple(user, fc.array(batch, { maxLength: 2 }), fc.option(answer, { freq: 5 }))

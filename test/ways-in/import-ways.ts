@@ -10,7 +10,7 @@ import type { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import { AGENT } from '../fuzz/restored.js';
 import { faultyHistory } from '../messages/legality/histories.js';
 import { conversation } from './conversations.js';
-import { documentOf, meaningOf, type Shape, SHAPES } from './shapes.js';
+import { documentOf, meaningOf, SHAPES, type Shape } from './shapes.js';
 import type { Expected, WayIn } from './ways.js';
 
 /** What the importer of the text reads, repaired. */
@@ -27,12 +27,18 @@ function wayOfShape(shape: Shape): WayIn {
     async bring(history, storage) {
       const read = await imported(documentOf(shape, history), storage);
       const meant = meaningOf(shape, history);
-      return [read, ...(meant ? [{ what: 'the repaired original', messages: repairHistory(meant).messages }] : [])];
+      return [
+        read,
+        ...(meant ? [{ what: 'the repaired original', messages: repairHistory(meant).messages }] : []),
+      ];
     },
   };
 }
 
-function wayOfExporter(format: string, meaning: ((messages: readonly Message[]) => readonly Message[]) | null): WayIn {
+function wayOfExporter(
+  format: string,
+  meaning: ((messages: readonly Message[]) => readonly Message[]) | null,
+): WayIn {
   const exporter = EXPORTERS.find((candidate) => candidate.format === format)!;
   return {
     name: `export ${format}`,
@@ -46,9 +52,16 @@ function wayOfExporter(format: string, meaning: ((messages: readonly Message[]) 
   };
 }
 
+/** The text of a tool alone is read as its result. */
+function asRead(message: Message): Message {
+  if (message.role !== 'tool' || message.toolPayload) return message;
+  const toolPayload = { toolCallId: '', toolName: '', toolResult: message.content, toolError: null };
+  return { ...message, content: null, toolPayload };
+}
+
 export const IMPORT_WAYS: readonly WayIn[] = [
   ...SHAPES.map(wayOfShape),
-  wayOfExporter('rekindle', (messages) => messages),
+  wayOfExporter('rekindle', (messages) => messages.map(asRead)),
   wayOfExporter('openai-chat', null),
   wayOfExporter('anthropic', null),
   wayOfExporter('ai-sdk-ui', null),

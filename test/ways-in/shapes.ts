@@ -33,7 +33,7 @@ function argumentsText(call: ToolCallSpec): string {
 }
 
 /** What is written as text is what it parses to, where it parses. */
-function withParsedArguments(message: Message): Message {
+export function withParsedArguments(message: Message): Message {
   const calls = toolCallsOf(message);
   if (calls.length === 0) return message;
   const toolCalls = calls.map((call) => {
@@ -60,7 +60,7 @@ function outputText(message: Message): string {
   return isText ? resultText(result) : digitsIn(result.toolResult);
 }
 
-function withoutReasoning({ reasoning: _, ...message }: Message): Message {
+export function withoutReasoning({ reasoning: _, ...message }: Message): Message {
   return message;
 }
 
@@ -177,9 +177,7 @@ export const aiSdk: Shape = {
     const calls = toolCallsOf(message).map((call): JsonObject => {
       return { type: 'tool-call', toolCallId: call.id, toolName: call.name, input: call.arguments };
     });
-    const thoughts = (message.reasoning ?? []).map(
-      ({ text }): JsonObject => ({ type: 'reasoning', text }),
-    );
+    const thoughts = (message.reasoning ?? []).map(({ text }): JsonObject => ({ type: 'reasoning', text }));
     return { role, content: [...thoughts, ...mapMedia(message, image), ...calls] };
   },
   meaning(message) {

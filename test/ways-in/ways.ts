@@ -1,11 +1,12 @@
 /** Every way in, each with the histories that it can express and the list that a restore has to give. */
 import fc from 'fast-check';
-import type { Message } from '../../src/messages/message.js';
 import { isRekindleError } from '../../src/core/errors.js';
 import { agentExists } from '../../src/memory/open-memory.js';
+import type { Message } from '../../src/messages/message.js';
 import type { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import { expectThat } from '../fuzz/fuzz-target.js';
 import { AGENT, newStore, restoreTwice } from '../fuzz/restored.js';
+import { ANSWER_WAYS } from './answer-ways.js';
 import { expectEqual, expectRestorable } from './compare.js';
 import { FOLDER_WAYS } from './folder-ways.js';
 import { HOST_WAYS } from './host-ways.js';
@@ -28,7 +29,7 @@ export interface WayIn {
   expectUntouched?(storage: MemoryStorage): Promise<void>;
 }
 
-export const WAYS: readonly WayIn[] = [...IMPORT_WAYS, ...FOLDER_WAYS, ...HOST_WAYS];
+export const WAYS: readonly WayIn[] = [...IMPORT_WAYS, ...FOLDER_WAYS, ...HOST_WAYS, ...ANSWER_WAYS];
 
 export type Verdict = 'accepted' | 'refused' | 'not expressed';
 

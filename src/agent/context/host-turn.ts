@@ -146,8 +146,9 @@ export class HostTurn implements GuardedTurn {
       else planNew(response, taken, plan);
     }
     this.#planDenials(approvals, plan);
-    const strays = told.strays.flatMap((result) => this.#strayResult(result, plan, recorded));
-    if (strays.length > 0) plan.answers.push({ response: null, results: strays });
+    // First: they stand before the calls of this list, which they therefore cannot answer.
+    const strays = told.strays.flatMap((result) => this.#strayResult(result, recorded));
+    if (strays.length > 0) plan.answers.unshift({ response: null, results: strays });
     await this.#write(plan, approvals);
   }
 
@@ -216,9 +217,8 @@ export class HostTurn implements GuardedTurn {
   }
 
   /** Null for one that is there already; of a call that waited in another turn, it says so. */
-  #strayResult(result: ToldResult, plan: Plan, recorded: readonly RecordedResponse[]): ToolResultInput[] {
-    const given = result.payload.toolCallId;
-    const callId = plan.ownIds.get(given) ?? this.#ownIdOf(given);
+  #strayResult(result: ToldResult, recorded: readonly RecordedResponse[]): ToolResultInput[] {
+    const callId = this.#ownIdOf(result.payload.toolCallId);
     if (recorded.some(({ results }) => isReal(results.get(callId)))) return [];
     const open = this.#memory.openCalls().find(({ call }) => call.id === callId);
     const turnId = open?.turnId ?? this.turnId;

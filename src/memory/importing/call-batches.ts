@@ -3,7 +3,7 @@
  * response, and a result finds its call under another spelling of the id, by the rules that repair a whole list.
  */
 import { mendMessage } from '../../messages/legality/history.js';
-import { joinBatch } from '../../messages/legality/pairing-rule.js';
+import { joinBatches } from '../../messages/legality/pairing-rule.js';
 import { type Message, toolCallsOf } from '../../messages/message.js';
 
 export interface DatedMessage {
@@ -17,6 +17,12 @@ export class CallBatches {
   /** Said meanwhile, without content: no list has it. */
   #blank: DatedMessage[] = [];
   #hasResults = false;
+  readonly #isKnown: (callId: string) => boolean;
+
+  /** @param isKnown whether a call of the context that was given out had the id */
+  constructor(isKnown: (callId: string) => boolean) {
+    this.#isKnown = isKnown;
+  }
 
   /** Gives what is whole by now, in order. */
   add(dated: DatedMessage): readonly DatedMessage[] {
@@ -43,14 +49,17 @@ export class CallBatches {
     this.#batch = [];
     this.#blank = [];
     this.#hasResults = false;
-    return batch.length > 1 ? [...joined(batch), ...blank] : [...batch, ...blank];
+    return batch.length > 1 ? [...joined(batch, this.#isKnown), ...blank] : [...batch, ...blank];
   }
 }
 
 /** As they were given, unless something has to be joined. */
-function joined(batch: readonly DatedMessage[]): readonly DatedMessage[] {
+function joined(
+  batch: readonly DatedMessage[],
+  isKnown: (callId: string) => boolean,
+): readonly DatedMessage[] {
   const mended = batch.map(({ message }) => mendMessage(message) ?? message);
-  const whole = joinBatch(mended);
+  const whole = joinBatches({ messages: mended, origins: null }, [], isKnown).messages;
   if (whole === mended) return batch;
   const times = new Map(mended.map((message, index) => [message, batch[index]!.ts]));
   let last = batch[0]!.ts;

@@ -21,8 +21,13 @@ export class LateResults {
   noteOf(message: Message): Message | null {
     const result = toolResultOf(message);
     if (!result || !this.#wasSaidSince || message.synthetic) return null;
-    if (this.#calls.find(result.toolCallId.toWellFormed()) >= 0) return null;
+    if (this.knows(result.toolCallId)) return null;
     return asNote(mendMessage(message)!);
+  }
+
+  /** Whether a call of the context has the id. */
+  knows(callId: string): boolean {
+    return this.#calls.find(callId.toWellFormed()) >= 0;
   }
 
   /** After a compaction. */

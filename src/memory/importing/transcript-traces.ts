@@ -42,10 +42,12 @@ export class TranscriptTraces {
   #epoch = 1;
   /** Of the prompt; those at the head are one. */
   readonly #systemTexts: string[] = [];
+  /** Also one without text, which no context shows. */
+  #hasPrompt = false;
   /** Something that a context shows came beside the prompt. */
   #isOpened = false;
-  readonly #batches = new CallBatches();
   readonly #lateResults = new LateResults();
+  readonly #batches = new CallBatches((callId) => this.#lateResults.knows(callId));
   /** Seconds of the last item that had a time. */
   #ts: number | null = null;
   readonly #unanswered = new UnansweredCalls();
@@ -131,9 +133,9 @@ export class TranscriptTraces {
   #withOwnId(message: Message): Message | null {
     const { messageId, ...rest } = message;
     if (messageId === undefined) return message;
-    const digest = digestOf(rest);
+    const digest = digestOf({ ...rest, turnId: '' }); // whichever turn it was written down in
     const before = this.#ids.size;
-    const number = this.#ids.numberOf(messageId);
+    const number = this.#ids.numberOf(messageId.toWellFormed());
     if (number === before) this.#contents.push(digest);
     else if (number >= 0) return this.#contents.at(number) === digest ? null : rest;
     return message;
@@ -152,15 +154,16 @@ export class TranscriptTraces {
 
   /** As H2 has it: several at the head are one prompt; one that says something else later is a note in its place. */
   #system(message: Message): JsonObject[] {
+    if (!mendMessage(message)) return [];
     const text = textOf(message).toWellFormed();
-    if (isBlankText(text)) return [];
-    if (this.#isOpened && this.#systemTexts.length > 0) {
+    if (this.#isOpened && this.#hasPrompt) {
       if (text === this.#systemPrompt) return [];
       const before = this.end();
       this.#lateResults.said(message);
       return [...before, this.#note({ ...message, role: 'user' }, 'SystemNote')];
     }
-    if (this.#systemTexts.includes(text)) return [];
+    this.#hasPrompt = true;
+    if (isBlankText(text) || this.#systemTexts.includes(text)) return [];
     this.#systemTexts.push(text);
     const boundary: Boundary = { kind: 'system', systemPrompt: this.#systemPrompt };
     return [this.#row(0, boundaryBody(boundary, SOURCE_EVENT))];

@@ -244,7 +244,7 @@ function callOf(row: JsonObject): ReturnType<typeof callFromJson> {
   return callFromJson({
     id: row['tool_call_id'] ?? null,
     name: row['tool_name'] ?? null,
-    arguments: row['tool_args'] ?? {},
+    arguments: row['tool_args'] ?? null,
     arguments_text: row['tool_args_text'] ?? null,
     ...(row['signature'] === undefined ? {} : { signature: row['signature'] }),
     ...((row['tool_extra'] as JsonObject | undefined) ?? {}),

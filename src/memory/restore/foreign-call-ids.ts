@@ -6,14 +6,22 @@
  */
 import { type JsonObject, textOr } from '../../core/json.js';
 import { CallIdRenaming, faultsOf } from '../../messages/legality/h7-distinct-call-ids.js';
+import { joinBatches } from '../../messages/legality/pairing-rule.js';
 import type { Repair } from '../../messages/legality/repairs.js';
-import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
+import {
+  isBlankText,
+  type Message,
+  type ToolCallSpec,
+  toolCallsOf,
+  toolResultOf,
+} from '../../messages/message.js';
 import type { JournalEntry } from '../../storage/ports.js';
 
 type Entry = JournalEntry<JsonObject>;
 
-/** A fault of a call's id, and where the call can be found. */
+/** A fault of a call's id, or of its result's, and where the call can be found. */
 export interface RenamedCall {
+  readonly code: 'rename-call-id' | 'relink-result';
   readonly turnId: string;
   readonly newId: string;
   readonly oldId: string;
@@ -55,6 +63,11 @@ class DistinctCallRows {
   #calls: number[] = [];
   #turn = '';
   #hasText = false;
+  /** Of the newest response, and of the results right behind it. */
+  #named: readonly ToolCallSpec[] = [];
+  #results: number[] = [];
+  /** Of all calls before the newest response. */
+  readonly #earlierIds = new Set<string>();
 
   add(entry: Entry): void {
     if (entry.kind !== 'record') {
@@ -63,6 +76,7 @@ class DistinctCallRows {
     }
     const row = withTextId(entry.record);
     if (this.#endsResponse(row)) this.#endResponse();
+    if (this.#calls.length === 0 && this.#named.length > 0 && isSaid(row)) this.#endBatch();
     const own = row === entry.record ? entry : { ...entry, record: row };
     this.#entries.push(own);
     if (isOurRow(row) || typeof row['tool_call_id'] !== 'string') return;
@@ -74,6 +88,7 @@ class DistinctCallRows {
 
   done(): DistinctRows {
     this.#endResponse();
+    this.#endBatch();
     return { entries: this.#entries, renamed: this.#renamed };
   }
 
@@ -93,13 +108,16 @@ class DistinctCallRows {
     this.#calls = [];
     this.#hasText = false;
     if (places.length === 0) return;
+    this.#endBatch();
     const calls = places.map((place) => ({ id: this.#idAt(place), name: '', arguments: {} }));
     const given: Message = { role: 'assistant', content: null, toolPayload: { toolCalls: calls } };
     const named = toolCallsOf(this.#renaming.next(given));
     for (const [index, { id }] of named.entries()) this.#setId(places[index]!, id);
+    this.#named = named;
     const changed = named.filter(({ id }, index) => id !== calls[index]!.id);
     for (const [index, fault] of faultsOf(calls).entries())
       this.#renamed.push({
+        code: 'rename-call-id',
         turnId: this.#turn,
         newId: changed[index]!.id,
         oldId: fault.id,
@@ -108,9 +126,34 @@ class DistinctCallRows {
   }
 
   #addResult(toolCallId: string): void {
-    const payload = { toolCallId, toolName: '', toolResult: null, toolError: null };
-    const named = this.#renaming.next({ role: 'tool', content: null, toolPayload: payload });
+    const named = this.#renaming.next(resultMessage(toolCallId));
     this.#setId(this.#entries.length - 1, toolResultOf(named)!.toolCallId);
+    if (this.#named.length > 0) this.#results.push(this.#entries.length - 1);
+  }
+
+  /** A result under another spelling of its call's id finds the call, as in a whole list. */
+  #endBatch(): void {
+    const places = this.#results;
+    const toolCalls = this.#named;
+    this.#results = [];
+    this.#named = [];
+    if (places.length > 0) this.#relink(toolCalls, places);
+    for (const { id } of toolCalls) this.#earlierIds.add(id);
+  }
+
+  #relink(toolCalls: readonly ToolCallSpec[], places: readonly number[]): void {
+    const results = places.map((place) => resultMessage(this.#idAt(place)));
+    const batch: Message[] = [{ role: 'assistant', content: null, toolPayload: { toolCalls } }, ...results];
+    const repairs: Repair[] = [];
+    const { messages } = joinBatches({ messages: batch, origins: null }, repairs, (id) =>
+      this.#earlierIds.has(id),
+    );
+    for (const { messageIndex, callId, reason } of repairs) {
+      const place = places[messageIndex - 1]!;
+      const oldId = this.#idAt(place);
+      this.#setId(place, toolResultOf(messages[messageIndex]!)!.toolCallId);
+      this.#renamed.push({ code: 'relink-result', turnId: this.#turn, newId: callId!, oldId, reason });
+    }
   }
 
   #idAt(place: number): string {
@@ -125,17 +168,29 @@ class DistinctCallRows {
   }
 }
 
+function resultMessage(toolCallId: string): Message {
+  const payload = { toolCallId, toolName: '', toolResult: null, toolError: null };
+  return { role: 'tool', content: null, toolPayload: payload };
+}
+
 /** For the report: the repairs, by the message that holds the call now; what has left the context is not in the list. */
 export function renameRepairs(renamed: readonly RenamedCall[], messages: readonly Message[]): Repair[] {
   if (renamed.length === 0) return [];
   const places = new Map<string, number>();
   for (const [index, message] of messages.entries())
     for (const { id } of toolCallsOf(message)) places.set(JSON.stringify([message.turnId ?? '', id]), index);
-  return renamed.flatMap(({ turnId, newId, oldId, reason }): Repair[] => {
+  return renamed.flatMap(({ code, turnId, newId, oldId, reason }): Repair[] => {
     const messageIndex = places.get(JSON.stringify([turnId, newId]));
     if (messageIndex === undefined) return [];
-    return [{ code: 'rename-call-id', messageIndex, callId: oldId, reason }];
+    return [{ code, messageIndex, callId: code === 'relink-result' ? newId : oldId, reason }];
   });
+}
+
+/** What stands in the list: results behind it do not follow their calls at once. */
+function isSaid(row: JsonObject): boolean {
+  if (row['trace_type'] !== 'user' && row['trace_type'] !== 'assistant') return isCall(row);
+  const { content, media, parts } = row;
+  return !isBlankText(textOr(content)) || media !== undefined || parts !== undefined;
 }
 
 function isCall(row: JsonObject): boolean {

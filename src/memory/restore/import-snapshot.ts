@@ -5,7 +5,7 @@
  * the result that only the traces have.
  */
 import type { JsonObject } from '../../core/json.js';
-import { distinctCallIds } from '../../messages/legality/h7-distinct-call-ids.js';
+import { repairHistory } from '../../messages/legality/history.js';
 import type { Repair } from '../../messages/legality/repairs.js';
 import type { JournalEntry } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
@@ -24,12 +24,17 @@ export interface ImportedSnapshot {
   readonly unknown: readonly string[];
 }
 
-export async function importSnapshot(memory: MemoryManager, payload: JsonObject): Promise<ImportedSnapshot> {
+/** @param systemPrompt the current one; null keeps what the agent had */
+export async function importSnapshot(
+  memory: MemoryManager,
+  payload: JsonObject,
+  systemPrompt: string | null,
+): Promise<ImportedSnapshot> {
   const { snapshot, odd } = snapshotFrom(payload);
-  const renames = giveDistinctCallIds(snapshot);
+  const repairs = makeLegal(snapshot, systemPrompt);
   const journal = await memory.store.journal('raw_traces');
   const replay = new TraceReplay({ ...emptyMemoryState(), snapshot }, await journal.head(), memory.agentId);
-  replay.renames.push(...renames);
+  for (const repair of repairs) replay.repairs.push(repair); // too many for the arguments of one push
   const traces: Trace[] = [];
   const read: JournalEntry<JsonObject>[] = [];
   for await (const entry of journal.read()) read.push(entry);
@@ -57,11 +62,15 @@ export async function importSnapshot(memory: MemoryManager, payload: JsonObject)
   return { replay, pending: [baseOf(replay.state, 'imported snapshot')], unknown };
 }
 
-/** Before anything is compared: rows that say the same get the same ids. */
-function giveDistinctCallIds(snapshot: WorkingContextSnapshot): Repair[] {
-  const renames: Repair[] = [];
-  const given = { messages: snapshot.messages, origins: null };
-  const { messages } = distinctCallIds.repair(given, {}, renames);
-  if (renames.length > 0) snapshot.replaceAll(messages);
-  return renames;
+/**
+ * Before anything is compared, and before a call counts as interrupted: rows that say the same get the same ids, results are where
+ * their calls are, and the list is one that a record holds. Calls without a result may have theirs in the traces.
+ */
+function makeLegal(snapshot: WorkingContextSnapshot, systemPrompt: string | null): readonly Repair[] {
+  const { messages, repairs } = repairHistory(snapshot.messages, {
+    keepOpen: { has: () => true },
+    ...(systemPrompt === null ? {} : { systemPrompt }),
+  });
+  if (repairs.length > 0) snapshot.replaceAll(messages);
+  return repairs;
 }

@@ -50,7 +50,7 @@ async function cacheOrTraces(memory: MemoryManager, options: LoadOptions): Promi
   const cacheMs = performance.now() - start;
   const journal = await memory.store.journal('raw_traces');
   if (file?.status === 'plain' && (await isOriginals(journal)))
-    return { ...(await importFrom(memory, file.payload)), cacheMs };
+    return { ...(await importFrom(memory, file.payload, options.systemPrompt)), cacheMs };
   if (file?.status === 'valid' && options.ignoreCache) memory.snapshotStore.rewriteNext();
   else if (file?.status === 'valid') {
     const cached = await fromCache(file, journal, memory.agentId);
@@ -62,8 +62,12 @@ async function cacheOrTraces(memory: MemoryManager, options: LoadOptions): Promi
   return { source: 'rebuilt', cacheRefused, replay, pending, unknown: [], prefix: NO_PREFIX, cacheMs };
 }
 
-async function importFrom(memory: MemoryManager, payload: JsonObject): Promise<Omit<LoadedState, 'cacheMs'>> {
-  const { replay, pending, unknown } = await importSnapshot(memory, payload);
+async function importFrom(
+  memory: MemoryManager,
+  payload: JsonObject,
+  systemPrompt: string | null,
+): Promise<Omit<LoadedState, 'cacheMs'>> {
+  const { replay, pending, unknown } = await importSnapshot(memory, payload, systemPrompt);
   return { source: 'imported', cacheRefused: null, replay, pending, unknown, prefix: NO_PREFIX };
 }
 

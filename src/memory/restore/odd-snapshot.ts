@@ -3,8 +3,6 @@
  */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { neutralMessageFrom } from '../../messages/importers/rekindle/neutral-message.js';
-import { knownRoles } from '../../messages/legality/h1-known-roles.js';
-import { inTheirRoles } from '../../messages/legality/payloads-in-their-roles.js';
 import type { Message } from '../../messages/message.js';
 import { messageFromJson } from '../../messages/message-serializer.js';
 import { WorkingContextSnapshot } from '../working-context-snapshot.js';
@@ -42,8 +40,7 @@ class MemberReader {
       return [messageFromJson(member)];
     } catch {
       this.#converted.push(index);
-      // What is taken over is written before the list is repaired, and no record holds a role of another kind.
-      return inTheirRoles(neutralMessageFrom(member)).map((part) => knownRoles.mend(part, () => {})!);
+      return [neutralMessageFrom(member)];
     }
   }
 

@@ -18,8 +18,8 @@ import type { DamageReport } from './restore-report.js';
 export class TraceReplay {
   readonly state: MemoryState;
   readonly damage: DamageReport[] = [];
-  /** Calls that did not have an id of their own. */
-  readonly renames: Repair[] = [];
+  /** Of what was taken over: calls that did not have an id of their own, and what was not legal in a snapshot. */
+  readonly repairs: Repair[] = [];
   applied = 0;
   ignored = 0;
   /** The newest record is of another program: its calls have no ledger of ours. */
@@ -90,7 +90,7 @@ export class TraceReplay {
 
   /** Reports calls whose rows had no id of their own; after the rows were applied. */
   noteRenamed(renamed: readonly RenamedCall[]): void {
-    this.renames.push(...renameRepairs(renamed, this.state.snapshot.messages));
+    this.repairs.push(...renameRepairs(renamed, this.state.snapshot.messages));
   }
 
   /** What was read and not understood before. */

@@ -74,7 +74,7 @@ export class WorkingContextSnapshotBootstrapper {
     const isForeign = loaded.source === 'imported' || loaded.replay.isForeign;
     const closed = await this.#closeCalls(memory, options, isForeign);
     const callsAt = performance.now();
-    const repairs = await this.#repair(memory, closed, systemPrompt);
+    const repairs = await this.#repair(memory, closed, systemPrompt, loaded);
     assertNotBlank(memory, loaded);
     const end = performance.now();
     return {
@@ -87,7 +87,7 @@ export class WorkingContextSnapshotBootstrapper {
       tracesReplayed: loaded.replay.applied,
       tracesIgnored: loaded.replay.ignored,
       tracesUnknown: unknown,
-      repairs: [...loaded.replay.renames, ...closed.flatMap(toRepair), ...repairs],
+      repairs: [...closed.flatMap(toRepair), ...loaded.replay.repairs, ...repairs],
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
       interruptedCalls: closed,
       frontier,
@@ -128,6 +128,7 @@ export class WorkingContextSnapshotBootstrapper {
     memory: MemoryManager,
     closed: readonly InterruptedCall[],
     systemPrompt: string | null,
+    loaded: LoadedState,
   ): Promise<readonly Repair[]> {
     const before = memory.getWorkingContextMessages();
     const keepOpen = new Set(closed.filter((call) => call.leftOpen).map((call) => call.callId));
@@ -136,6 +137,7 @@ export class WorkingContextSnapshotBootstrapper {
       ...(systemPrompt === null ? {} : { systemPrompt }),
     });
     if (repairs.length > 0) await memory.repairList(difference(before, messages, repairs));
+    else if (loaded.source === 'imported' && loaded.replay.repairs.length > 0) await memory.repairList(null);
     return repairs;
   }
 }

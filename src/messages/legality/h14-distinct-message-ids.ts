@@ -55,12 +55,12 @@ function repeated(messages: readonly Message[]): { index: number; first: number 
   return found;
 }
 
-/** The same message, whichever turn it was written down in. */
+/** The same message under one id, whichever turn it was written down in. */
 export function isReplay(first: Message, again: Message): boolean {
   return replayText(first) === replayText(again);
 }
 
-function replayText({ turnId: _, ...said }: Message): string {
+function replayText({ turnId: _, messageId: __, ...said }: Message): string {
   return canonicalJson(said as never);
 }
 

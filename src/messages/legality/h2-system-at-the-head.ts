@@ -5,7 +5,7 @@
  * nothing that was said is lost: several at the head become one, and a late one that says something else becomes a note of
  * the user's side, in its place.
  */
-import { type Message, textOf } from '../message.js';
+import { isBlankText, type Message, textOf } from '../message.js';
 import type { Repair, Violation } from './repairs.js';
 import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
 
@@ -89,7 +89,8 @@ function mergeHead(draft: DraftHistory, count: number, repairs: Repair[]): Head 
     });
     texts.add(text);
   }
-  return { message: texts.size === 1 ? first : withText(first, [...texts].join('\n\n')), index: 0 };
+  const text = [...texts].filter((one) => !isBlankText(one)).join('\n\n');
+  return { message: text === textOf(first) || text === '' ? first : withText(first, text), index: 0 };
 }
 
 /** The text takes the place of the parts that it was made of. */

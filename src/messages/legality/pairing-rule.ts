@@ -85,13 +85,17 @@ function isLegal(found: Pairing, facts: HistoryFacts): boolean {
 }
 
 /**
- * Puts a batch together before its list is known: calls in a row and the results right behind them. The same array when nothing
- * was written apart or under another spelling.
+ * Puts batches together (calls in a row, and the results right behind them) before anybody says of a call that it has no result.
+ * The same draft when nothing was written apart or under another spelling.
+ * @param isKnown whether a call before the draft had the id
  */
-export function joinBatch(messages: readonly Message[]): readonly Message[] {
-  const draft: DraftHistory = { messages, origins: null };
-  const merged = mergeSplitCalls(draft, pair(messages), []);
-  return relinkResults(merged, pair(merged.messages), []).messages;
+export function joinBatches(
+  draft: DraftHistory,
+  repairs: Repair[],
+  isKnown?: (callId: string) => boolean,
+): DraftHistory {
+  const merged = mergeSplitCalls(draft, pair(draft.messages), repairs);
+  return relinkResults(merged, pair(merged.messages), repairs, isKnown);
 }
 
 /** Copy on write was decided before: here the list changes. */
@@ -173,7 +177,7 @@ function interrupted(slot: Slot, draft: DraftHistory, facts: HistoryFacts): Mess
 function lateResults(messages: readonly Message[], orphans: readonly number[]): ReadonlySet<number> {
   const late = new Set<number>();
   if (orphans.length === 0) return late;
-  const summary = messages.findIndex((message) => message.kind === 'memory');
+  const summary = messages.findIndex(({ role, kind }) => kind === 'memory' && role !== 'tool');
   if (summary < 0) return late;
   const said = messages.findIndex((message, index) => index > summary && message.role !== 'tool');
   for (const index of orphans) {

@@ -8,8 +8,14 @@ import type { Pairing, Slot } from './pairing.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, originOf } from './rule.js';
 
-export function relinkResults(draft: DraftHistory, found: Pairing, repairs: Repair[]): DraftHistory {
-  const links = linksOf(draft, found);
+/** @param isKnown whether a call that is not in the draft had the id: then the result is told of that one */
+export function relinkResults(
+  draft: DraftHistory,
+  found: Pairing,
+  repairs: Repair[],
+  isKnown: (callId: string) => boolean = () => false,
+): DraftHistory {
+  const links = linksOf(draft, found, isKnown);
   if (links.size === 0) return draft;
   const builder = new DraftBuilder(draft);
   for (const [index, message] of draft.messages.entries()) {
@@ -32,7 +38,11 @@ export function relinkResults(draft: DraftHistory, found: Pairing, repairs: Repa
 }
 
 /** The call by the index of the result that answers it. */
-function linksOf(draft: DraftHistory, found: Pairing): Map<number, Slot> {
+function linksOf(
+  draft: DraftHistory,
+  found: Pairing,
+  isKnown: (callId: string) => boolean,
+): Map<number, Slot> {
   const batches = [...found.blocks.keys()].sort((a, b) => a - b);
   const bySlot = new Map<Slot, number[]>();
   const spellings = new Map<number, Spellings>();
@@ -40,7 +50,7 @@ function linksOf(draft: DraftHistory, found: Pairing): Map<number, Slot> {
   for (const index of found.orphans) {
     const result = toolResultOf(draft.messages[index]!);
     const batch = lastBelow(batches, index);
-    if (!result || batch === undefined) continue;
+    if (!result || batch === undefined || isKnown(result.toolCallId)) continue;
     if (!ends.has(batch)) ends.set(batch, endOfResults(draft.messages, batch));
     const end = ends.get(batch)!;
     if (index >= end) continue;

@@ -139,11 +139,11 @@ function addPayload(fields: NeutralFields, json: JsonObject): void {
   const { role } = json;
   const holder = innerOf(json, 'tool_payload');
   const calls = holder['tool_calls'];
-  if (Array.isArray(calls) && role !== 'tool') {
+  const isOfCall = !isAbsent(holder['tool_call_id']);
+  if (Array.isArray(calls) && (role !== 'tool' || !isOfCall)) {
     fields.toolPayload = { toolCalls: calls.map(callFrom) };
     return;
   }
-  const isOfCall = !isAbsent(holder['tool_call_id']);
   const isUnknown = !MESSAGE_ROLES.some((known) => known === role);
   if (role !== 'tool' && !isOfCall && !(isUnknown && RESULT_FIELDS.some((key) => !isAbsent(holder[key]))))
     return;
@@ -222,7 +222,8 @@ function hasFlatCalls(json: JsonObject): boolean {
 
 function hasReasoningOfOurs(json: JsonObject): boolean {
   const { reasoning } = json;
-  if (Array.isArray(reasoning) && reasoning.some((item) => isJsonObject(item) && isThought(item))) return true;
+  if (Array.isArray(reasoning) && reasoning.some((item) => isJsonObject(item) && isThought(item)))
+    return true;
   const lists = [reasoning, json['parts'], json['content']];
   return lists.flat().some((item) => isJsonObject(item) && isSigned(item));
 }

@@ -1,0 +1,76 @@
+/** The turns of a host, and the context that it holds. */
+import { openWorkingContext } from '../../src/agent/context/open-working-context.js';
+import type { WorkingContext } from '../../src/agent/context/working-context.js';
+import { isBlankMessage, type Message, toolCallsOf, toolResultOf } from '../../src/messages/message.js';
+import type { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
+import { AGENT } from '../fuzz/restored.js';
+
+/**
+ * From a message of the user to the next. Left out is what no turn begins with, and results that the loop and a whole list take for
+ * those of different calls: a second one under the id of a call of its turn (the first one told again, or one of an older call), and
+ * a late one where several calls had its id (in the loop each has an id of its own, that the host gives).
+ */
+export function turnsOf(history: readonly Message[]): Message[][] {
+  const turns: Message[][] = [];
+  const calls = new Map<string, number>();
+  let own = new Waiting();
+  for (const message of history) {
+    if (message.role === 'system' || (message.role === 'user' && isBlankMessage(message))) continue;
+    if (message.role === 'user') {
+      own = new Waiting();
+      turns.push([message]);
+      continue;
+    }
+    for (const { id } of toolCallsOf(message)) {
+      own.add(id);
+      calls.set(id, (calls.get(id) ?? 0) + 1);
+    }
+    const id = toolResultOf(message)?.toolCallId;
+    if (id !== undefined && own.of(id) === 0) continue;
+    if (id !== undefined && own.of(id) === undefined && (id === '' || (calls.get(id) ?? 0) > 1)) continue;
+    if (id !== undefined) own.answer(id);
+    turns.at(-1)?.push(message);
+  }
+  return turns;
+}
+
+/** How many calls wait under an id. */
+class Waiting {
+  readonly #counts = new Map<string, number>();
+
+  of(id: string): number | undefined {
+    return this.#counts.get(id);
+  }
+
+  add(id: string): void {
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
+  }
+
+  answer(id: string): void {
+    const count = this.#counts.get(id);
+    if (count) this.#counts.set(id, count - 1);
+  }
+}
+
+export async function withContext<T>(
+  storage: MemoryStorage,
+  use: (context: WorkingContext) => Promise<T>,
+): Promise<T> {
+  const context = await openWorkingContext({ agentId: AGENT, storage, memory: { compaction: null } });
+  try {
+    return await use(context);
+  } finally {
+    await context.close();
+  }
+}
+
+export const THE_END: readonly Message[] = [
+  { role: 'user', content: 'the end' },
+  { role: 'assistant', content: 'Bye.' },
+];
+
+/** Calls without a result wait for it until the next turn begins. */
+export async function end(context: WorkingContext): Promise<void> {
+  await context.beginTurn('the end');
+  await context.endTurn([{ role: 'assistant', content: 'Bye.' }]);
+}
