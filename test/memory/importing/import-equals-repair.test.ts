@@ -68,6 +68,47 @@ describe('two calls of one response under one id', () => {
   });
 });
 
+/** Texts, calls and results of a list, without ids. */
+const said = (messages: readonly Message[]) =>
+  messages.map((message) => {
+    const result = toolResultOf(message);
+    const args = toolCallsOf(message).map((call) => call.arguments);
+    return [
+      message.role,
+      message.content,
+      args,
+      message.synthetic ? 'no result' : (result?.toolResult ?? null),
+    ];
+  });
+
+describe('a history that is put together', () => {
+  const answer = { role: 'assistant', content: 'ok' };
+  const system = (content: string): JsonObject => ({ role: 'system', content });
+  it.each<[string, JsonObject[]]>([
+    [
+      'calls that were written apart',
+      [user('go'), calls(read('a', '0')), calls(read('b', '1')), tool('a', 'A'), tool('b', 'B')],
+    ],
+    ['a result under another spelling', [user('go'), calls(read('a|fc_1', '0')), tool('a', 'A'), answer]],
+    ['a prompt behind a blank message', [system('One.'), user(''), system('Two.'), user('go')]],
+    ['a part of the prompt again', [system('One.'), system('Two.'), user('go'), system('One.'), answer]],
+    ['a result before its call', [user('go'), tool('a', 'A'), calls(read('a', '0'))]],
+  ])('(%s) is the repaired list', async (_, list) => {
+    const { imported, repaired } = await bothWays(list);
+    expect(said(imported)).toEqual(said(repaired));
+  });
+
+  it('and of which nothing is said is refused before anything is written', async () => {
+    const storage = new MemoryStorage();
+    const text = JSON.stringify({ messages: [user(' '), tool('a', 'of nothing')] });
+    await expect(importTranscript(storage, AGENT, sourceOf(text))).rejects.toMatchObject({
+      code: 'TRANSCRIPT_INVALID',
+      details: { problem: 'blank' },
+    });
+    expect(await agentExists(storage, AGENT)).toBe(false);
+  });
+});
+
 describe('what is nested very deep', () => {
   const deepText = `{"a":${'['.repeat(6000)}${']'.repeat(6000)}}`;
 
