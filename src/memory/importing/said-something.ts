@@ -1,27 +1,30 @@
-/** A transcript whose messages are all blank, or results of nothing, makes no context: it is refused, because no restore would take it. */
+/**
+ * A transcript whose messages are all blank makes no context: it is refused, because no restore would take it. Results without a call
+ * say nothing, and are in no context: a transcript of these alone is an empty one.
+ */
 import { RekindleError } from '../../core/errors.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
 import { mendMessage } from '../../messages/legality/history.js';
 import { type Message, toolResultOf } from '../../messages/message.js';
 
 export class SaidSomething {
-  #messages = 0;
+  #blank = 0;
   #isSaid = false;
 
   add(item: TranscriptItem): void {
     const messages = item.kind === 'message' ? [item.message] : item.messages;
     for (const message of messages) {
       if (message.role === 'system') continue;
-      this.#messages += 1;
-      this.#isSaid ||= isShown(message);
+      if (isShown(message)) this.#isSaid = true;
+      else if (!toolResultOf(message)) this.#blank += 1;
     }
   }
 
   /** A prompt alone is a beginning. @throws TRANSCRIPT_INVALID */
   assert(): void {
-    if (this.#isSaid || this.#messages === 0) return;
-    throw new RekindleError('TRANSCRIPT_INVALID', 'Nothing is said in the transcript.', {
-      details: { problem: 'blank', messages: this.#messages },
+    if (this.#isSaid || this.#blank === 0) return;
+    throw new RekindleError('TRANSCRIPT_INVALID', 'Every message of the transcript is blank.', {
+      details: { problem: 'blank', messages: this.#blank },
     });
   }
 }
