@@ -3,6 +3,7 @@ import { memoryAndState } from './memory-and-state.js';
 import type { Mutant } from './mutant.js';
 import { storageFiles } from './storage-files.js';
 import { storageSql } from './storage-sql.js';
+import { waysIn } from './ways-in.js';
 import { workAndAccess } from './work-and-access.js';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -11,4 +12,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...memoryAndState,
   ...workAndAccess,
   ...fuzzing,
+  ...waysIn,
 ];

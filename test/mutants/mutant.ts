@@ -25,6 +25,11 @@ export function crash(workload: string, states = 4_000): readonly string[] {
   ];
 }
 
+/** Bounded: some random histories through one way in. */
+export function wayIn(way: string, count = 500): readonly string[] {
+  return ['test/ways-in/run.ts', '--way', way, '--count', String(count), '--jobs', '1', '--seed', '1'];
+}
+
 /** Mutants of one file share it. */
 export function inFile(file: string, caughtBy: readonly string[], mutants: readonly Change[]): Mutant[] {
   return mutants.map(([id, find, replace, others]) => ({

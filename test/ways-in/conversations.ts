@@ -4,7 +4,13 @@
  */
 import fc from 'fast-check';
 import type { JsonValue } from '../../src/core/json.js';
-import type { ContentPart, Message, ReasoningItem, ToolCallSpec } from '../../src/messages/message.js';
+import {
+  type ContentPart,
+  type Message,
+  type ReasoningItem,
+  type ToolCallSpec,
+  toolResultOf,
+} from '../../src/messages/message.js';
 
 /** An integer that no number holds. In a value it is its digits; `digitsIn` writes it as the number that it is. */
 export const BIG = '9007199254740993';
@@ -68,7 +74,7 @@ const callArguments: fc.Arbitrary<JsonValue> = fc.oneof(
   },
 );
 
-const ids = fc.constantFrom('a', 'b', 'c', 'call_0', '', 'a|fc_1');
+const ids = fc.constantFrom('a', 'b', 'c', 'call_0', '', 'a|fc_1', 'functions.read:0');
 const call: fc.Arbitrary<ToolCallSpec> = fc.record(
   { id: ids, name: fc.constantFrom('read', 'find'), arguments: callArguments },
   { noNullPrototype: true },
@@ -133,7 +139,18 @@ function loose(id: string, toolResult: string): Message {
   return { role: 'tool', content: null, toolPayload };
 }
 
+/** The next result from there has its id in the spelling that clients make of it. */
+function respell(messages: Message[], at: number): void {
+  const found = messages.findIndex((message, index) => index >= at && message.role === 'tool');
+  const result = toolResultOf(messages[found] ?? { role: 'user', content: null });
+  if (!result) return;
+  const toolCallId = result.toolCallId.replace(/[^a-zA-Z0-9_-]/g, '_');
+  messages[found] = { ...messages[found]!, toolPayload: { ...result, toolCallId } };
+}
+
 const FAULTS: readonly Fault[] = [
+  respell,
+  respell,
   (messages, at) => messages.splice(at, 1),
   (messages, at) => messages.splice(at, 0, messages[at]!),
   (messages, at) => messages.push(messages.splice(at, 1)[0]!),

@@ -4,9 +4,10 @@
  */
 import { abortedTurns } from '../../messages/legality/aborted-turns.js';
 import { distinctCallIds } from '../../messages/legality/h7-distinct-call-ids.js';
+import { mendMessage } from '../../messages/legality/history.js';
 import { pairing } from '../../messages/legality/pairing-rule.js';
 import type { Repair } from '../../messages/legality/repairs.js';
-import type { DraftHistory } from '../../messages/legality/rule.js';
+import { DraftBuilder, type DraftHistory } from '../../messages/legality/rule.js';
 import {
   type Message,
   type ToolCallSpec,
@@ -44,7 +45,7 @@ const KEEP_OPEN = { keepOpen: { has: () => true } };
 /** @param messages assistant and tool messages */
 export function toldResponses(messages: readonly Message[]): Told {
   const repairs: Repair[] = [];
-  const before = abortedTurns.repair({ messages, origins: null }, KEEP_OPEN, repairs);
+  const before = withoutBlank(abortedTurns.repair({ messages, origins: null }, KEEP_OPEN, repairs));
   const renamed = distinctCallIds.repair(before, KEEP_OPEN, repairs);
   const given = givenIds(before, renamed);
   const paired = pairing.repair(renamed, KEEP_OPEN, repairs);
@@ -55,6 +56,19 @@ export function toldResponses(messages: readonly Message[]): Told {
     responses: responsesOf(paired.messages, given),
     strays: strays.flatMap((index) => resultIn(messages[index]!) ?? []),
   };
+}
+
+/** What is no message in any list stands between no two others. */
+function withoutBlank(draft: DraftHistory): DraftHistory {
+  if (!draft.messages.some(isNothing)) return draft;
+  const builder = new DraftBuilder(draft);
+  for (const [index, message] of draft.messages.entries())
+    if (!isNothing(message)) builder.add(message, index);
+  return builder.build();
+}
+
+function isNothing(message: Message): boolean {
+  return mendMessage(message) === null;
 }
 
 function givenIds(before: DraftHistory, renamed: DraftHistory): Map<ToolCallSpec, string> {

@@ -14,7 +14,7 @@ export class LateResults {
   said(message: Message): void {
     for (const { id } of toolCallsOf(message)) this.#calls.numberOf(id.toWellFormed());
     if (this.#hasSummary && mendMessage(message)) this.#wasSaidSince = true;
-    if (message.kind === 'memory') this.#hasSummary = true;
+    if (message.kind === 'memory' && message.role !== 'system') this.#hasSummary = true;
   }
 
   /** Null where the call is known, or nothing was taken away. */

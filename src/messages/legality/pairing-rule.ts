@@ -177,7 +177,9 @@ function interrupted(slot: Slot, draft: DraftHistory, facts: HistoryFacts): Mess
 function lateResults(messages: readonly Message[], orphans: readonly number[]): ReadonlySet<number> {
   const late = new Set<number>();
   if (orphans.length === 0) return late;
-  const summary = messages.findIndex(({ role, kind }) => kind === 'memory' && role !== 'tool');
+  const summary = messages.findIndex(
+    ({ role, kind }) => kind === 'memory' && role !== 'tool' && role !== 'system',
+  );
   if (summary < 0) return late;
   const said = messages.findIndex((message, index) => index > summary && message.role !== 'tool');
   for (const index of orphans) {
