@@ -29,6 +29,10 @@ export interface SavedSnapshot {
   readonly setAside: string | null;
 }
 
+const SET_ASIDE = 'set-aside';
+/** Files that were no cache of this agent, and are kept beside it. */
+const SET_ASIDE_MAX = 3;
+
 export class WorkingContextSnapshotStore {
   readonly agentId: string;
   readonly #backend: StorageBackend;
@@ -140,12 +144,30 @@ export class WorkingContextSnapshotStore {
 
   async #saveWhole(messages: readonly Message[], footer: SnapshotFooter): Promise<SavedSnapshot> {
     const name = this.#name(this.agentId);
-    const setAside =
-      this.#onDisk === 'not-ours' ? await this.#backend.documents.setAside(name, 'set-aside') : null;
+    const setAside = this.#onDisk === 'not-ours' ? await this.#setAside(name) : null;
     const whole = await encodeSnapshot(this.agentId, messages, footer);
     await this.#backend.documents.writeBytes(name, whole.bytes, { durability: 'cache' });
     this.#onDisk = 'ours';
     this.#body = whole.body;
     return { bytesWritten: whole.bytes.length, whole: true, setAside };
+  }
+
+  /** The newest few are kept: each may be somebody's, and a damaged disk makes them without end. */
+  async #setAside(name: Name): Promise<string | null> {
+    const { documents } = this.#backend;
+    const moved = await documents.setAside(name, SET_ASIDE);
+    const folder = name.slice(0, -1);
+    const kept = (await documents.list(folder)).filter((file) =>
+      file.startsWith(`${SNAPSHOT_FILE}.${SET_ASIDE}-`),
+    );
+    if (kept.length <= SET_ASIDE_MAX) return moved;
+    const dated: { readonly file: string; readonly ms: number }[] = [];
+    for (const file of kept) dated.push({ file, ms: (await documents.modifiedMs([...folder, file])) ?? 0 });
+    const oldest = dated
+      .filter(({ file }) => file !== moved)
+      .sort((a, b) => a.ms - b.ms)
+      .slice(0, kept.length - SET_ASIDE_MAX);
+    for (const { file } of oldest) await documents.delete([...folder, file]);
+    return moved;
   }
 }

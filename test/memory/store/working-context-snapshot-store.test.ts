@@ -111,6 +111,20 @@ describe('a file that is not ours', () => {
     expect((await store.save(new WorkingContextSnapshot([user('1')]), footer(1))).setAside).toBeNull();
   });
 
+  it('and is damaged again and again is kept three times, the newest ones', async () => {
+    const { place, store } = await storeOver('damaged 1');
+    for (let time = 2; time <= 6; time += 1) {
+      await store.save(new WorkingContextSnapshot([user('1')]), footer(1));
+      await place.put(SNAPSHOT_FILE, `damaged ${time}`);
+      await fs.utimes(place.file(SNAPSHOT_FILE), time, time);
+      await store.load();
+    }
+    await store.save(new WorkingContextSnapshot([user('1')]), footer(1));
+    const aside = (await place.names()).filter((name) => name !== SNAPSHOT_FILE);
+    const texts = await Promise.all(aside.map((name) => place.text(name)));
+    expect(texts.sort()).toStrictEqual(['damaged 4', 'damaged 5', 'damaged 6']);
+  });
+
   it('and was written by a newer release is never touched', async () => {
     const content = JSON.stringify({ ...plain, schema_version: 7 });
     const { place, store } = await storeOver(content);
