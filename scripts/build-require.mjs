@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { writeLicences } from './write-licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(root, 'dist');
@@ -46,7 +47,7 @@ const { output } = await bundle.write({
 });
 writeFileSync(path.join(target, 'package.json'), '{ "type": "commonjs" }\n');
 copyTypes();
-writeLicences(output.flatMap((chunk) => chunk.moduleIds ?? []));
+writeLicences(target, output);
 
 /** A thread or a page is a file beside the ES module that starts it; it is used from there. */
 function adapt(code, id) {
@@ -83,16 +84,4 @@ function copyTypes() {
     mkdirSync(path.dirname(path.join(target, 'types', file)), { recursive: true });
     writeFileSync(path.join(target, 'types', file), text);
   }
-}
-
-function writeLicences(modules) {
-  const packages = new Set(modules.map((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]));
-  packages.delete(undefined);
-  const texts = [...packages].sort().map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
-    const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-    const text = licence ? readFileSync(path.join(folder, licence), 'utf8').trim() : 'MIT';
-    return `${name} ${version}\n\n${text}\n`;
-  });
-  writeFileSync(path.join(target, 'THIRD-PARTY-LICENCES.txt'), texts.join('\n---\n\n'));
 }

@@ -27,6 +27,11 @@ export const waysIn: readonly Mutant[] = [
       'return rest;',
     ],
   ]),
+  ...inFile(
+    'src/memory/restore/working-context-snapshot-bootstrapper.ts',
+    ['test/memory/importing/import-equals-repair.test.ts'],
+    [['unfinished-call-is-answered', 'unfinishedCalls(messages[messageIndex]!).includes(call)', 'false']],
+  ),
   ...inFile('src/memory/restore/import-snapshot.ts', wayIn('foreign snapshot'), [
     ['foreign-snapshot-is-not-repaired', 'if (repairs.length > 0) snapshot.replaceAll(messages);', ''],
   ]),

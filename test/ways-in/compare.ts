@@ -74,7 +74,7 @@ function isSeen(message: Message): boolean {
 }
 
 /** Integers with more digits than a number holds are read as their digits. */
-function exactText(_: string, value: unknown): unknown {
+export function exactText(_: string, value: unknown): unknown {
   const isLarge = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
   return isLarge && !String(value).includes('e') ? String(value) : value;
 }

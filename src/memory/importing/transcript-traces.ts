@@ -9,6 +9,7 @@ import { toJsonValue } from '../../core/to-json-value.js';
 import { IdTable } from '../../messages/importers/reading/id-table.js';
 import { NumberColumn } from '../../messages/importers/reading/number-column.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
+import { unfinishedCalls } from '../../messages/legality/aborted-turns.js';
 import { knownRoles } from '../../messages/legality/h1-known-roles.js';
 import { CallIdRenaming } from '../../messages/legality/h7-distinct-call-ids.js';
 import { mendMessage } from '../../messages/legality/history.js';
@@ -191,7 +192,9 @@ export class TranscriptTraces {
     const messageId = message.messageId ?? `msg_${this.#token}_${this.#answers}`;
     const { toolPayload, ...said } = message;
     const calls = toolCallsOf(message);
-    for (const call of calls) this.#unanswered.add(call, formatTurnId(this.#turn));
+    const unfinished = unfinishedCalls(message); // never sent
+    for (const call of calls)
+      if (!unfinished.includes(call)) this.#unanswered.add(call, formatTurnId(this.#turn));
     const called = callBodies(calls, messageId);
     const answer: TraceBody = {
       type: 'assistant',

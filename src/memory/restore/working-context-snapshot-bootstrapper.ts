@@ -6,6 +6,7 @@
  * is written at all and repairs are made in memory.
  */
 import { RekindleError } from '../../core/errors.js';
+import { unfinishedCalls } from '../../messages/legality/aborted-turns.js';
 import { repairHistory } from '../../messages/legality/history.js';
 import type { Repair } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message } from '../../messages/message.js';
@@ -13,7 +14,8 @@ import { roughTokens } from '../compaction/token-counter.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
 import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
-import { closeInterruptedCalls } from './close-interrupted-calls.js';
+import type { OpenCall } from '../working-context-snapshot.js';
+import { closeInterruptedCalls, ledgerCall } from './close-interrupted-calls.js';
 import { type LoadedState, loadState } from './load-state.js';
 import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
 import { toDamageReport } from './trace-replay.js';
@@ -111,7 +113,7 @@ export class WorkingContextSnapshotBootstrapper {
     options: WorkingContextSnapshotBootstrapOptions,
     isForeign: boolean,
   ): Promise<readonly InterruptedCall[]> {
-    const open = memory.openCalls();
+    const open = await dispatched(memory);
     if (open.length === 0) return [];
     const { keepPendingApprovals } = options;
     const { calls, results } = await closeInterruptedCalls(open, memory.ledger, {
@@ -140,6 +142,21 @@ export class WorkingContextSnapshotBootstrapper {
     else if (loaded.source === 'imported' && loaded.replay.repairs.length > 0) await memory.repairList(null);
     return repairs;
   }
+}
+
+/** Open calls, but for those that an answer did not finish and nobody started: the repair takes them away. */
+async function dispatched(memory: MemoryManager): Promise<readonly OpenCall[]> {
+  const open = memory.openCalls();
+  const { messages } = memory.context;
+  const isUnfinished = ({ call, messageIndex }: OpenCall) =>
+    unfinishedCalls(messages[messageIndex]!).includes(call);
+  const unfinished = new Set(open.filter(isUnfinished));
+  if (unfinished.size === 0) return open;
+  const { ledger } = memory;
+  await ledger.load([...unfinished].map(ledgerCall));
+  return open.filter(
+    (item) => !unfinished.has(item) || ledger.verdictOn(ledgerCall(item)).verdict !== 'not_started',
+  );
 }
 
 function applyPrompt(

@@ -6,6 +6,7 @@
 import { isJsonObject, type JsonValue } from '../../core/json.js';
 import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
+import { UNPARSED_ARGUMENTS } from './h8-arguments-are-objects.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
 
@@ -50,14 +51,21 @@ function answeredCalls(messages: readonly Message[]): ReadonlySet<ToolCallSpec> 
   return answered;
 }
 
-function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
+/** Calls whose arguments an answer that was cut off did not finish; some of them may have a result. */
+export function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
   if (message.status !== 'aborted' && message.status !== 'failed') return NONE;
   return toolCallsOf(message).filter((call) => isCut(call.arguments));
 }
 
 const NONE: readonly ToolCallSpec[] = [];
 
+/** As the model wrote it, or as a list keeps it (H8). */
 function isCut(given: JsonValue): boolean {
+  if (isJsonObject(given)) return Object.keys(given).length === 1 && isCutText(given[UNPARSED_ARGUMENTS]);
+  return isCutText(given);
+}
+
+function isCutText(given: JsonValue | undefined): boolean {
   return typeof given === 'string' && given.trim() !== '' && !isJsonObject(tryParseJsonKeepingDigits(given));
 }
 

@@ -84,6 +84,10 @@ const said = (messages: readonly Message[]) =>
 describe('a history that is put together', () => {
   const answer = { role: 'assistant', content: 'ok' };
   const system = (content: string): JsonObject => ({ role: 'system', content });
+  const cut = (id: string): JsonObject => ({ id, name: 'read', arguments: '{"path": "' });
+  const cutOff = (...tool_calls: JsonObject[]): JsonObject => ({
+    ...{ role: 'assistant', content: 'I look.', status: 'aborted', tool_calls },
+  });
   it.each<[string, JsonObject[]]>([
     [
       'calls that were written apart',
@@ -93,6 +97,16 @@ describe('a history that is put together', () => {
     ['a prompt behind a blank message', [system('One.'), user(''), system('Two.'), user('go')]],
     ['a part of the prompt again', [system('One.'), system('Two.'), user('go'), system('One.'), answer]],
     ['a result before its call', [user('go'), tool('a', 'A'), calls(read('a', '0'))]],
+    ['a call that an answer did not finish', [user('go'), cutOff(cut('a')), user('next')]],
+    [
+      'a call that an answer did not finish, beside one that ran',
+      [
+        user('go'),
+        cutOff(cut('a'), cut('b')),
+        { role: 'tool', tool_call_id: 'b', tool_result: 'B' },
+        user('next'),
+      ],
+    ],
   ])('(%s) is the repaired list', async (_, list) => {
     const { imported, repaired } = await bothWays(list);
     expect(said(imported)).toEqual(said(repaired));
