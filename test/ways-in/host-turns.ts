@@ -8,7 +8,8 @@ import { AGENT } from '../fuzz/restored.js';
 /**
  * From a message of the user to the next. Left out is what no turn begins with, and results that the loop and a whole list take for
  * those of different calls: a second one under the id of a call of its turn (the first one told again, or one of an older call), and
- * a late one where several calls had its id (in the loop each has an id of its own, that the host gives).
+ * a late one where several calls had its id (in the loop each has an id of its own, that the host gives), or where a call of its turn
+ * has the id in another spelling.
  */
 export function turnsOf(history: readonly Message[]): Message[][] {
   const turns: Message[][] = [];
@@ -27,7 +28,9 @@ export function turnsOf(history: readonly Message[]): Message[][] {
     }
     const id = toolResultOf(message)?.toolCallId;
     if (id !== undefined && own.of(id) === 0) continue;
-    if (id !== undefined && own.of(id) === undefined && (id === '' || (calls.get(id) ?? 0) > 1)) continue;
+    const known = id === undefined ? 0 : (calls.get(id) ?? 0);
+    const isLate = id !== undefined && own.of(id) === undefined;
+    if (isLate && (id === '' || known > 1 || (known === 1 && own.hasAnotherSpelling(id)))) continue;
     if (id !== undefined) own.answer(id);
     turns.at(-1)?.push(message);
   }
@@ -40,6 +43,11 @@ class Waiting {
 
   of(id: string): number | undefined {
     return this.#counts.get(id);
+  }
+
+  hasAnotherSpelling(id: string): boolean {
+    const cleaned = (given: string) => given.replace(/\|.*/, '').replace(/[^a-zA-Z0-9_-]/g, '_');
+    return [...this.#counts.keys()].some((own) => own !== id && cleaned(own) === cleaned(id));
   }
 
   add(id: string): void {

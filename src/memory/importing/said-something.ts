@@ -4,6 +4,7 @@
  */
 import { RekindleError } from '../../core/errors.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
+import { knownRoles } from '../../messages/legality/h1-known-roles.js';
 import { mendMessage } from '../../messages/legality/history.js';
 import { type Message, toolResultOf } from '../../messages/message.js';
 
@@ -14,7 +15,7 @@ export class SaidSomething {
   add(item: TranscriptItem): void {
     const messages = item.kind === 'message' ? [item.message] : item.messages;
     for (const message of messages) {
-      if (message.role === 'system') continue;
+      if (knownRoles.mend(message, () => {})?.role === 'system') continue;
       if (isShown(message)) this.#isSaid = true;
       else if (!toolResultOf(message)) this.#blank += 1;
     }

@@ -112,9 +112,13 @@ describe('a history that is put together', () => {
     expect(said(imported)).toEqual(said(repaired));
   });
 
-  it('and of which nothing is said is refused before anything is written', async () => {
+  it.each([
+    ['a result of nothing', tool('a', 'of nothing')],
+    ['a prompt', system('Be kind.')],
+    ['a prompt under its other name', { role: 'developer', content: 'Be kind.' }],
+  ])('and has blank messages and %s is refused before anything is written', async (_, other) => {
     const storage = new MemoryStorage();
-    const text = JSON.stringify({ messages: [user(' '), tool('a', 'of nothing')] });
+    const text = JSON.stringify({ messages: [user(' '), other] });
     await expect(importTranscript(storage, AGENT, sourceOf(text))).rejects.toMatchObject({
       code: 'TRANSCRIPT_INVALID',
       details: { problem: 'blank' },
