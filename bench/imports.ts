@@ -21,7 +21,7 @@ const METER = `process.on('exit', () => {
 const COUNTER = `
   import { register } from 'node:module';
   const source = "import { writeSync } from 'node:fs';" +
-    "export async function load(url, context, next) { writeSync(2, 'LOADS ' + url + '\\n'); return next(url, context); }";
+    "export async function load(url, context, next) { writeSync(2, 'LOADS ' + url + '\\\\n'); return next(url, context); }";
   register('data:text/javascript,' + encodeURIComponent(source));`;
 const asModule = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 const url = (file: string) => JSON.stringify(pathToFileURL(path.join(DIST, file)).href);
