@@ -33,6 +33,7 @@ interface PackageJson {
   readonly typesVersions: { readonly [version: string]: { readonly [subpath: string]: readonly string[] } };
   readonly dependencies: { readonly [name: string]: string };
   readonly devDependencies: { readonly [name: string]: string };
+  readonly scripts: { readonly [name: string]: string };
   readonly optionalDependencies?: { readonly [name: string]: string };
   readonly peerDependencies?: { readonly [name: string]: string };
   readonly peerDependenciesMeta?: { readonly [name: string]: { readonly optional?: boolean } };
@@ -820,6 +821,15 @@ describe('documentation', () => {
       expect(codeBlocks(read('docs/web-servers.md'))).toContain(read(`test/consumers/${file}`));
     },
   );
+
+  it('docs/threat-model.md names tests and scripts that exist', () => {
+    const named = [...read('docs/threat-model.md').matchAll(/`(test\/[^`]+)`|`npm run ([a-z:]+)/g)];
+    expect(named.length).toBeGreaterThan(15);
+    const absent = named.filter(([, file, script]) =>
+      file ? !existsSync(path.join(ROOT, file)) : manifest.scripts[script!] === undefined,
+    );
+    expect(absent.map(([text]) => text)).toEqual([]);
+  });
 
   it('docs/cli.md has a section for each command, and docs/formats a page for each file of an agent', () => {
     const commands = readdirSync(path.join(ROOT, 'src/cli'))
