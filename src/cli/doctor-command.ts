@@ -1,0 +1,47 @@
+/** `rekindle doctor`: looks at a store and its surroundings for what a person should change. */
+import type { Command } from 'commander';
+import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
+import { isStorageUrl } from '../storage/open-storage.js';
+import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { EXIT } from './exit-codes.js';
+import {
+  checkErasures,
+  checkFolder,
+  checkGit,
+  checkNode,
+  checkTokens,
+  type Finding,
+} from './store-checks.js';
+
+export function addDoctorCommand(program: Command): void {
+  withCommonOptions(
+    program
+      .command('doctor')
+      .description(
+        'look for open files, tokens without an end, unfinished erasures and the like; changes nothing',
+      ),
+  ).action((options: CommonOptions) =>
+    runCommand(options, async ({ storage, print }) => {
+      const place = resolveMemoryBaseDir(options.dir);
+      const ofFolder = isStorageUrl(place) ? [] : [...(await checkFolder(place)), ...checkGit(place)];
+      const findings = [
+        checkNode(),
+        ...ofFolder,
+        ...(await checkTokens(storage)),
+        ...(await checkErasures(storage)),
+      ];
+      const counts = {
+        problems: findings.filter(({ level }) => level === 'problem').length,
+        warnings: findings.filter(({ level }) => level === 'warning').length,
+      };
+      const summary = `${counts.problems} problems, ${counts.warnings} warnings. rekindle verify checks the content.`;
+      print([...findings.flatMap(linesOf), summary], { findings, ...counts });
+      return counts.problems > 0 ? EXIT.problem : EXIT.ok;
+    }),
+  );
+}
+
+function linesOf({ level, message, advice }: Finding): string[] {
+  const lines = [`${level.padEnd(8)} ${message}`];
+  return advice === null ? lines : [...lines, `${' '.repeat(9)}${advice}`];
+}
