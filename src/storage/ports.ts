@@ -241,7 +241,7 @@ export interface Lease {
   /** True when the owner before did not release. */
   readonly takenOver: boolean;
   /**
-   * Owners up to this fence may still be alive: one of them did not release, and is not known to have ended. A journal file that one of them may have
+   * Owners up to this fence may still be alive, because one of them did not release. A journal file that one of them may have
    * open is sealed before the first append. 0: none. It is handed on from owner to owner, so a release cannot hide it.
    */
   readonly unsafeFence: number;

@@ -153,16 +153,11 @@ export class FileLeases implements Leases {
    * of the lease while this process looked means that it ended.
    */
   #isAlive(folder: string, standing: Standing): boolean {
-    if (this.#hasEnded(standing.owner)) return false;
+    const state = this.#identity.state(standing.owner);
+    if (state === 'gone' || state === 'rebooted') return false;
     const { fence, owner, heartbeatMs, ttlMs } = standing;
     const mark = `${fence}/${owner.nonce}/${heartbeatMs}`;
     return HeartbeatWatch.on(this.#clock).unchangedMs(folder, mark) < ttlMs;
-  }
-
-  /** True where no thread of the owner is left that could write once more. */
-  #hasEnded(owner: LeaseOwner): boolean {
-    const state = this.#identity.state(owner);
-    return state === 'gone' || state === 'rebooted';
   }
 
   /** As `isAlive`. A heartbeat that looks old, or comes from the future, is watched for as long as it takes to know. */
@@ -193,7 +188,7 @@ export class FileLeases implements Leases {
       owner,
       ttlMs: content?.ttlMs ?? LEASE_TTL_MS,
       released,
-      unsafeFence: content && (released || this.#hasEnded(owner)) ? content.unsafeFence : fence,
+      unsafeFence: content && released ? content.unsafeFence : fence,
       heartbeatMs: stat?.modifiedMs ?? 0,
     };
   }
