@@ -6,7 +6,7 @@
  * is written at all and repairs are made in memory.
  */
 import { RekindleError } from '../../core/errors.js';
-import { unfinishedCalls } from '../../messages/legality/aborted-turns.js';
+import { abortedTurns, unfinishedCalls } from '../../messages/legality/aborted-turns.js';
 import { repairHistory } from '../../messages/legality/history.js';
 import type { Repair } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message } from '../../messages/message.js';
@@ -14,7 +14,6 @@ import { roughTokens } from '../compaction/token-counter.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
 import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
-import type { OpenCall } from '../working-context-snapshot.js';
 import { closeInterruptedCalls, ledgerCall } from './close-interrupted-calls.js';
 import { type LoadedState, loadState } from './load-state.js';
 import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
@@ -74,6 +73,7 @@ export class WorkingContextSnapshotBootstrapper {
     memory.adopt({ state, head, pending: prompt.pending, reader, unknown });
     await redoMemoryItems(memory, loaded);
     const isForeign = loaded.source === 'imported' || loaded.replay.isForeign;
+    const dropped = await dropUnfinished(memory);
     const closed = await this.#closeCalls(memory, options, isForeign);
     const callsAt = performance.now();
     const repairs = await this.#repair(memory, closed, systemPrompt, loaded);
@@ -89,7 +89,7 @@ export class WorkingContextSnapshotBootstrapper {
       tracesReplayed: loaded.replay.applied,
       tracesIgnored: loaded.replay.ignored,
       tracesUnknown: unknown,
-      repairs: [...closed.flatMap(toRepair), ...loaded.replay.repairs, ...repairs],
+      repairs: [...dropped, ...closed.flatMap(toRepair), ...loaded.replay.repairs, ...repairs],
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
       interruptedCalls: closed,
       frontier,
@@ -113,7 +113,7 @@ export class WorkingContextSnapshotBootstrapper {
     options: WorkingContextSnapshotBootstrapOptions,
     isForeign: boolean,
   ): Promise<readonly InterruptedCall[]> {
-    const open = await dispatched(memory);
+    const open = memory.openCalls();
     if (open.length === 0) return [];
     const { keepPendingApprovals } = options;
     const { calls, results } = await closeInterruptedCalls(open, memory.ledger, {
@@ -144,19 +144,21 @@ export class WorkingContextSnapshotBootstrapper {
   }
 }
 
-/** Open calls, but for those that an answer did not finish and nobody started: the repair takes them away. */
-async function dispatched(memory: MemoryManager): Promise<readonly OpenCall[]> {
-  const open = memory.openCalls();
+/** Takes away calls that an answer did not finish and nobody started: first, because another open call may have the same id. */
+async function dropUnfinished(memory: MemoryManager): Promise<readonly Repair[]> {
   const { messages } = memory.context;
-  const isUnfinished = ({ call, messageIndex }: OpenCall) =>
-    unfinishedCalls(messages[messageIndex]!).includes(call);
-  const unfinished = new Set(open.filter(isUnfinished));
-  if (unfinished.size === 0) return open;
-  const { ledger } = memory;
-  await ledger.load([...unfinished].map(ledgerCall));
-  return open.filter(
-    (item) => !unfinished.has(item) || ledger.verdictOn(ledgerCall(item)).verdict !== 'not_started',
-  );
+  const unfinished = memory
+    .openCalls()
+    .filter(({ call, messageIndex }) => unfinishedCalls(messages[messageIndex]!).includes(call))
+    .map(ledgerCall);
+  if (unfinished.length === 0) return [];
+  await memory.ledger.load(unfinished);
+  if (unfinished.some((call) => memory.ledger.verdictOn(call).verdict !== 'not_started')) return [];
+  const repairs: Repair[] = [];
+  const before = memory.getWorkingContextMessages();
+  const after = abortedTurns.repair({ messages: before, origins: null }, {}, repairs);
+  await memory.repairList(difference(before, after.messages, repairs));
+  return repairs;
 }
 
 function applyPrompt(
