@@ -76,6 +76,7 @@ const reset: WayIn = {
  */
 function saidByRows(history: readonly Message[]): Message[] {
   const said: Message[] = [];
+  let turn = 0;
   for (const message of history) {
     const calls = toolCallsOf(said.at(-1) ?? message);
     const isCalled = said.length > 0 && calls.length > 0;
@@ -84,8 +85,16 @@ function saidByRows(history: readonly Message[]): Message[] {
     if (message.role === 'system' || (said.length === 0 && message.role !== 'user')) continue;
     if (isCalled && (isAnswer || (result && !calls.some(({ id }) => id === result.toolCallId)))) continue;
     const { role, toolPayload } = message;
-    if (result) said.push({ role, content: null, toolPayload: result });
-    else said.push({ role, content: textOf(message), ...(isAnswer && toolPayload ? { toolPayload } : {}) });
+    if (role === 'user') turn += 1;
+    const turnId = formatTurnId(turn); // calls of two turns are never one response
+    if (result) said.push({ role, content: null, toolPayload: result, turnId });
+    else
+      said.push({
+        role,
+        content: textOf(message),
+        ...(isAnswer && toolPayload ? { toolPayload } : {}),
+        turnId,
+      });
   }
   return said;
 }

@@ -140,7 +140,7 @@ function addPayload(fields: NeutralFields, json: JsonObject): void {
   const holder = innerOf(json, 'tool_payload');
   const calls = holder['tool_calls'];
   const isOfCall = !isAbsent(holder['tool_call_id']);
-  if (Array.isArray(calls) && (role !== 'tool' || !isOfCall)) {
+  if (Array.isArray(calls) && (role !== 'tool' || (!isOfCall && calls.length > 0))) {
     fields.toolPayload = { toolCalls: calls.map(callFrom) };
     return;
   }
