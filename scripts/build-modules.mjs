@@ -2,15 +2,15 @@
  * Puts the compiled modules together: an import of the package loads a few files, not hundreds. What is imported at once is in one part,
  * what is loaded when it is used is in another. Runs after everything that reads the compiled modules one by one.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
 import { writeLicences } from './write-licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(root, 'dist');
-const target = path.join(root, 'dist-modules');
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 /** Of many small files; every start loads them. */
 const BUILT_IN = ['ajv', 'p-queue'];
@@ -40,9 +40,7 @@ const bundle = await rolldown({
   plugins: [{ name: 'places', transform: markPlaces, renderChunk: finish }],
   logLevel: 'warn',
 });
-rmSync(target, { recursive: true, force: true });
-const { output } = await bundle.write({
-  dir: target,
+const { output } = await bundle.generate({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: ({ moduleIds }) => `${moduleIds.some(startsThread) ? 'storage/sqlite' : 'parts'}/[name].js`,
@@ -50,9 +48,11 @@ const { output } = await bundle.write({
   codeSplitting: { groups, includeDependenciesRecursively: false },
 });
 for (const file of compiled(dist)) rmSync(path.join(dist, file));
-for (const file of readdirSync(target, { recursive: true, encoding: 'utf8' }))
-  if (file.endsWith('.js')) move(file);
-rmSync(target, { recursive: true });
+for (const { fileName, code } of output) {
+  const file = path.join(dist, fileName);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, code);
+}
 writeLicences(dist, output);
 
 /** Bundlers look for the thread's file beside the one that names it. */
@@ -77,19 +77,38 @@ function compiled(folder) {
   );
 }
 
-function move(file) {
-  const to = path.join(dist, file);
-  mkdirSync(path.dirname(to), { recursive: true });
-  renameSync(path.join(target, file), to);
-}
-
 /** A module that finds files beside it says where it was, since its part is somewhere else. */
 function markPlaces(code, id) {
   if (!id.startsWith(dist) || !code.includes('import.meta.url')) return null;
   const place = path.relative(dist, id).replaceAll(path.sep, '/');
-  return code
-    .replace(/new URL\('([^']+)', import\.meta\.url\)/g, (_, file) => `new URL('@@${path.posix.join(path.posix.dirname(place), file)}@@', import.meta.url)`)
-    .replace(/(?<!@@', )import\.meta\.url/g, `new URL('@@${place}@@', import.meta.url).href`);
+  const edits = [];
+  visit(parseAst(code), (node) => {
+    if (isFileBeside(node)) {
+      const file = path.posix.join(path.posix.dirname(place), node.arguments[0].value);
+      edits.push([node.arguments[0], `'@@${file}@@'`]);
+      return false;
+    }
+    if (isOwnUrl(node)) edits.push([node, `new URL('@@${place}@@', import.meta.url).href`]);
+    return true;
+  });
+  edits.sort(([left], [right]) => left.start - right.start);
+  return edits.reduceRight((text, [{ start, end }, to]) => text.slice(0, start) + to + text.slice(end), code);
+}
+
+/** `new URL('./file', import.meta.url)`: bundlers look for these words, so they stay. */
+function isFileBeside({ type, callee, arguments: given }) {
+  return type === 'NewExpression' && callee.name === 'URL' && typeof given[0]?.value === 'string' && isOwnUrl(given[1]);
+}
+
+function isOwnUrl(node) {
+  return node?.type === 'MemberExpression' && node.object.type === 'MetaProperty' && node.property.name === 'url';
+}
+
+/** `look` returns whether to go into the node. */
+function visit(node, look) {
+  if (Array.isArray(node)) for (const one of node) visit(one, look);
+  else if (node && typeof node === 'object' && (typeof node.type !== 'string' || look(node)))
+    for (const value of Object.values(node)) visit(value, look);
 }
 
 /** Places, from the file that a module is in now; and no character beyond ASCII, with which a file takes twice the memory and longer to load. */

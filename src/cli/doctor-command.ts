@@ -1,4 +1,4 @@
-/** `rekindle doctor`: looks at a store and its surroundings for what a person should change. */
+/** `rekindle doctor`: checks a store and its surroundings, and says what a person should change. */
 import type { Command } from 'commander';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { isStorageUrl } from '../storage/open-storage.js';
@@ -18,7 +18,7 @@ export function addDoctorCommand(program: Command): void {
     program
       .command('doctor')
       .description(
-        'look for open files, tokens without an end, unfinished erasures and the like; changes nothing',
+        'check owners, modes and links of files, tokens, unfinished erasures and .gitignore; changes nothing',
       ),
   ).action((options: CommonOptions) =>
     runCommand(options, async ({ storage, print }) => {
@@ -34,7 +34,7 @@ export function addDoctorCommand(program: Command): void {
         problems: findings.filter(({ level }) => level === 'problem').length,
         warnings: findings.filter(({ level }) => level === 'warning').length,
       };
-      const summary = `${counts.problems} problems, ${counts.warnings} warnings. rekindle verify checks the content.`;
+      const summary = `Problems: ${counts.problems}, warnings: ${counts.warnings}. rekindle verify checks the content.`;
       print([...findings.flatMap(linesOf), summary], { findings, ...counts });
       return counts.problems > 0 ? EXIT.problem : EXIT.ok;
     }),

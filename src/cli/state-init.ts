@@ -110,14 +110,11 @@ function json(value: JsonObject): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** In the text of a module, not of this one: the build replaces what stands here as such. */
-const OWN_PLACE = ['import', 'meta', 'url'].join('.');
-
 function definitionText(name: string): string {
   return `/** What ${name}.json is. The newest schema, and how each older version becomes the next. */
 import { readFileSync } from 'node:fs';
 
-const schema = (file) => JSON.parse(readFileSync(new URL(file, ${OWN_PLACE}), 'utf8'));
+const schema = (file) => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 
 export default {
   name: '${name}',

@@ -1,12 +1,14 @@
-/** What `rekindle doctor` looks at: who can reach a store, and what in it needs a person. Only reads. */
+/** The checks of `rekindle doctor`: who can reach a store, and what in it needs a person. They only read. */
 import { spawnSync } from 'node:child_process';
 import { type Dirent, existsSync, type Stats } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../core/errors.js';
+import { isRekindleError } from '../core/errors.js';
 import { TokenBook } from '../server/access/token-book.js';
 import { unfinishedErasures } from '../storage/erasure/erasure-marker.js';
 import type { StorageBackend } from '../storage/ports.js';
+import { oldestNode } from './package-version.js';
+import { shellWord } from './shell-word.js';
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'problem';
@@ -16,7 +18,6 @@ export interface Finding {
   readonly advice: string | null;
 }
 
-const NODE_MIN = [20, 19] as const;
 const SHOWN_MAX = 3;
 /** Of the modes of a file: what anyone but its owner may do. */
 const OTHERS = 0o077;
@@ -24,49 +25,38 @@ const OTHERS = 0o077;
 const KEPT = /\.torn-\d+-|\.(?:damaged|clean)-[0-9a-f]{8}$|\.set-aside-[0-9a-f]+$|\.refused-[0-9a-f]+$/;
 
 export function checkNode(version = process.versions.node): Finding {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isOld = major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]);
-  const wanted = NODE_MIN.join('.');
+  const oldest = oldestNode();
+  const isOld = version.localeCompare(oldest, 'en', { numeric: true }) < 0;
   return isOld
-    ? {
-        level: 'problem',
-        check: 'node',
-        message: `Node ${version} is too old.`,
-        advice: `Use Node ${wanted} or newer.`,
-      }
+    ? problem('node', `Node ${version} is too old.`, `Use Node ${oldest} or newer.`)
     : ok('node', `Node ${version}.`);
 }
 
 /** Owners, modes, links and files that were kept, of everything below a folder. */
 export async function checkFolder(root: string): Promise<Finding[]> {
   const seen = await scan(root);
-  if (!seen) return [ok('folder', `${root} does not exist yet. The first agent makes it.`)];
-  const quoted = JSON.stringify(root);
-  const findings = [
-    told('owner', seen.foreign, 'belong to another user', `Take them over: chown -R "$(id -un)" ${quoted}`),
-    told(
-      'modes',
-      seen.loose,
-      'can be read or changed by other users',
-      `Close them: chmod -R go-rwx ${quoted}`,
-    ),
-    told(
+  if (!seen) return [ok('folder', `${root} does not exist yet. The first agent creates it.`)];
+  const place = shellWord(root);
+  return [
+    ok('folder', `${root}, files: ${seen.files}.`),
+    ...found('owner', 'Owned by another user', seen.foreign, `Take them over: chown -R "$(id -un)" ${place}`),
+    ...found('modes', 'Open to other users', seen.loose, `Close them: chmod -R go-rwx ${place}`),
+    ...found(
       'links',
+      'Links, or files with a second name elsewhere. Rekindle does not write to them',
       seen.links,
-      'are links, or have a second name elsewhere. They are not written',
       'Replace each by a copy of its content.',
     ),
-    told(
+    ...found(
       'kept',
+      'Kept because something was damaged or refused',
       seen.kept,
-      'were kept when something was damaged or refused',
-      'Look at them, and delete them when you need them no more.',
+      'Look at them, then delete them.',
     ),
-  ].flatMap((finding) => finding ?? []);
-  return [ok('folder', `${root}: ${seen.files} files.`), ...findings];
+  ];
 }
 
-/** Whether Git would take the folder into a commit. Nothing is told where there is no Git. */
+/** Whether Git would commit the folder. No finding outside of a repository, or without Git. */
 export function checkGit(root: string): Finding[] {
   if (!existsSync(root) || !isInRepository(root)) return [];
   const { status, error } = spawnSync('git', ['check-ignore', '--quiet', root], { cwd: path.dirname(root) });
@@ -75,38 +65,32 @@ export function checkGit(root: string): Finding[] {
   return [
     warning(
       'git',
-      `Git does not ignore ${root}: a commit can take conversations with it.`,
+      `Git does not ignore ${root}, so a commit can contain conversations.`,
       `Add a line to .gitignore: ${path.basename(root)}/`,
     ),
   ];
 }
 
-/** The server's own token, and those that were made for others. */
+/** The server's own token, and the tokens for others. */
 export async function checkTokens(storage: StorageBackend): Promise<Finding[]> {
   try {
     await storage.documents.assertPrivate?.(['server', 'token.json']);
     const tokens = await new TokenBook(storage).list();
-    const expired = tokens.filter(({ hasExpired }) => hasExpired);
-    const endless = tokens.filter(({ expiresAt }) => expiresAt === null);
+    const expired = tokens.filter(({ hasExpired }) => hasExpired).map(({ id }) => id);
+    const endless = tokens.filter(({ expiresAt }) => expiresAt === null).map(({ id }) => id);
     return [
-      ok('tokens', `${tokens.length} tokens beside the server's own.`),
-      told(
+      ok('tokens', `Tokens beside the server's own: ${tokens.length}.`),
+      ...found('tokens', 'Expired tokens', expired, 'Remove them: rekindle token revoke ID'),
+      ...found(
         'tokens',
-        expired.map(({ id }) => id),
-        'have expired',
-        'Remove them: rekindle token revoke ID',
+        'Tokens that never expire',
+        endless,
+        'Replace them: rekindle token create --expires 90d, then rekindle token revoke ID',
       ),
-      told(
-        'tokens',
-        endless.map(({ id }) => id),
-        'never end',
-        'Give them an end: rekindle token create --expires 90d, then revoke the old ones',
-      ),
-    ].flatMap((finding) => finding ?? []);
-  } catch (thrown) {
-    return [
-      problem('tokens', messageOf(thrown), 'Only the user of the server may read the files in server/.'),
     ];
+  } catch (thrown) {
+    if (!isRekindleError(thrown)) throw thrown;
+    return [problem('tokens', thrown.message, thrown.advice)];
   }
 }
 
@@ -117,7 +101,7 @@ export async function checkErasures(storage: StorageBackend): Promise<Finding[]>
   return [
     problem(
       'erasures',
-      `${targets.length} erasures were not finished: ${targets.join(', ')}.`,
+      `Unfinished erasures: ${targets.join(', ')}.`,
       'Finish them: rekindle erase --resume',
     ),
   ];
@@ -170,11 +154,12 @@ function isInRepository(folder: string): boolean {
   }
 }
 
-function told(check: string, places: readonly string[], what: string, advice: string): Finding | null {
-  if (places.length === 0) return null;
+/** One warning for all places; none where there is no place. */
+function found(check: string, what: string, places: readonly string[], advice: string): Finding[] {
+  if (places.length === 0) return [];
   const rest = places.length - SHOWN_MAX;
   const shown = places.slice(0, SHOWN_MAX).join(', ');
-  return warning(check, `${places.length} ${what}: ${shown}${rest > 0 ? ` and ${rest} more` : ''}.`, advice);
+  return [warning(check, `${what}: ${shown}${rest > 0 ? ` and ${rest} more` : ''}.`, advice)];
 }
 
 function ok(check: string, message: string): Finding {

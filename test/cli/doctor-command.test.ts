@@ -1,4 +1,4 @@
-/** `rekindle doctor`: what it tells of a store, and that it changes nothing. */
+/** `rekindle doctor`: what it finds in a store, and that it changes nothing. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -40,7 +40,7 @@ describe('doctor', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(code).toBe(0);
       const [shown] = await runCliBatch([['doctor', '-d', dir]]);
       expect(shown.stdout).toMatch(/^ok {7}Node /m);
-      expect(shown.stdout).toContain('0 problems, 0 warnings.');
+      expect(shown.stdout).toContain('Problems: 0, warnings: 0.');
     }));
 
   it('knows a folder that is not there yet, and makes none', () =>
@@ -65,7 +65,8 @@ describe('doctor', { timeout: CLI_TIMEOUT_MS }, () => {
           advice: expect.stringContaining('chmod -R go-rwx'),
         },
       ]);
-      expect(of('links')[0]!.message).toMatch(/^3 are links/);
+      for (const name of ['link', 'second', 'raw_traces.jsonl'])
+        expect(of('links')[0]!.message).toContain(name);
     }),
   );
 
@@ -81,7 +82,7 @@ describe('doctor', { timeout: CLI_TIMEOUT_MS }, () => {
     inStore(async (dir) => {
       await runCliBatch([['token', 'create', '--agent', 'ada', '-d', dir]]);
       expect((await doctor(dir)).of('tokens')).toMatchObject([
-        { level: 'warning', message: expect.stringMatching(/^1 never end/) },
+        { level: 'warning', message: expect.stringContaining('never expire: ') },
       ]);
       if (process.platform === 'win32') return;
       await fs.writeFile(path.join(dir, 'server', 'token.json'), '{"token":"0123456789abcdef"}', {

@@ -3,7 +3,11 @@ import { inFile, type Mutant, wayIn } from './mutant.js';
 /** What comes in is another list than the repaired original. */
 export const waysIn: readonly Mutant[] = [
   ...inFile('src/memory/importing/call-batches.ts', wayIn('import rekindle'), [
-    ['import-leaves-split-calls-apart', 'if (whole === mended) return batch;', 'if (whole) return batch;'],
+    [
+      'import-leaves-split-calls-apart',
+      'if (result === messages) return batch;',
+      'if (result) return batch;',
+    ],
     [
       'import-ends-a-batch-at-a-blank',
       'if (isOpen && mendMessage(message) === null) {',

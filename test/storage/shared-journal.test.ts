@@ -10,7 +10,14 @@ import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { followFrom, JOURNAL_START } from '../../src/storage/journal-position.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
-import type { Journal, JournalHead, JournalRecord, Lease, StorageBackend } from '../../src/storage/ports.js';
+import type {
+  AppendResult,
+  Journal,
+  JournalHead,
+  JournalRecord,
+  Lease,
+  StorageBackend,
+} from '../../src/storage/ports.js';
 import { type JournalFold, SharedJournal } from '../../src/storage/shared-journal.js';
 import { SharedLease } from '../../src/storage/shared-lease.js';
 
@@ -119,6 +126,27 @@ function onOpen(
   };
 }
 
+/** Runs in place of the first append: `own` is that append, `append` takes any records. */
+function aroundFirstAppend(
+  backend: StorageBackend,
+  around: (
+    append: (records: readonly Step[]) => Promise<AppendResult>,
+    own: () => Promise<AppendResult>,
+  ) => Promise<AppendResult>,
+): void {
+  let isFirst = true;
+  onOpen(backend, async (journal, readOnly) => {
+    if (readOnly) return;
+    const append = journal.append.bind(journal);
+    journal.append = (records, options) => {
+      const own = () => append(records, options);
+      if (!isFirst) return own();
+      isFirst = false;
+      return around((others) => append(others as never[]), own);
+    };
+  });
+}
+
 function gate() {
   let opens = () => {};
   const opened = new Promise<void>((resolve) => (opens = resolve));
@@ -212,47 +240,36 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     expect(one.journal.head.seq).toBe(0);
   });
 
-  it('decides again on the newest state when the right to write was lost', async () => {
-    const store = await make();
-    const [one, other] = [new Instance(store.process()), new Instance(store.process())];
-    await one.add();
-    const seen: [number, number][] = [];
-    const total = await one.journal.change(async (attempt) => {
-      seen.push([attempt, one.counter.sum]);
-      if (attempt === 1) {
-        await store.takeOver();
-        await other.add(10);
-        await other.close();
-      }
-      return { record: { add: one.counter.sum }, done: () => one.counter.sum };
-    });
-    expect(seen).toEqual([
-      [1, 1],
-      [2, 11],
-    ]);
-    expect(total).toBe(22);
-    expect(await new Instance(store.process()).read()).toBe(22);
-  });
+  it.each([
+    ['with a record', true],
+    ['without one', false],
+  ])(
+    'takes a decision %s again on the newest state when the right to write was lost',
+    async (_, isChange) => {
+      const store = await make();
+      const [one, other] = [new Instance(store.process()), new Instance(store.process())];
+      await one.add();
+      const seen: [number, number][] = [];
+      const total = await one.journal.change(async (attempt) => {
+        seen.push([attempt, one.counter.sum]);
+        if (attempt === 1) {
+          await store.takeOver();
+          await other.add(10);
+          await other.close();
+        }
+        return { ...(isChange ? { record: { add: one.counter.sum } } : {}), done: () => one.counter.sum };
+      });
+      expect(seen).toEqual([
+        [1, 1],
+        [2, 11],
+      ]);
+      const expected = isChange ? 22 : 11;
+      expect(total).toBe(expected);
+      expect(await new Instance(store.process()).read()).toBe(expected);
+    },
+  );
 
-  it('decides again when the right to write was lost, also for a decision without a record', async () => {
-    const store = await make();
-    const [one, other] = [new Instance(store.process()), new Instance(store.process())];
-    await one.add();
-    const seen: number[] = [];
-    const total = await one.journal.change(async (attempt) => {
-      seen.push(one.counter.sum);
-      if (attempt === 1) {
-        await store.takeOver();
-        await other.add(10);
-        await other.close();
-      }
-      return { done: () => one.counter.sum };
-    });
-    expect(seen).toEqual([1, 11]);
-    expect(total).toBe(11);
-  });
-
-  it('makes what a decision without a record rests on durable, before it is told', async () => {
+  it('makes the data behind a decision without a record durable before it resolves', async () => {
     const backend = (await make()).process();
     const one = new Instance(backend);
     const steps: string[] = [];
@@ -267,7 +284,7 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     expect(steps).toEqual(['durable', 'told']);
   });
 
-  it('is loaded anew after applying failed half-way', async () => {
+  it('is loaded from the start after applying records failed half-way', async () => {
     const store = await make();
     const [one, other] = [new Instance(store.process()), new Instance(store.process())];
     await one.add(1);
@@ -289,17 +306,9 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     const store = await make();
     const backend = store.process();
     const one = new Instance(backend);
-    let isFirst = true;
-    onOpen(backend, async (journal, readOnly) => {
-      if (readOnly) return;
-      const append = journal.append.bind(journal);
-      journal.append = async (records, options) => {
-        if (isFirst) {
-          isFirst = false;
-          await append([{ add: 10 }] as never[]); // a late append of who had the lease before
-        }
-        return append(records, options);
-      };
+    aroundFirstAppend(backend, async (append, own) => {
+      await append([{ add: 10 }]); // a late append of the previous owner
+      return own();
     });
     const seen: number[] = [];
     const total = await one.journal.change(async () => {
@@ -338,17 +347,10 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     const store = await make();
     const backend = store.process();
     const one = new Instance(backend);
-    let isFirst = true;
-    onOpen(backend, async (journal, readOnly) => {
-      if (readOnly) return;
-      const append = journal.append.bind(journal);
-      journal.append = async (records, options) => {
-        const appended = await append(records, options);
-        if (!isFirst) return appended;
-        isFirst = false;
-        await store.takeOver();
-        throw new RekindleError('LEASE_LOST', 'gone');
-      };
+    aroundFirstAppend(backend, async (_append, own) => {
+      await own();
+      await store.takeOver();
+      throw new RekindleError('LEASE_LOST', 'gone');
     });
     expect(await one.add()).toBe(1);
     expect(await new Instance(store.process()).read()).toBe(1);
@@ -359,15 +361,11 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
     const backend = store.process();
     const one = new Instance(backend, 30);
     let other: Lease | null = null;
-    onOpen(backend, async (journal, readOnly) => {
-      if (readOnly) return;
-      const append = journal.append.bind(journal);
-      journal.append = async (records) => {
-        await append(records); // it is in the journal, and whoever took over holds on
-        await store.takeOver();
-        other = await store.process().leases.acquire(LEASE);
-        throw new RekindleError('LEASE_LOST', 'gone');
-      };
+    aroundFirstAppend(backend, async (_append, own) => {
+      await own(); // it is in the journal, and the new owner keeps the lease
+      await store.takeOver();
+      other = await store.process().leases.acquire(LEASE);
+      throw new RekindleError('LEASE_LOST', 'gone');
     });
     await expect(one.add()).rejects.toMatchObject({ code: 'JOURNAL_OUTCOME_UNKNOWN' });
     expect(await new Instance(store.process()).read()).toBe(1);
@@ -492,7 +490,7 @@ describe('a journal that was removed', () => {
     ['with more records', [10, 20, 30, 40]],
     ['with as many records', [10, 20, 30]],
     ['with fewer records', [10]],
-  ])('and begun anew %s is noticed, and loaded anew', async (_, adds) => {
+  ])('and begun again %s is noticed, and loaded from the start', async (_, adds) => {
     const store = await fileStore();
     const [one, other] = [new Instance(store.process()), new Instance(store.process())];
     for (const add of [1, 2, 3]) await one.add(add);

@@ -58,17 +58,13 @@ export function toldResponses(messages: readonly Message[]): Told {
   };
 }
 
-/** What is no message in any list stands between no two others. */
+/** Every list drops blank messages, so none may separate the calls of one response. */
 function withoutBlank(draft: DraftHistory): DraftHistory {
-  if (!draft.messages.some(isNothing)) return draft;
+  const isBlank = (message: Message) => mendMessage(message) === null;
+  if (!draft.messages.some(isBlank)) return draft;
   const builder = new DraftBuilder(draft);
-  for (const [index, message] of draft.messages.entries())
-    if (!isNothing(message)) builder.add(message, index);
+  for (const [index, message] of draft.messages.entries()) if (!isBlank(message)) builder.add(message, index);
   return builder.build();
-}
-
-function isNothing(message: Message): boolean {
-  return mendMessage(message) === null;
 }
 
 function givenIds(before: DraftHistory, renamed: DraftHistory): Map<ToolCallSpec, string> {

@@ -14,7 +14,7 @@ export interface DatedMessage {
 
 export class CallBatches {
   #batch: DatedMessage[] = [];
-  /** Said meanwhile, without content: no list has it. */
+  /** Blank messages inside the batch. No list has them. */
   #blank: DatedMessage[] = [];
   #hasResults = false;
   readonly #isKnown: (callId: string) => boolean;
@@ -24,7 +24,7 @@ export class CallBatches {
     this.#isKnown = isKnown;
   }
 
-  /** Gives what is whole by now, in order. */
+  /** Returns the messages that wait for nothing more, in order. */
   add(dated: DatedMessage): readonly DatedMessage[] {
     const { message } = dated;
     const isOpen = this.#batch.length > 0;
@@ -58,12 +58,12 @@ function joined(
   batch: readonly DatedMessage[],
   isKnown: (callId: string) => boolean,
 ): readonly DatedMessage[] {
-  const mended = batch.map(({ message }) => mendMessage(message) ?? message);
-  const whole = joinBatches({ messages: mended, origins: null }, [], isKnown).messages;
-  if (whole === mended) return batch;
-  const times = new Map(mended.map((message, index) => [message, batch[index]!.ts]));
+  const messages = batch.map(({ message }) => mendMessage(message) ?? message);
+  const result = joinBatches({ messages, origins: null }, [], isKnown).messages;
+  if (result === messages) return batch;
+  const times = new Map(messages.map((message, index) => [message, batch[index]!.ts]));
   let last = batch[0]!.ts;
-  return whole.map((message) => {
+  return result.map((message) => {
     last = times.get(message) ?? last;
     return { message, ts: last };
   });

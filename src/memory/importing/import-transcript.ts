@@ -111,8 +111,10 @@ async function write(
   const said = new SaidSomething();
   for await (const given of transcript.items()) {
     const item = await artifacts.storeMediaOf(given);
-    if (!transcript.isDocument) assertRecordable(item, ++number);
-    said.add(item);
+    if (!transcript.isDocument) {
+      assertRecordable(item, ++number);
+      said.add(item);
+    }
     const isWritten = await batch.add(traces.rowsOf(item));
     if (isWritten) options.onProgress?.({ messages: traces.messages });
   }

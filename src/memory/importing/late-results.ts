@@ -2,26 +2,24 @@
 import { IdTable } from '../../messages/importers/reading/id-table.js';
 import { mendMessage } from '../../messages/legality/history.js';
 import { asNote } from '../../messages/legality/pairing-rule.js';
+import { SinceSummary } from '../../messages/legality/since-summary.js';
 import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 
 export class LateResults {
   /** Of the calls that the context has. */
   #calls = new IdTable();
-  #hasSummary = false;
-  #wasSaidSince = false;
+  #since = new SinceSummary();
 
-  /** A message that is no result. */
+  /** A message that is not a result. */
   said(message: Message): void {
     for (const { id } of toolCallsOf(message)) this.#calls.numberOf(id.toWellFormed());
-    if (this.#hasSummary && mendMessage(message)) this.#wasSaidSince = true;
-    if (message.kind === 'memory' && message.role !== 'system') this.#hasSummary = true;
+    if (this.#since.concerns(message) && mendMessage(message)) this.#since.add(message);
   }
 
   /** Null where the call is known, or nothing was taken away. */
   noteOf(message: Message): Message | null {
     const result = toolResultOf(message);
-    if (!result || !this.#wasSaidSince || message.synthetic) return null;
-    if (this.knows(result.toolCallId)) return null;
+    if (!result || !this.#since.isLate(message) || this.knows(result.toolCallId)) return null;
     return asNote(mendMessage(message)!);
   }
 
@@ -33,8 +31,7 @@ export class LateResults {
   /** After a compaction. */
   keepOnly(messages: readonly Message[]): void {
     this.#calls = new IdTable();
-    this.#hasSummary = false;
-    this.#wasSaidSince = false;
+    this.#since = new SinceSummary();
     for (const message of messages) if (message.role !== 'tool') this.said(message);
   }
 }

@@ -13,6 +13,7 @@ export class SaidSomething {
   #isSaid = false;
 
   add(item: TranscriptItem): void {
+    if (this.#isSaid) return;
     const messages = item.kind === 'message' ? [item.message] : item.messages;
     for (const message of messages) {
       if (knownRoles.mend(message, () => {})?.role === 'system') continue;

@@ -115,7 +115,7 @@ export class TranscriptTraces {
 
   #rowsOfPart(message: Message): JsonObject[] {
     if (message.role === 'system') return this.#system(message);
-    if (mendMessage(message)) this.#isOpened = true;
+    this.#isOpened ||= mendMessage(message) !== null;
     return this.#rowsOfAll(this.#batches.add({ message, ts: this.#ts }));
   }
 

@@ -12,6 +12,7 @@ import { type Pairing, pair, type Slot } from './pairing.js';
 import { relinkResults } from './relink-results.js';
 import type { HistoryFacts, Repair, RepairCode, Violation } from './repairs.js';
 import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
+import { SinceSummary } from './since-summary.js';
 
 export const OUTCOME_UNKNOWN_TEXT =
   'Interrupted: the process stopped while this call was running, so its outcome is unknown. ' +
@@ -173,18 +174,14 @@ function interrupted(slot: Slot, draft: DraftHistory, facts: HistoryFacts): Mess
   };
 }
 
-/** Results that came after a compaction took their call away: something was said since the summary. */
 function lateResults(messages: readonly Message[], orphans: readonly number[]): ReadonlySet<number> {
   const late = new Set<number>();
   if (orphans.length === 0) return late;
-  const summary = messages.findIndex(
-    ({ role, kind }) => kind === 'memory' && role !== 'tool' && role !== 'system',
-  );
-  if (summary < 0) return late;
-  const said = messages.findIndex((message, index) => index > summary && message.role !== 'tool');
-  for (const index of orphans) {
-    const result = toolResultOf(messages[index]!);
-    if (said >= 0 && index > said && result && !messages[index]!.synthetic) late.add(index);
+  const left = new Set(orphans);
+  const since = new SinceSummary();
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'tool') since.add(message);
+    else if (left.has(index) && since.isLate(message)) late.add(index);
   }
   return late;
 }

@@ -8,7 +8,7 @@ import type { Pairing, Slot } from './pairing.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, originOf } from './rule.js';
 
-/** @param isKnown whether a call that is not in the draft had the id: then the result is told of that one */
+/** @param isKnown whether a call that is not in the draft had the id: then the result belongs to that call */
 export function relinkResults(
   draft: DraftHistory,
   found: Pairing,

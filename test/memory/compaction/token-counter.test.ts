@@ -107,7 +107,7 @@ describe('the size of a context', () => {
     expect(await size.tokensNear(context, 1)).toBeNull();
   });
 
-  it('is counted anew when a message in the middle became another one', async () => {
+  it('is counted from the start when a message in the middle was replaced', async () => {
     const lengthOf = (sum: number, one: Message) => sum + JSON.stringify(one).length;
     const bytes = { countMessages: async (messages: readonly Message[]) => messages.reduce(lengthOf, 0) };
     const [size, fresh] = [new ContextSize(bytes), new ContextSize(bytes)];

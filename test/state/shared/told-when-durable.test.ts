@@ -17,7 +17,7 @@ it('a change is told when its record is durable: not where the append fails', as
   await state.close();
 });
 
-it('a refusal is told when what it rests on is durable', async () => {
+it('a refusal waits until the data that it depends on is durable', async () => {
   const error = new RekindleError('STORAGE_FULL', 'planted');
   const storage = faultyStorage(new MemoryStorage(), ({ operation }) =>
     operation === 'journal.secure' ? { kind: 'fail', error } : null,
