@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonValue } from '../../core/json.js';
 import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
-import { UNPARSED_ARGUMENTS } from './h8-arguments-are-objects.js';
+import { givenArguments, UNPARSED_ARGUMENTS } from './h8-arguments-are-objects.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, type ListRule, originOf } from './rule.js';
 
@@ -15,16 +15,21 @@ export const abortedTurns: ListRule = {
   check: () => [],
 
   repair(draft, _facts, repairs) {
-    if (!draft.messages.some((message) => unfinishedCalls(message).length > 0)) return draft;
-    return dropUnfinished(draft, repairs);
+    const unfinished = new Set(draft.messages.flatMap(unfinishedCalls));
+    if (unfinished.size === 0) return draft;
+    for (const call of answeredCalls(draft.messages)) unfinished.delete(call);
+    return unfinished.size === 0 ? draft : dropUnfinished(draft, unfinished, repairs);
   },
 };
 
-function dropUnfinished(draft: DraftHistory, repairs: Repair[]): DraftHistory {
-  const answered = answeredCalls(draft.messages);
+function dropUnfinished(
+  draft: DraftHistory,
+  unfinished: ReadonlySet<ToolCallSpec>,
+  repairs: Repair[],
+): DraftHistory {
   const builder = new DraftBuilder(draft);
   for (const [index, message] of draft.messages.entries()) {
-    const dropped = unfinishedCalls(message).filter((call) => !answered.has(call));
+    const dropped = toolCallsOf(message).filter((call) => unfinished.has(call));
     builder.add(dropped.length === 0 ? message : without(message, dropped), index);
     const messageIndex = originOf(draft, index);
     for (const call of dropped) {
@@ -54,13 +59,13 @@ function answeredCalls(messages: readonly Message[]): ReadonlySet<ToolCallSpec> 
 /** Calls whose arguments an answer that was cut off did not finish; some of them may have a result. */
 export function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
   if (message.status !== 'aborted' && message.status !== 'failed') return NONE;
-  return toolCallsOf(message).filter((call) => isCut(call.arguments));
+  return toolCallsOf(message).filter((call) => isCut(givenArguments(call)));
 }
 
 const NONE: readonly ToolCallSpec[] = [];
 
 /** As the model wrote it, or as a list keeps it (H8). */
-function isCut(given: JsonValue): boolean {
+function isCut(given: JsonValue | undefined): boolean {
   if (isJsonObject(given)) return Object.keys(given).length === 1 && isCutText(given[UNPARSED_ARGUMENTS]);
   return isCutText(given);
 }

@@ -37,7 +37,7 @@ function mendArguments(call: ToolCallSpec, note: Note): ToolCallSpec {
 }
 
 /** What the model wrote says more than an empty value that its reader made of it. */
-function givenArguments({ arguments: parsed, argumentsText }: ToolCallSpec): JsonValue | undefined {
+export function givenArguments({ arguments: parsed, argumentsText }: ToolCallSpec): JsonValue | undefined {
   const empty = typeof parsed !== 'string' && objectIn(parsed) !== null;
   return empty && argumentsText?.trim() ? argumentsText : parsed;
 }

@@ -320,6 +320,22 @@ describe('a repair', () => {
     expect(new Set(ROWS.map(({ rule }) => rule))).toStrictEqual(new Set(RULE_IDS));
   });
 
+  it('leaves a list as it is when each call that an answer did not finish has a result', () => {
+    const kept = [
+      hello,
+      call({ arguments: { _unparsed_arguments: '{"cu' } }, { status: 'aborted' }),
+      result('a'),
+    ];
+    expect(repairHistory(kept).messages).toBe(kept);
+  });
+
+  it('drops an unfinished call whose text stands beside an empty value', () => {
+    const cut = call({ arguments: null, argumentsText: '{"cu' }, { content: 'So', status: 'aborted' });
+    const { messages, repairs } = repairHistory([hello, cut]);
+    expect(messages).toStrictEqual([hello, { ...assistant('So'), status: 'aborted' }]);
+    expect(repairs.map((repair) => repair.code)).toStrictEqual(['drop-unfinished-call']);
+  });
+
   it('counts messages as they stood in the given list, whatever was dropped or split before them', () => {
     const { repairs } = repairHistory([
       user(' '),
