@@ -130,8 +130,7 @@ export class CheckpointService {
 
   async #save(params: SaveParams): Promise<SaveResult> {
     const about = checkedAbout(params);
-    const { content, hash, sizes } = contextContent(params.context);
-    const context = params.context as JsonObject;
+    const { context, content, hash, sizes } = contextContent(params.context, this.backend.redactor);
     const sessionId = params.sessionId ?? derivedSessionId(about.workflow ?? null, hash);
     const { pool, classifier, config } = await this.#open();
     return pool.use(sessionId, async (session) => {

@@ -77,6 +77,8 @@ export const ERROR_ADVICE = {
     'Set up TLS in the server, or name its certificate authority with `sslrootcert=FILE`. `sslmode=disable` does without, where the network is trusted.',
   KEY_UNAVAILABLE:
     'Bring back the master key, or make its file readable to its owner alone; see `details`. Nobody can read the data without it; it was not changed.',
+  SENSITIVE_DATA:
+    'Leave out what `details.kind` names, or let it be masked: see `actions` in docs/redaction.md. Nothing was written.',
   RULES_INVALID: 'Correct the rule that `details` names.',
   ERASURE_UNFINISHED:
     'Finish it: `rekindle erase --resume`, or the same erasure again. Until then nothing of that name is used.',

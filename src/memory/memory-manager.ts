@@ -196,7 +196,7 @@ export class MemoryManager {
     sourceEvent: string,
     calls = 0,
   ): Promise<ResultBody[]> {
-    const bodies = results.map((result) => resultBody(result, sourceEvent));
+    const bodies = results.map((result) => resultBody(result, sourceEvent, this.store.backend.redactor));
     const fitter = this.#fitter;
     return fitter ? Promise.all(bodies.map((body) => fitter.withinShare(body, turnId, calls))) : bodies;
   }

@@ -1,6 +1,7 @@
 /** Traces before they have their id, time and place. */
 import { toJsonValue } from '../core/to-json-value.js';
 import { isBlankMessage, type ToolCallSpec } from '../messages/message.js';
+import type { StorageRedactor } from '../storage/ports.js';
 import {
   type AssistantResponse,
   answerMessageFrom,
@@ -41,12 +42,19 @@ export function responseBodies(
   return message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
 }
 
-export function resultBody(input: ToolResultInput, sourceEvent: string): ResultBody {
-  const error = input.error ?? null;
-  const toolResult = error === null ? toJsonValue(input.result).value : null;
+/** Without what the store must not hold: the model sees a result as it is stored. */
+export function resultBody(
+  input: ToolResultInput,
+  sourceEvent: string,
+  redactor: StorageRedactor | null = null,
+): ResultBody {
+  const given = input.error ?? null;
+  const json = given === null ? toJsonValue(input.result).value : null;
+  const toolResult = redactor?.json(json) ?? json;
+  const toolError = given === null ? null : (redactor?.text(given) ?? given);
   return {
     type: 'tool_result',
-    result: { toolCallId: input.callId, toolName: input.toolName, toolResult, toolError: error },
+    result: { toolCallId: input.callId, toolName: input.toolName, toolResult, toolError },
     sourceEvent,
     ...(input.parts ? { parts: input.parts } : {}),
     ...(input.synthetic ? { synthetic: true } : {}),

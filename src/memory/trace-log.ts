@@ -182,7 +182,9 @@ export class TraceLog {
     const nowMs = this.#clock.nowMs();
     const seq = this.#sequence.next(turnId, this.#state);
     const trace = { id: newId('rt', nowMs), ts: nowMs / 1000, turnId, seq, ...body } as Trace;
-    return toJsonValue(traceToJson(trace)).value as JsonObject;
+    this.#store.given.note(trace);
+    const row = toJsonValue(traceToJson(trace)).value as JsonObject;
+    return this.#store.backend.redactor?.json(row) ?? row;
   }
 
   #apply(row: JsonObject): void {

@@ -1,3 +1,10 @@
+export type { Detector, Finding } from '../core/redaction/detector.js';
+export {
+  type PatternInit,
+  type RedactionAction,
+  type RedactionOptions,
+  Redactor,
+} from '../core/redaction/redactor.js';
 export { type CopyOptions, type CopyProgress, type CopyResult, copyStorage } from './copy-storage.js';
 export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
 export type { StorageWarning } from './file/storage-warning.js';
@@ -29,7 +36,9 @@ export type {
   StorageBackend,
   StorageCapabilities,
   StorageChange,
+  StorageRedactor,
   StoredBlob,
   StoredName,
   StoredPlace,
 } from './ports.js';
+export { withRedaction } from './redacted-storage.js';

@@ -1,12 +1,14 @@
 /** The one address of a store: a folder, or the URL of another backend. Nothing is opened yet; a driver is loaded when it is first used. */
 import { fileURLToPath } from 'node:url';
 import { RekindleError } from '../core/errors.js';
+import type { RedactionOptions } from '../core/redaction/redactor.js';
 import { FileStorage } from './file/file-storage.js';
 import { MemoryStorage } from './memory/memory-storage.js';
 import { withObjects } from './objects/object-backend.js';
 import { openObjects } from './objects/open-objects.js';
 import type { StorageBackend } from './ports.js';
 import { PostgresStorage, type PostgresStorageOptions } from './postgres/postgres-storage.js';
+import { withRedaction } from './redacted-storage.js';
 import { SqliteStorage } from './sqlite/sqlite-storage.js';
 
 const KINDS = [
@@ -25,7 +27,8 @@ export function isStorageUrl(place: string): boolean {
 }
 
 /**
- * `?objects=URL` (encoded) on any URL keeps large blobs there; see `openObjects`.
+ * `?objects=URL` (encoded) on any URL keeps large blobs there; see `openObjects`. `?redact=credentials`, `?redact=personal` or both,
+ * divided by a comma, stores nothing of these kinds; see `withRedaction`.
  * @param place a folder, `file:`, `sqlite:`, `postgres:` or `memory:`
  * @throws INVALID_ARGUMENT for another scheme, or a parameter that is not known
  */
@@ -34,10 +37,12 @@ export function openStorage(place: string): StorageBackend {
   if (scheme === undefined) return new FileStorage(place);
   const { address, query } = split(place);
   const objects = take(query, 'objects');
+  const redact = take(query, 'redact');
   const backend = openBackend(scheme, address, query);
   const unknown = [...query.keys()];
   if (unknown.length > 0) throw invalid(scheme, `has no parameter ${unknown.join(', ')}`);
-  return objects === null ? backend : withObjects(backend, openObjects(objects));
+  const whole = objects === null ? backend : withObjects(backend, openObjects(objects));
+  return redact === null ? whole : withRedaction(whole, kindsIn(redact));
 }
 
 function openBackend(scheme: string, address: string, query: URLSearchParams): StorageBackend {
@@ -46,6 +51,15 @@ function openBackend(scheme: string, address: string, query: URLSearchParams): S
   if (scheme === 'postgres' || scheme === 'postgresql') return openPostgres(address, query);
   if (scheme === 'memory') return new MemoryStorage();
   throw invalid(scheme, 'is not known');
+}
+
+/** @throws INVALID_ARGUMENT */
+function kindsIn(redact: string): RedactionOptions {
+  const kinds = redact.split(',');
+  const unknown = kinds.find((kind) => kind !== 'credentials' && kind !== 'personal');
+  if (unknown !== undefined)
+    throw invalid('redact', `does not know ${JSON.stringify(unknown)}: it is credentials, personal, or both`);
+  return { credentials: kinds.includes('credentials'), personal: kinds.includes('personal') };
 }
 
 /** What is ours is taken out of the URL; the rest is the driver's, such as `sslmode`. */

@@ -306,9 +306,22 @@ export interface StoredPlace {
 }
 
 /** One place that keeps everything durable. */
+/** Takes sensitive text out of what is stored. Idempotent; gives the same value when there is nothing to take. */
+export interface StorageRedactor {
+  /** @throws SENSITIVE_DATA where a kind may not be stored at all */
+  json<T extends JsonValue>(value: T): T;
+  /** @throws SENSITIVE_DATA */
+  text(text: string): string;
+}
+
 export interface StorageBackend {
   /** Where it is, for people: a folder, or a URL without its password. */
   readonly place: string;
+  /**
+   * Null or absent: everything is stored as it is given. Otherwise journals and artifacts are stored without what it takes out. Code
+   * that keeps a record in memory beside the journal passes the record through it first, so that both are the same.
+   */
+  readonly redactor?: StorageRedactor | null;
   readonly capabilities: StorageCapabilities;
   openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
   /** Takes a journal away, with all its segments, under a lease that every writer of it needs. False when there was none. @throws LEASE_LOST */

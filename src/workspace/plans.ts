@@ -28,7 +28,8 @@ export class Plans {
 
   /** Puts a plan in place of the current one, which goes to the archive. Durable when it resolves. @returns the archived name, or null */
   write(text: string): Promise<string | null> {
-    const plan = text.toWellFormed();
+    const given = text.toWellFormed();
+    const plan = this.#backend.redactor?.text(given) ?? given;
     return this.#turns.run(async () => {
       if ((await this.current()) === plan) return null;
       const archived = await this.#moveToArchive('plan');

@@ -89,7 +89,7 @@ export class Workspace {
     const folder = options.folder ?? ['workspace'];
     this.folder = scopedFolder(folder, options.scope ?? 'store');
     this.config = new WorkspaceConfig(backend, folder);
-    this.#check = new EntryCheck(options, () => this.config.entryRules());
+    this.#check = new EntryCheck(options, () => this.config.entryRules(), backend.redactor);
     this.#clock = options.clock ?? systemClock;
     this.#manifest = new ManifestFile(backend, this.folder);
     this.#journal = new SharedJournal(backend, {

@@ -13,7 +13,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
-import type { StorageBackend } from '../../storage/ports.js';
+import type { StorageBackend, StorageRedactor } from '../../storage/ports.js';
 import { nameKey } from '../name-key.js';
 import { BigIntSerializer } from './bigint-serializer.js';
 import {
@@ -59,6 +59,7 @@ interface Listed {
  */
 export class RekindleSaver extends BaseCheckpointSaver {
   readonly #threads: ThreadPool;
+  readonly #redactor: StorageRedactor | null;
 
   /** @throws INVALID_NAME for a root that cannot be a folder */
   constructor(options: RekindleSaverOptions) {
@@ -66,6 +67,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
     const { storage, root = 'langgraph' } = options;
     encodeNameSegment(root);
     this.#threads = new ThreadPool(storage, [root, 'threads']);
+    this.#redactor = storage.redactor ?? null;
   }
 
   /**
@@ -160,7 +162,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   get #values(): ValueStore {
-    return new ValueStore(this.serde);
+    return new ValueStore(this.serde, this.#redactor);
   }
 
   /** What a caller gave is serialised at once, before they can change it; and the thread is in use from now on. */

@@ -3,7 +3,8 @@ import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { digestOf } from '../../storage/blob-digest.js';
-import type { Blobs } from '../../storage/ports.js';
+import type { Blobs, StorageRedactor } from '../../storage/ports.js';
+import { redactedBytes } from '../../storage/redacted-storage.js';
 
 /** Bytes as text where they are UTF-8, else as base64. */
 export type InlineContent = { readonly text: string } | { readonly base64: string };
@@ -24,9 +25,11 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 export class ValueStore {
   readonly #serde: SerializerProtocol;
+  readonly #redactor: StorageRedactor | null;
 
-  constructor(serde: SerializerProtocol) {
+  constructor(serde: SerializerProtocol, redactor: StorageRedactor | null = null) {
     this.#serde = serde;
+    this.#redactor = redactor;
   }
 
   /** Writes nothing. `what` names the value in an error. @throws INVALID_ARGUMENT when the serializer cannot take it */
@@ -36,7 +39,8 @@ export class ValueStore {
     });
     if (typeof type !== 'string' || !(given instanceof Uint8Array))
       throw unfit(what, 'its serializer gave something else than a type and bytes');
-    const bytes = Uint8Array.from(given); // a serializer may use its buffer again
+    const dumped = Uint8Array.from(given); // a serializer may use its buffer again
+    const bytes = this.#redactor ? redactedBytes(dumped, this.#redactor) : dumped;
     return { stored: { type, ...contentOf(bytes) }, bytes };
   }
 

@@ -18,6 +18,7 @@ import {
   toolCallsOf,
   toolResultOf,
 } from '../../messages/message.js';
+import type { StorageRedactor } from '../../storage/ports.js';
 import { approvalsIn, type HostApproval } from './approvals.js';
 import type { HostMessage } from './host-message.js';
 
@@ -37,6 +38,7 @@ export function readHostList(
   origin: Origin,
   input: Message | undefined,
   callOf: (approvalId: string) => string | undefined,
+  redactor: StorageRedactor | null = null,
 ): HostReading {
   if (!Array.isArray(list)) throw invalid('The messages of a turn must be a list.', { field: 'messages' });
   const approvals = approvalsIn(
@@ -52,10 +54,17 @@ export function readHostList(
       );
     },
   );
-  const read = readAnswers(list, origin).filter((message) => !isEmpty(message));
+  // As they are stored: what is recorded already is found again by what it says.
+  const read = readAnswers(list, origin)
+    .filter((message) => !isEmpty(message))
+    .map((message) => redacted(message, redactor));
   const messages = afterInput(read, input);
   for (const message of messages) assertNamed(message);
   return { messages, approvals };
+}
+
+function redacted(message: Message, redactor: StorageRedactor | null): Message {
+  return redactor ? (redactor.json(message as unknown as JsonObject) as unknown as Message) : message;
 }
 
 /** Who answers through which client. */

@@ -254,7 +254,9 @@ export class WorkingContext {
     const input = this.memory.context.messages.findLast(
       ({ role, turnId }) => role === 'user' && turnId === turn.turnId,
     );
-    const reading: HostReading = readHostList(list, this.#origin, input, (id) => this.#callOfApproval(id));
+    const callOf = (id: string) => this.#callOfApproval(id);
+    const { redactor } = this.memory.store.backend;
+    const reading: HostReading = readHostList(list, this.#origin, input, callOf, redactor);
     const messages = await Promise.all(reading.messages.map((message) => this.#stored(message)));
     await turn.ingest(messages, reading.approvals);
   }

@@ -3,6 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { ToolContext } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import { ARGUMENTS_GONE } from '../../memory/store/given-arguments.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
 import { type ToolCallSpec, toolResultOf } from '../../messages/message.js';
 import { runRecordedCall } from './recorded-call.js';
@@ -46,7 +47,11 @@ export async function runHostCall(
   const call = { callId: given.id, turnId: turn.turnId, toolName: recorded.name };
   const limits = { idempotent, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   return turn.once(given.id, () =>
-    runRecordedCall(memory, call, limits, (context) => run(recorded.arguments, context)),
+    runRecordedCall(memory, call, limits, (context) => {
+      const args = memory.store.given.of(turn.turnId, recorded);
+      if (args === undefined) throw new RekindleError('TOOL_FAILED', ARGUMENTS_GONE); // the result of the call
+      return run(args, context);
+    }),
   );
 }
 

@@ -4,6 +4,7 @@ import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import { ARGUMENTS_GONE } from '../../memory/store/given-arguments.js';
 import type { LedgerCall } from '../../memory/store/tool-call-ledger.js';
 import type { ToolCallSpec } from '../../messages/message.js';
 import { keepsApprovals } from './agent-stopped.js';
@@ -62,9 +63,15 @@ export class ToolRunner {
     if (failed) throw failed.reason;
   }
 
-  async #run(spec: ToolCallSpec, turnId: string, signal: AbortSignal): Promise<void> {
-    const call: LedgerCall = { callId: spec.id, turnId, toolName: spec.name };
-    const refusal = signal.aborted ? NOT_STARTED_TEXT : await this.#refusal(spec, call, signal);
+  async #run(recorded: ToolCallSpec, turnId: string, signal: AbortSignal): Promise<void> {
+    const call: LedgerCall = { callId: recorded.id, turnId, toolName: recorded.name };
+    const args = this.#options.memory.store.given.of(turnId, recorded);
+    const spec: ToolCallSpec = args === undefined ? recorded : { ...recorded, arguments: args };
+    const refusal = signal.aborted
+      ? NOT_STARTED_TEXT
+      : args === undefined
+        ? ARGUMENTS_GONE
+        : await this.#refusal(spec, call, signal);
     if (refusal === LEFT_OPEN) return;
     if (refusal !== null) {
       await this.#options.memory.ingestToolResults(

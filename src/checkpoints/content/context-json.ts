@@ -2,10 +2,13 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
-import { isJsonObject, type JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { JSON_DEPTH_MAX } from '../../core/limits.js';
+import type { StorageRedactor } from '../../storage/ports.js';
 
 export interface ContextContent {
+  /** What is stored: as given, or redacted. */
+  readonly context: JsonObject;
   /** JSON text, as UTF-8. Keys stay in their order. */
   readonly content: Buffer;
   /** SHA-256 of the canonical JSON (RFC 8785), hex: equal contexts have equal ones, whatever the order of their keys. */
@@ -18,10 +21,11 @@ export interface ContextContent {
 export const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Properties that are `undefined` are not there, and -0 is 0, as JSON has it. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
-export function contextContent(context: unknown): ContextContent {
-  if (!isJsonObject(context)) throw refused({ path: '', problem: 'a context is a JSON object' });
-  const found = problemIn(context, 0);
+export function contextContent(given: unknown, redactor: StorageRedactor | null = null): ContextContent {
+  if (!isJsonObject(given)) throw refused({ path: '', problem: 'a context is a JSON object' });
+  const found = problemIn(given, 0);
   if (found) throw refused(found);
+  const context = redactor?.json(given) ?? given;
   const sizes = new Map<string, number>();
   const parts: Buffer[] = [];
   let bytes = 2;
@@ -35,7 +39,7 @@ export function contextContent(context: unknown): ContextContent {
     if (bytes > CONTEXT_BYTES_MAX) throw tooLarge(bytes);
   }
   const content = Buffer.concat([...parts, Buffer.from(parts.length === 0 ? '{}' : '}')]);
-  return { content, hash: contextHash(context), sizes };
+  return { context, content, hash: contextHash(context), sizes };
 }
 
 export function contextHash(context: JsonValue): string {

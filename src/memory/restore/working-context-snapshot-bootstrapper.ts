@@ -49,15 +49,17 @@ export class WorkingContextSnapshotBootstrapOptions {
 
 export class WorkingContextSnapshotBootstrapper {
   /**
-   * @param systemPrompt the current one; null keeps what the agent had
+   * @param givenPrompt the current system prompt; null keeps what the agent had
    * @throws CONTEXT_BLANK, and what the journal throws
    */
   async bootstrap(
     memory: MemoryManager,
-    systemPrompt: string | null,
+    givenPrompt: string | null,
     options: WorkingContextSnapshotBootstrapOptions = new WorkingContextSnapshotBootstrapOptions(),
   ): Promise<RestoreReport> {
     const start = performance.now();
+    const { redactor } = memory.store.backend;
+    const systemPrompt = givenPrompt === null ? null : (redactor?.text(givenPrompt) ?? givenPrompt);
     const loaded = await loadState(memory, {
       maxEpisodic: options.maxEpisodic,
       maxSemantic: options.maxSemantic,

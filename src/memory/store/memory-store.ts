@@ -25,6 +25,7 @@ import {
   type SemanticItem,
   semanticToJson,
 } from '../models/memory-items.js';
+import { GivenArguments } from './given-arguments.js';
 
 export type MemoryJournalName = 'raw_traces' | 'episodic' | 'semantic' | 'pending_calls';
 export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
@@ -44,6 +45,8 @@ export class MemoryStore {
   readonly agentId: string;
   /** Null for a store that only reads. */
   readonly lease: Lease | null;
+  /** Of calls that this process recorded. */
+  readonly given: GivenArguments;
   /** The agent's own, of its `semantic` journal. */
   readonly facts = new AgentFacts(() => this.journal('semantic'));
   /** Those of its scope; null for an agent without one. Closed with the store. */
@@ -62,6 +65,7 @@ export class MemoryStore {
     subject: SubjectFacts | null = null,
   ) {
     this.backend = backend;
+    this.given = new GivenArguments(backend.redactor ?? null);
     this.agentId = agentId;
     this.lease = lease;
     this.subject = subject;

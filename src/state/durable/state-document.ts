@@ -110,8 +110,11 @@ export class StateDocument {
     const look = await this.look();
     // The file must not outlive the record that it shows.
     if (look.task === 'write-file') return { secure: true, done: () => this.#writeFile(look.content) };
-    const change = look.task === null ? null : await this.#changeFor(look.task, look);
-    return change ? this.decide(change, look.content) : { done: () => false };
+    if (look.task === null) return { done: () => false };
+    const change = await this.#changeFor(look.task, look);
+    const redacted = this.#options.backend.redactor?.json(change.value) ?? change.value;
+    const value = redacted === change.value ? redacted : checkedValue(this.#options.state, redacted);
+    return this.decide({ ...change, value }, look.content);
   }
 
   /** Appends a change, then replaces the file. */

@@ -291,7 +291,9 @@ export class StateManager<T = JsonObject> {
     if (look.refused) throw this.#refusal(look.refused);
     if ((look.task !== null && look.task !== 'write-file') || !log.current) return { done: () => UNSETTLED };
     if (by !== 'human') this.#assertNotHeldOff(log.current);
-    const value = checkedValue(this.#state, await next(log.current));
+    const given = checkedValue(this.#state, await next(log.current));
+    const redacted = this.#options.backend.redactor?.json(given) ?? given;
+    const value = redacted === given ? given : checkedValue(this.#state, redacted); // a mask may not fit the schema
     if (by !== 'human' && this.#state.hasHumanTouch) this.#assertTouchKept(log.current.value, value);
     const result = () => snapshotOf<T>(log.current!);
     if (changesBetween(log.current.value, value).length === 0) return { done: result };

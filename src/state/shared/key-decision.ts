@@ -1,6 +1,7 @@
 /** Decides on operations, against the newest state: what they change, or why they are refused. No I/O. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import type { StorageRedactor } from '../../storage/ports.js';
 import type { KeyChange, KeyEffect } from './key-change.js';
 import { type Authorship, KeyLayer, type KeyState } from './key-layer.js';
 import { assertKey, checkedJson, invalid, limitExceeded, type SharedLimits } from './shared-limits.js';
@@ -29,14 +30,19 @@ export interface CheckedOperation {
   readonly ifVersion: VersionCondition | null;
 }
 
-/** A copy: what the caller does with its values afterwards changes nothing. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
-export function checkOperation(operation: StateOperation, limits: SharedLimits): CheckedOperation {
+/** A copy: what the caller does with its values afterwards changes nothing. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED, SENSITIVE_DATA */
+export function checkOperation(
+  operation: StateOperation,
+  limits: SharedLimits,
+  redactor: StorageRedactor | null = null,
+): CheckedOperation {
   if (typeof operation !== 'object' || operation === null) throw invalid('operation', 'it is an object');
   assertKey(operation.key);
   const { key, ifVersion = null } = operation;
   if (ifVersion !== null && !isCondition(ifVersion))
     throw invalid('ifVersion', 'it is a version, 0, a list of these, or "*"');
-  return { key, effect: effectOf(operation, limits), ifVersion };
+  const effect = effectOf(operation, limits);
+  return { key, effect: redactor ? redacted(key, effect, redactor) : effect, ifVersion };
 }
 
 function isCondition(given: VersionCondition): boolean {
@@ -49,6 +55,14 @@ function isCondition(given: VersionCondition): boolean {
 export function holds(condition: VersionCondition, version: number): boolean {
   if (condition === '*') return version !== 0;
   return typeof condition === 'number' ? condition === version : condition.includes(version);
+}
+
+/** With its key: the value of `api_key` is a secret, whatever its form. */
+function redacted(key: string, effect: KeyEffect, redactor: StorageRedactor): KeyEffect {
+  const { op } = effect;
+  if (op === 'set') return { op, value: redactor.json<JsonObject>({ [key]: effect.value })[key]! };
+  if (op === 'append') return { op, items: redactor.json([...effect.items]) };
+  return op === 'merge' ? { op, patch: redactor.json(effect.patch) } : effect;
 }
 
 function effectOf(operation: StateOperation, limits: SharedLimits): KeyEffect {

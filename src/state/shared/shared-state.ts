@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { TypedEvents } from '../../core/events.js';
 import type { JsonValue } from '../../core/json.js';
-import type { Name, StorageBackend } from '../../storage/ports.js';
+import type { Name, StorageBackend, StorageRedactor } from '../../storage/ports.js';
 import { CommitQueue } from './commit-queue.js';
 import {
   type CheckedOperation,
@@ -97,12 +97,14 @@ export class SharedState {
   /** As they are in the state: whoever is told outside gets a copy. */
   readonly #changes = new TypedEvents<{ changed: StateChange }>();
   readonly #log: SharedLog;
+  readonly #redactor: StorageRedactor | null;
   readonly #commits: CommitQueue;
 
   /** Reads nothing yet. */
   constructor(backend: StorageBackend, options: SharedStateOptions) {
     this.root = options.root;
     this.limits = sharedLimits(options.limits);
+    this.#redactor = backend.redactor ?? null;
     this.#log = new SharedLog(backend, {
       ...logOptions(options, this.limits),
       onChange: (change) => this.#changes.emit('changed', change),
@@ -182,15 +184,16 @@ export class SharedState {
   async batch(operations: readonly StateOperation[], options: By = {}): Promise<BatchResult> {
     if (!Array.isArray(operations)) throw invalid('operations', 'it is a list of operations');
     const checked = operations.map((operation, index) =>
-      atIndex(index, () => checkOperation(operation, this.limits)),
+      atIndex(index, () => checkOperation(operation, this.limits, this.#redactor)),
     );
     return copyOf(await this.#commits.perform(options.by, decideBatch(checked, this.limits)));
   }
 
   /** A merge patch (RFC 7396) over the keys, all or nothing: `null` deletes a key, an object is merged into its value. */
   async patch(patch: object, options: PatchOptions = {}): Promise<BatchResult> {
-    const checked = checkedPatch(patch, { ...this.limits, depth: this.limits.depth + 1 });
-    for (const key of Object.keys(checked)) assertKey(key);
+    const given = checkedPatch(patch, { ...this.limits, depth: this.limits.depth + 1 });
+    for (const key of Object.keys(given)) assertKey(key);
+    const checked = this.#redactor?.json(given) ?? given;
     const assertVersion = globalVersionCheck(options);
     return copyOf(await this.#commits.perform(options.by, decidePatch(checked, this.limits, assertVersion)));
   }
@@ -281,7 +284,7 @@ export class SharedState {
   }
 
   async #changeKey(operation: StateOperation, options: By): Promise<StateKey> {
-    const checked: CheckedOperation = checkOperation(operation, this.limits);
+    const checked: CheckedOperation = checkOperation(operation, this.limits, this.#redactor);
     const state = await this.#commits.perform(
       options.by,
       decideOne(checked, this.limits, (_, layer) => layer.get(checked.key)),

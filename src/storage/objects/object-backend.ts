@@ -1,21 +1,8 @@
 /** A backend whose large blobs lie in an object store: journals, documents and leases need what only the backend has. */
-import type { JsonObject } from '../../core/json.js';
 import { isDigest } from '../blob-digest.js';
+import { ForwardingStorage } from '../forwarding-storage.js';
 import { keyOf } from '../name-key.js';
-import type {
-  Blobs,
-  Documents,
-  Journal,
-  JournalOptions,
-  Lease,
-  Leases,
-  Name,
-  StorageBackend,
-  StorageCapabilities,
-  StorageChange,
-  StoredName,
-  StoredPlace,
-} from '../ports.js';
+import type { Blobs, Lease, Name, StorageBackend, StoredName, StoredPlace } from '../ports.js';
 import { ObjectBlobs } from './object-blobs.js';
 import type { ObjectStorage } from './object-storage.js';
 import { assertWholeNumber } from './option-check.js';
@@ -40,40 +27,31 @@ export function withObjects(
 /** A process that was stopped for longer than this asks again whether the lease is still its own. */
 const LEASE_AGE_MS = 1_000;
 
-class ObjectBackend implements StorageBackend {
-  readonly place: string;
-  readonly capabilities: StorageCapabilities;
-  readonly documents: Documents;
-  readonly leases: Leases;
-  readonly #backend: StorageBackend;
+class ObjectBackend extends ForwardingStorage {
   readonly #objects: ObjectStorage;
   readonly #fromBytes: number;
 
   constructor(backend: StorageBackend, objects: ObjectStorage, fromBytes: number) {
-    this.place = backend.place;
-    this.capabilities = backend.capabilities;
-    this.documents = backend.documents;
-    this.leases = backend.leases;
-    this.#backend = backend;
+    super(backend);
     this.#objects = objects;
     this.#fromBytes = fromBytes;
   }
 
-  blobs(scope: Name): Blobs {
-    return new ObjectBlobs(this.#backend.blobs(scope), this.#objects, scope, this.#fromBytes);
+  override blobs(scope: Name): Blobs {
+    return new ObjectBlobs(this.inner.blobs(scope), this.#objects, scope, this.#fromBytes);
   }
 
-  async listNames(prefix: Name): Promise<string[]> {
-    const [ours, theirs] = await Promise.all([this.#backend.listNames(prefix), this.#objects.names(prefix)]);
+  override async listNames(prefix: Name): Promise<string[]> {
+    const [ours, theirs] = await Promise.all([this.inner.listNames(prefix), this.#objects.names(prefix)]);
     return [...new Set([...ours, ...theirs])].sort();
   }
 
   /** Names alone, so all are gathered before the first: a scope is told once, and in its place. */
-  async *contents(prefix: Name): AsyncGenerator<StoredName> {
+  override async *contents(prefix: Name): AsyncGenerator<StoredName> {
     const found = new Map<string, StoredName>();
     // What divides them comes before every character of a key: the order is that of the keys.
     const add = (stored: StoredName) => found.set(`${keyOf(stored.name)} ${stored.kind}`, stored);
-    for await (const stored of this.#backend.contents(prefix)) add(stored);
+    for await (const stored of this.inner.contents(prefix)) add(stored);
     for await (const { name } of this.#objects.list(prefix)) {
       const isBlob = name.length > 1 && isDigest(name.at(-1)!);
       if (isBlob) add({ kind: 'blobs', name: [...prefix, ...name.slice(0, -1)] });
@@ -81,16 +59,8 @@ class ObjectBackend implements StorageBackend {
     for (const key of [...found.keys()].sort()) yield found.get(key)!;
   }
 
-  openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>> {
-    return this.#backend.openJournal(name, options);
-  }
-
-  removeJournal(name: Name, lease: Lease): Promise<boolean> {
-    return this.#backend.removeJournal(name, lease);
-  }
-
-  async *places(prefix: Name): AsyncGenerator<StoredPlace> {
-    yield* this.#backend.places(prefix);
+  override async *places(prefix: Name): AsyncGenerator<StoredPlace> {
+    yield* this.inner.places(prefix);
     const scopes = new Map<string, StoredPlace>();
     for await (const { name, size } of this.#objects.list(prefix)) {
       const place = [...prefix, ...name.slice(0, -1)].join('/');
@@ -100,8 +70,8 @@ class ObjectBackend implements StorageBackend {
     yield* scopes.values();
   }
 
-  async removeBelow(prefix: Name, lease: Lease): Promise<void> {
-    await this.#backend.removeBelow(prefix, lease);
+  override async removeBelow(prefix: Name, lease: Lease): Promise<void> {
+    await this.inner.removeBelow(prefix, lease);
     const names: Name[] = [];
     for await (const { name } of this.#objects.list(prefix)) names.push(name);
     for (const name of names) {
@@ -110,20 +80,8 @@ class ObjectBackend implements StorageBackend {
     }
   }
 
-  scrub(options?: { readonly quick?: boolean }): Promise<void> {
-    return this.#backend.scrub(options);
-  }
-
-  sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number> {
-    return this.#backend.sweep(scope, options);
-  }
-
-  watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {
-    return this.#backend.watch(prefix, onChange);
-  }
-
-  async close(): Promise<void> {
-    const results = await Promise.allSettled([this.#backend.close(), this.#objects.close()]);
+  override async close(): Promise<void> {
+    const results = await Promise.allSettled([this.inner.close(), this.#objects.close()]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 }

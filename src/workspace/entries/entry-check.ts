@@ -5,6 +5,7 @@ import { tryParseJson } from '../../core/json.js';
 import { nameProblem } from '../../core/name-problem.js';
 import { compileSchema, type SchemaCheck, type SchemaViolation } from '../../core/schema-check.js';
 import { type JsonChangeKind, toJsonValue } from '../../core/to-json-value.js';
+import type { StorageRedactor } from '../../storage/ports.js';
 
 export interface EntrySchemas {
   /** JSON Schema (2020-12) by key. */
@@ -32,12 +33,18 @@ const NO_SCHEMAS: EntrySchemas = {};
 export class EntryCheck {
   readonly #given: EntryRules;
   readonly #configured: () => Promise<EntryRules>;
+  readonly #redactor: StorageRedactor | null;
   readonly #own: ReadonlyMap<string, SchemaCheck>;
   /** The configuration gives the same object as long as nothing changed. */
   #known: { readonly schemas: EntrySchemas; readonly checks: ReadonlyMap<string, SchemaCheck> } | null = null;
 
   /** @param configured asked at each check @throws INVALID_ARGUMENT for what is not a schema */
-  constructor(given: EntryRules, configured: () => Promise<EntryRules>) {
+  constructor(
+    given: EntryRules,
+    configured: () => Promise<EntryRules>,
+    redactor: StorageRedactor | null = null,
+  ) {
+    this.#redactor = redactor;
     this.#given = given;
     this.#configured = configured;
     this.#own = compiledAll(given.schemas ?? {});
@@ -53,10 +60,17 @@ export class EntryCheck {
       throw invalid(key, [
         { path: '', rule: 'unknownKey', message: knownKeys([this.#own, others]), value: null },
       ]);
-    const value = plainJson(key, given);
-    const decoded = typeof value === 'string' && !(schema?.(value) ?? false) ? decodeOnce(value) : undefined;
+    const value = this.#redacted(key, plainJson(key, given));
+    const isText = typeof value === 'string' && !(schema?.(value) ?? false);
+    const parsed = isText ? decodeOnce(value) : undefined;
+    const decoded = parsed === undefined ? undefined : this.#redacted(key, parsed);
     if (schema && !schema(decoded ?? value)) throw invalid(key, schema.violations());
     return decoded === undefined ? { value, notes: [] } : { value: decoded, notes: ['decoded'] };
+  }
+
+  /** With its key: the value of `api_key` is a secret, whatever its form. */
+  #redacted(key: string, value: JsonValue): JsonValue {
+    return this.#redactor?.json<JsonObject>({ [key]: value })[key] ?? value;
   }
 
   #checksOf(schemas: EntrySchemas): ReadonlyMap<string, SchemaCheck> {

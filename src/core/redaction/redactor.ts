@@ -1,0 +1,249 @@
+/**
+ * Takes credentials and personal data out of text and JSON before it is stored. What was taken is marked with its kind, so that a
+ * person and a model see that something stood there. Deterministic and copy on write; a second pass changes nothing.
+ */
+import { createHmac } from 'node:crypto';
+import { RekindleError } from '../errors.js';
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../json.js';
+import { CREDENTIAL_DETECTORS, kindByName } from './credentials.js';
+import { type Detector, type Finding, patternDetector } from './detector.js';
+import { PERSONAL_DETECTORS } from './personal-data.js';
+
+/**
+ * - `mask`: `[redacted:KIND]` stands in its place.
+ * - `hash`: `[redacted:KIND#HASH]`, with 12 hex digits of a keyed hash: equal values stay recognizable as equal. Needs `hashKey`.
+ * - `refuse`: nothing is written, and the caller gets SENSITIVE_DATA.
+ */
+export type RedactionAction = 'mask' | 'hash' | 'refuse';
+
+export interface RedactionOptions {
+  /** Passwords, keys and tokens. Default true. */
+  readonly credentials?: boolean;
+  /** Mail addresses, phone numbers, payment cards, IBANs and network addresses. Default false. */
+  readonly personal?: boolean;
+  /** Detectors of the host: a function, or a kind with a pattern (its first group, else the whole match). */
+  readonly detectors?: readonly (Detector | PatternInit)[];
+  /** Default `mask`. */
+  readonly action?: RedactionAction;
+  /** Other actions for some kinds. */
+  readonly actions?: { readonly [kind: string]: RedactionAction };
+  /** The key of `hash`: keep it secret, or short values can be guessed from their hashes. */
+  readonly hashKey?: string | Uint8Array;
+  /** Values that are never taken, such as the address of a support desk. A pattern must match the whole value. */
+  readonly allow?: readonly (string | RegExp)[];
+  /** Called with how many of each kind were taken from one text or record. Never with what was taken. */
+  readonly onRedacted?: (counts: Readonly<Record<string, number>>) => void;
+}
+
+export interface PatternInit {
+  readonly kind: string;
+  readonly pattern: RegExp;
+}
+
+/** Members that are signed, sealed or made by a program: a change would break them, and nobody writes a secret there. */
+const OPAQUE = new Set([
+  'signature',
+  'encrypted',
+  'encrypted_content',
+  'thoughtSignature',
+  'thought_signature',
+]);
+/** Characters of the shortest thing that is found. */
+const SHORTEST = 6;
+/** As every mask begins. */
+export const MASK = '[redacted:';
+const MASKS = /\[redacted:[a-z0-9-]{1,40}(?:#[0-9a-f]{12})?\]/g;
+const KIND = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+export class Redactor {
+  readonly #detectors: readonly Detector[];
+  readonly #hasCredentials: boolean;
+  readonly #options: RedactionOptions;
+  readonly #allowed: ReadonlySet<string>;
+  readonly #allowedPatterns: readonly RegExp[];
+
+  /** @throws INVALID_ARGUMENT for an unknown action, a `hash` without `hashKey`, a kind that is no short word */
+  constructor(options: RedactionOptions = {}) {
+    assertOptions(options);
+    const { credentials = true, personal = false, detectors = [], allow = [] } = options;
+    this.#options = options;
+    this.#hasCredentials = credentials;
+    this.#detectors = [
+      ...(credentials ? CREDENTIAL_DETECTORS : []),
+      ...(personal ? PERSONAL_DETECTORS : []),
+      ...detectors.map((given) => ('pattern' in given ? patternDetector(given.kind, given.pattern) : given)),
+    ];
+    this.#allowed = new Set(allow.filter((value) => typeof value === 'string'));
+    this.#allowedPatterns = allow.flatMap((value) =>
+      typeof value === 'string'
+        ? []
+        : [new RegExp(`^(?:${value.source})$`, value.flags.replace(/[gy]/g, ''))],
+    );
+  }
+
+  /** What is sensitive in a text, in order, without overlaps. */
+  find(text: string): Finding[] {
+    if (text.length < SHORTEST || text.startsWith('data:')) return [];
+    const found: Finding[] = [];
+    for (const detector of this.#detectors) {
+      for (const finding of detector.find(text)) {
+        if (!this.#isAllowed(text.slice(finding.start, finding.end))) found.push(finding);
+      }
+    }
+    const fresh = found.length > 0 && text.includes(MASK) ? outsideMasks(text, found) : found;
+    return fresh.length < 2 ? fresh : withoutOverlaps(fresh);
+  }
+
+  /** The text without what is sensitive; the same text when nothing is. @throws SENSITIVE_DATA */
+  text(text: string): string {
+    const counts = new Counts();
+    const clean = this.#cleanText(text, counts);
+    this.#report(counts);
+    return clean;
+  }
+
+  /** The value without what is sensitive in its texts; the same value when nothing is. Names of members stay. @throws SENSITIVE_DATA */
+  json<T extends JsonValue>(value: T): T {
+    const counts = new Counts();
+    const clean = this.#cleanJson(value, counts) as T;
+    this.#report(counts);
+    return clean;
+  }
+
+  #cleanJson(value: JsonValue, counts: Counts): JsonValue {
+    if (typeof value === 'string') return this.#cleanText(value, counts);
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#cleanJson(item, counts));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    return isJsonObject(value) ? this.#cleanObject(value, counts) : value;
+  }
+
+  #cleanObject(given: JsonObject, counts: Counts): JsonObject {
+    let changed: JsonObject | null = null;
+    for (const [name, member] of Object.entries(given)) {
+      const clean = this.#cleanMember(name, member, counts);
+      if (clean === member) continue;
+      changed ??= { ...given };
+      setOwn(changed, name, clean);
+    }
+    return changed ? withoutSignature(changed) : given;
+  }
+
+  #cleanMember(name: string, member: JsonValue, counts: Counts): JsonValue {
+    if (typeof member !== 'string') return this.#cleanJson(member, counts);
+    if (OPAQUE.has(name)) return member;
+    const kind = this.#hasCredentials ? kindByName(name, member) : null;
+    if (kind === null || this.#isAllowed(member)) return this.#cleanText(member, counts);
+    const within = this.find(member); // by its form it may be known better
+    return within.length > 0 ? this.#cleanText(member, counts) : this.#taken(kind, member, counts);
+  }
+
+  #cleanText(text: string, counts: Counts): string {
+    const found = this.find(text);
+    if (found.length === 0) return text;
+    let clean = '';
+    let at = 0;
+    for (const { kind, start, end } of found) {
+      clean += text.slice(at, start) + this.#taken(kind, text.slice(start, end), counts);
+      at = end;
+    }
+    return clean + text.slice(at);
+  }
+
+  #taken(kind: string, value: string, counts: Counts): string {
+    if (!KIND.test(kind)) throw badKind(kind);
+    const action = this.#options.actions?.[kind] ?? this.#options.action ?? 'mask';
+    if (action === 'refuse')
+      throw new RekindleError(
+        'SENSITIVE_DATA',
+        `This holds sensitive data (${kind}), which may not be stored.`,
+        {
+          details: { kind },
+        },
+      );
+    counts.add(kind);
+    if (action === 'mask') return `${MASK}${kind}]`;
+    const hash = createHmac('sha256', this.#options.hashKey!).update(`${kind}\0${value}`).digest('hex');
+    return `${MASK}${kind}#${hash.slice(0, 12)}]`;
+  }
+
+  #isAllowed(value: string): boolean {
+    return this.#allowed.has(value) || this.#allowedPatterns.some((pattern) => pattern.test(value));
+  }
+
+  #report(counts: Counts): void {
+    if (counts.isEmpty) return;
+    this.#options.onRedacted?.(counts.byKind());
+  }
+}
+
+class Counts {
+  #counts: Map<string, number> | null = null;
+
+  get isEmpty(): boolean {
+    return this.#counts === null;
+  }
+
+  add(kind: string): void {
+    this.#counts ??= new Map();
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
+  }
+
+  byKind(): Record<string, number> {
+    return Object.fromEntries(this.#counts ?? []);
+  }
+}
+
+/** A mask is not sensitive, whatever it stands for. */
+function outsideMasks(text: string, found: readonly Finding[]): Finding[] {
+  const masks = [...text.matchAll(MASKS)].map(({ 0: mask, index }) => ({
+    start: index,
+    end: index + mask.length,
+  }));
+  return found.filter(({ start, end }) => !masks.some((mask) => start < mask.end && mask.start < end));
+}
+
+/** The earliest first, of these the longest; what begins inside another one is taken with it. */
+function withoutOverlaps(found: readonly Finding[]): Finding[] {
+  const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
+  const apart: Finding[] = [];
+  for (const next of sorted) {
+    const last = apart.at(-1);
+    if (!last || next.start >= last.end) apart.push(next);
+    else if (next.end > last.end) apart[apart.length - 1] = { ...last, end: next.end };
+  }
+  return apart;
+}
+
+/** Reasoning whose text changed: its signature would no longer fit, and a provider refuses it. Without one it is left out of requests. */
+function withoutSignature(changed: JsonObject): JsonObject {
+  const isReasoning = ('text' in changed || 'thinking' in changed) && 'signature' in changed;
+  if (!isReasoning) return changed;
+  const { signature: _, ...rest } = changed;
+  return rest;
+}
+
+function assertOptions({ action, actions = {}, detectors = [], hashKey }: RedactionOptions): void {
+  const used = [action ?? 'mask', ...Object.values(actions)];
+  const unknown = used.find((name) => !['mask', 'hash', 'refuse'].includes(name));
+  const odd = detectors.find((given) => 'kind' in given && !KIND.test(given.kind));
+  if (odd && 'kind' in odd) throw badKind(odd.kind);
+  const problem =
+    unknown !== undefined
+      ? `the action ${JSON.stringify(unknown)} is not known: it is mask, hash or refuse`
+      : used.includes('hash') && (hashKey === undefined || hashKey.length === 0)
+        ? 'the action hash needs a hashKey'
+        : null;
+  if (problem !== null) throw invalid(problem);
+}
+
+function badKind(kind: string): RekindleError {
+  return invalid(`the kind ${JSON.stringify(kind)} must be a word of lower-case letters, digits and hyphens`);
+}
+
+function invalid(problem: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `The redaction cannot be used: ${problem}.`, {
+    details: { field: 'redaction', problem },
+  });
+}

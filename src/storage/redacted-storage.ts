@@ -1,0 +1,158 @@
+/** A store that keeps no credentials or personal data: records and artifacts are redacted before they are written. */
+import { isUtf8 } from 'node:buffer';
+import type { JsonObject } from '../core/json.js';
+import { type RedactionOptions, Redactor } from '../core/redaction/redactor.js';
+import { ForwardingStorage } from './forwarding-storage.js';
+import type {
+  AppendOptions,
+  AppendResult,
+  BlobInfo,
+  Blobs,
+  Journal,
+  JournalDamage,
+  JournalEntry,
+  JournalHead,
+  JournalOptions,
+  Name,
+  ReadOptions,
+  SegmentRepair,
+  StorageBackend,
+  StorageRedactor,
+  StoredBlob,
+} from './ports.js';
+
+/**
+ * The same store, where what is written from now on is redacted; see `RedactionOptions`. What was stored before stays as it is. Every
+ * process that writes the store needs it: the store itself does not remember it. `close` closes the store below.
+ *
+ *     const storage = withRedaction(openStorage('file:./memory'), { personal: true });
+ *     const agent = await openAgent('desk', { storage, model });
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function withRedaction(backend: StorageBackend, options: RedactionOptions = {}): StorageBackend {
+  return new RedactedStorage(backend, new Redactor(options));
+}
+
+/** Text alone: images and other binary data stay as they are. @throws SENSITIVE_DATA */
+export function redactedBytes(bytes: Uint8Array, redactor: StorageRedactor): Uint8Array {
+  if (!isUtf8(bytes) || bytes.includes(0)) return bytes;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const clean = redactor.text(text);
+  return clean === text ? bytes : new TextEncoder().encode(clean);
+}
+
+/** Scopes of blobs that hold texts of agents. Others hold bytes under a checksum of their own, made of redacted contents. */
+const TEXT_SCOPES = new Set(['artifacts', 'values']);
+
+class RedactedStorage extends ForwardingStorage {
+  override readonly redactor: StorageRedactor;
+
+  constructor(backend: StorageBackend, redactor: StorageRedactor) {
+    super(backend, redactor);
+    this.redactor = redactor;
+  }
+
+  override async openJournal<R extends JsonObject>(
+    name: Name,
+    options?: JournalOptions,
+  ): Promise<Journal<R>> {
+    return new RedactedJournal(await this.inner.openJournal<R>(name, options), this.redactor);
+  }
+
+  override blobs(scope: Name): Blobs {
+    const blobs = this.inner.blobs(scope);
+    return TEXT_SCOPES.has(scope.at(-1) ?? '') ? new RedactedBlobs(blobs, this.redactor) : blobs;
+  }
+}
+
+class RedactedJournal<R extends JsonObject> implements Journal<R> {
+  readonly #inner: Journal<R>;
+  readonly #redactor: StorageRedactor;
+
+  constructor(inner: Journal<R>, redactor: StorageRedactor) {
+    this.#inner = inner;
+    this.#redactor = redactor;
+  }
+
+  async append(records: readonly R[], options?: AppendOptions): Promise<AppendResult> {
+    return this.#inner.append(
+      records.map((record) => this.#redactor.json(record)),
+      options,
+    );
+  }
+
+  read(options?: ReadOptions): AsyncIterable<JournalEntry<R>> {
+    return this.#inner.read(options);
+  }
+
+  readBackward(): AsyncIterable<JournalEntry<R>> {
+    return this.#inner.readBackward();
+  }
+
+  head(): Promise<JournalHead> {
+    return this.#inner.head();
+  }
+
+  openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {
+    return this.#inner.openingDamage();
+  }
+
+  archiveBefore(seq: number): Promise<void> {
+    return this.#inner.archiveBefore(seq);
+  }
+
+  removeBefore(seq: number): Promise<void> {
+    return this.#inner.removeBefore(seq);
+  }
+
+  secure(): Promise<void> {
+    return this.#inner.secure();
+  }
+
+  repair(): Promise<SegmentRepair[]> {
+    return this.#inner.repair();
+  }
+
+  erase(seqs: readonly number[]): Promise<number> {
+    return this.#inner.erase(seqs);
+  }
+
+  continueAfter(seq: number): Promise<void> {
+    return this.#inner.continueAfter(seq);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+class RedactedBlobs implements Blobs {
+  readonly #inner: Blobs;
+  readonly #redactor: StorageRedactor;
+
+  constructor(inner: Blobs, redactor: StorageRedactor) {
+    this.#inner = inner;
+    this.#redactor = redactor;
+  }
+
+  async put(bytes: Uint8Array): Promise<BlobInfo> {
+    return this.#inner.put(redactedBytes(bytes, this.#redactor));
+  }
+
+  get(digest: string): Promise<Uint8Array | null> {
+    return this.#inner.get(digest);
+  }
+
+  has(digest: string): Promise<boolean> {
+    return this.#inner.has(digest);
+  }
+
+  delete(digest: string): Promise<boolean> {
+    return this.#inner.delete(digest);
+  }
+
+  list(): AsyncIterable<StoredBlob> {
+    return this.#inner.list();
+  }
+}

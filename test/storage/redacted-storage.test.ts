@@ -1,0 +1,227 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorkingContext } from '../../src/agent/context/open-working-context.js';
+import { openAgent } from '../../src/agent/factory/agent-factory.js';
+import { ScriptedModel } from '../../src/agent/model/scripted-model.js';
+import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
+import type { JsonObject } from '../../src/core/json.js';
+import { agentState } from '../../src/state/durable/documents/agent-state.js';
+import { StateManager } from '../../src/state/durable/state-manager.js';
+import { SharedState } from '../../src/state/shared/shared-state.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { StorageBackend } from '../../src/storage/ports.js';
+import { withRedaction } from '../../src/storage/redacted-storage.js';
+import { Plans } from '../../src/workspace/plans.js';
+import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
+import { Workspace } from '../../src/workspace/workspace.js';
+
+const KEY = 'ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R';
+const MAIL = 'ann.lee@mail.example.org';
+const SAID = `My key is ${KEY}, write to ${MAIL}.`;
+const STORED = 'My key is [redacted:github-token], write to [redacted:email].';
+
+let folder: string;
+let storage: StorageBackend;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rekindle-redacted-'));
+  storage = withRedaction(openStorage(`file:${folder}`), { personal: true });
+});
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Files with one of the secrets in their bytes. */
+function leaks(): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .filter((name) => {
+      const bytes = readFileSync(join(folder, name), 'latin1');
+      return bytes.includes(KEY) || bytes.includes(MAIL);
+    });
+}
+
+describe('an agent on a redacted store', () => {
+  it('never has what is sensitive in a file, and restores to the context that it had', async () => {
+    const ctx = await openWorkingContext({ agentId: 'desk', system: `Mail ${MAIL}`, storage });
+    await ctx.beginTurn(SAID);
+    const { messages } = await answered(ctx, `Noted: ${KEY}`);
+    expect(ctx.memory.getWorkingContextMessages()[1]?.content).toBe(STORED);
+    const live = ctx.memory.getWorkingContextMessages();
+    await ctx.close();
+    const again = await openWorkingContext({ agentId: 'desk', storage });
+    expect(again.memory.getWorkingContextMessages()).toStrictEqual(live);
+    expect(messages).toBe(1);
+    await again.close();
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it('runs a tool with the arguments as they were given, and shows the model its result as it is stored', async () => {
+    const seen: unknown[] = [];
+    const model = new ScriptedModel([
+      { calls: [{ id: 'c1', name: 'login', arguments: { password: 'horse-battery-9', note: SAID } }] },
+      { text: 'Done.' },
+    ]);
+    const login = {
+      name: 'login',
+      description: 'Logs in.',
+      inputSchema: { type: 'object' },
+      execute: (args: JsonObject) => {
+        seen.push(args);
+        return { said: SAID, large: `${SAID} `.repeat(2_000) };
+      },
+    };
+    const agent = await openAgent('desk', { model, systemPrompt: 'Hi.', tools: [login], storage });
+    await agent.send('Log in.');
+    expect(seen).toStrictEqual([{ password: 'horse-battery-9', note: SAID }]);
+    expect(JSON.stringify(model.requests.at(-1))).toContain('[redacted:github-token]');
+    expect(JSON.stringify(model.requests)).not.toContain(KEY);
+    await agent.stop();
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it('does not run a call whose arguments an earlier process had: the model is asked for them again', async () => {
+    const call = { id: 'c1', name: 'login', arguments: { password: 'horse-battery-9' } };
+    const ctx = await openWorkingContext({ agentId: 'desk', system: 'Hi.', storage });
+    await ctx.beginTurn('Log in.');
+    const response = {
+      choices: [
+        {
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              {
+                id: 'c1',
+                type: 'function',
+                function: { name: 'login', arguments: '{"password":"horse-battery-9"}' },
+              },
+            ],
+          },
+          finish_reason: 'tool_calls',
+        },
+      ],
+    };
+    const answer = await ctx.recordResponse('openai-chat', response);
+    expect(answer.toolCalls[0]?.arguments).toStrictEqual(call.arguments);
+    const spec = ctx.memory.openCalls()[0]!;
+    expect(spec.call.arguments).toStrictEqual({ password: '[redacted:password]' });
+    const later = withRedaction(openStorage(`file:${folder}`));
+    expect(ctx.memory.store.given.of(spec.turnId!, spec.call)).toStrictEqual(call.arguments);
+    await ctx.close();
+    const again = await openWorkingContext({ agentId: 'desk', storage: later });
+    expect(again.memory.store.given.of(spec.turnId!, spec.call)).toBeUndefined();
+    await again.close();
+    await later.close();
+  });
+
+  it('knows a turn of the host again by what is stored of it', async () => {
+    const ctx = await openWorkingContext({ agentId: 'desk', system: 'Hi.', storage });
+    await ctx.beginTurn(SAID);
+    const turn = [
+      { role: 'user', content: SAID },
+      { role: 'assistant', content: `You said ${MAIL}` },
+    ];
+    await ctx.step(turn as never);
+    await ctx.endTurn(turn as never);
+    const texts = ctx.memory.getWorkingContextMessages().map(({ content }) => content);
+    expect(texts).toStrictEqual(['Hi.', STORED, 'You said [redacted:email]']);
+    await ctx.close();
+  });
+
+  it('refuses what may not be stored, and nothing of it is written', async () => {
+    const strict = withRedaction(openStorage(`file:${folder}`), { action: 'refuse' });
+    const ctx = await openWorkingContext({ agentId: 'desk', system: 'Hi.', storage: strict });
+    await expect(ctx.beginTurn(SAID)).rejects.toMatchObject({
+      code: 'SENSITIVE_DATA',
+      details: { kind: 'github-token' },
+    });
+    await ctx.close();
+    await strict.close();
+    expect(leaks()).toStrictEqual([]);
+  });
+});
+
+describe('a redacted store', () => {
+  it('keeps nothing sensitive of states, shared states, entries, plans, tool calls and checkpoints', async () => {
+    const shared = new SharedState(storage, { root: 'r' });
+    await shared.set('note', SAID);
+    await shared.set('api_key', '0f1e2d3c4b5a69788796');
+    await shared.batch([
+      { op: 'append', key: 'list', items: [SAID] },
+      { op: 'merge', key: 'map', patch: { said: SAID } },
+    ]);
+    await shared.patch({ map: { again: SAID } });
+    expect((await shared.get('note'))?.value).toBe(STORED);
+    expect((await shared.get('api_key'))?.value).toBe('[redacted:secret]');
+    await shared.close();
+
+    const states = await StateManager.open({
+      ...agentState,
+      initial: { ...(agentState.initial as JsonObject), next_action: SAID },
+      backend: storage,
+    });
+    expect((await states.load()).value).toMatchObject({ next_action: STORED });
+    await states.update((draft) => {
+      draft.next_action = `${SAID}!`;
+    });
+    expect((await states.load()).value).toMatchObject({ next_action: `${STORED}!` });
+    const file = join(folder, 'state', `${agentState.name}.json`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(`${STORED}!`, `${MAIL} by hand`));
+    expect((await states.load()).value).toMatchObject({ next_action: '[redacted:email] by hand' });
+    await states.close();
+
+    const workspace = new Workspace(storage);
+    await workspace.write('note', { said: SAID });
+    expect((await workspace.read('note'))?.value).toStrictEqual({ said: STORED });
+    await workspace.close();
+    await new Plans(storage, ['workspace']).write(`# Plan\n${SAID}`);
+
+    const log = new ToolCallLog(storage);
+    const call = { callId: 'c', tool: 't', agent: 'a', turnId: 'turn_0001', startedMs: 1, durationMs: 1 };
+    await log.record({ ...call, input: { said: SAID }, output: `${SAID} `.repeat(2_000), error: null });
+    await log.close();
+
+    const checkpoints = new CheckpointService({ backend: storage });
+    const { checkpointId } = await checkpoints.save({ sessionId: 's', context: { said: SAID } });
+    expect((await checkpoints.load({ checkpointId })).context).toStrictEqual({ said: STORED });
+    await checkpoints.close();
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it('is named by an address, for credentials, personal data or both', async () => {
+    for (const [redact, text] of [
+      ['credentials', `My key is [redacted:github-token], write to ${MAIL}.`],
+      ['personal', `My key is ${KEY}, write to [redacted:email].`],
+      ['credentials,personal', STORED],
+    ] as const) {
+      const backend = openStorage(`memory:?redact=${redact}`);
+      const journal = await backend.openJournal<JsonObject>(['j']);
+      await journal.append([{ text: SAID }]);
+      const records: JsonObject[] = [];
+      for await (const entry of journal.read()) if (entry.kind === 'record') records.push(entry.record);
+      expect(records).toStrictEqual([{ text }]);
+      await journal.close();
+      await backend.close();
+    }
+    expect(() => openStorage('memory:?redact=all')).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+    );
+  });
+
+  it('stores bytes that are no text as they are', async () => {
+    const bytes = Buffer.concat([Buffer.from([0xff, 0, 1]), Buffer.from(KEY)]);
+    const { digest } = await storage.blobs(['agents', 'desk', 'artifacts']).put(bytes);
+    expect(Buffer.from((await storage.blobs(['agents', 'desk', 'artifacts']).get(digest))!)).toStrictEqual(
+      bytes,
+    );
+  });
+});
+
+async function answered(ctx: Awaited<ReturnType<typeof openWorkingContext>>, text: string) {
+  await ctx.endTurn([{ role: 'assistant', content: text }] as never);
+  return { messages: 1 };
+}
