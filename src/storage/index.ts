@@ -1,3 +1,8 @@
+/**
+ * Where memory is stored: the ports that a backend implements, and the backends for files and for process memory.
+ *
+ * @module rekindle/storage
+ */
 export { type CopyOptions, type CopyProgress, type CopyResult, copyStorage } from './copy-storage.js';
 export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
 export type { StorageWarning } from './file/storage-warning.js';
