@@ -55,6 +55,22 @@ function plainHeadings(parser) {
   });
 }
 
+/**
+ * TypeDoc gives up on a line that takes half a second to highlight. On a busy machine the first lines of a language take longer,
+ * so they are lines of no page.
+ */
+function warmHighlighter(parser) {
+  const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8');
+  let warm = false;
+  parser.core.ruler.push('warm_highlighter', () => {
+    if (warm) return;
+    warm = true;
+    for (const [, language, code] of readme.matchAll(/^```(ts|sh)\n(.*?)^```/gms)) {
+      for (const line of code.split('\n')) parser.options.highlight(line, language, '');
+    }
+  });
+}
+
 export default {
   name: 'Rekindle',
   includeVersion: true,
@@ -71,7 +87,10 @@ export default {
   ],
   plugin: [documentPages],
   router: 'by-file',
-  markdownItLoader: plainHeadings,
+  markdownItLoader: (parser) => {
+    plainHeadings(parser);
+    warmHighlighter(parser);
+  },
   highlightLanguages: [...OptionDefaults.highlightLanguages, 'xml'],
   excludeExternals: true,
   excludeInternal: true,
@@ -84,11 +103,17 @@ export default {
   locales: {
     en: { kind_module: 'Entry point', kind_plural_module: 'Entry points' },
   },
-  groupOrder: ['Guides', 'Entry points', 'File formats', 'Decisions', 'Project', 'Functions', 'Classes', '*'],
+  groupOrder: [
+    ...['Guides', 'Entry points', 'File formats', 'Decisions', 'Project'],
+    ...['Functions', 'Classes', 'Interfaces', 'Type Aliases', 'Variables'],
+    ...['Constructors', 'Properties', 'Accessors', 'Methods', '*'],
+  ],
   groupReferencesByType: true,
   sortEntryPoints: false,
   navigation: { includeGroups: true, includeCategories: false, includeFolders: false },
   includeHierarchySummary: false,
+  useFirstParagraphOfCommentAsSummary: true,
+  customCss: 'scripts/site.css',
   searchInComments: true,
   searchInDocuments: true,
   hideGenerator: true,

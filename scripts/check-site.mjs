@@ -18,7 +18,8 @@ const pages = new Map();
 function pageAt(file) {
   if (!pages.has(file)) {
     const html = readFileSync(file, 'utf8');
-    const values = (names) => [...html.matchAll(new RegExp(`\\s(?:${names})="([^"]*)"`, 'g'))].map((match) => unescaped(match[1]));
+    const values = (names) =>
+      [...html.matchAll(new RegExp(`\\s(?:${names})="([^"]*)"`, 'g'))].map((match) => unescaped(match[1]));
     pages.set(file, { links: values('href|src'), anchors: new Set(values('id|name')) });
   }
   return pages.get(file);
