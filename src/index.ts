@@ -1,4 +1,9 @@
-/** The public names, listed one by one. More are in the subpaths: `/memory`, `/messages`, `/agent`, `/storage`, `/testing`. */
+/**
+ * What most programs need: agents, a working context for a loop of your own, storage, and errors.
+ * The other entry points have the rest.
+ *
+ * @module rekindle
+ */
 export { Agent } from './agent/agent.js';
 export type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent/agent-events.js';
 export type { AgentConfig } from './agent/context/agent-config.js';

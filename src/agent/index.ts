@@ -1,3 +1,8 @@
+/**
+ * Agents and their parts: the turn loop, working contexts for other loops, models, checkpoints of agents, and erasure.
+ *
+ * @module rekindle/agent
+ */
 export type { ErasureTarget } from '../storage/erasure/erasure-marker.js';
 export type { ErasedPlace, ErasureAmount, ErasureReport } from '../storage/erasure/erasure-report.js';
 export { Agent, type StopOptions, type TurnOptions } from './agent.js';

@@ -1,3 +1,8 @@
+/**
+ * Saved contexts: list, compare, classify, encrypt, and prune them.
+ *
+ * @module rekindle/checkpoints
+ */
 export { checkpointId, parseCheckpointId } from './checkpoint-id.js';
 export type { CheckpointMetadata, SessionInfo } from './checkpoint-metadata.js';
 export type { ListQuery, Page } from './checkpoint-query.js';

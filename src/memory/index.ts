@@ -1,3 +1,8 @@
+/**
+ * The memory below an agent: traces, restore, compaction, recall, facts, and the tool-call ledger.
+ *
+ * @module rekindle/memory
+ */
 export { CompactionPolicy, type CompactionPolicyOptions } from './compaction/compaction-policy.js';
 export { CompactionSnapshotBuilder } from './compaction/compaction-snapshot-builder.js';
 export { type CompactionPlan, Compactor, type CompactorOptions } from './compaction/compactor.js';

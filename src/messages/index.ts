@@ -1,3 +1,8 @@
+/**
+ * Messages without storage: validity, repair, requests for each provider, and transcripts of other tools. Runs in browsers.
+ *
+ * @module rekindle/messages
+ */
 export { EXPORTERS } from './exporters/exporters.js';
 export type { ExportOptions, TranscriptExporter } from './exporters/transcript-exporter.js';
 export { fromAiSdkMessages } from './importers/ai-sdk/ai-sdk.js';

@@ -1,3 +1,8 @@
+/**
+ * The HTTP and WebSocket server, its page, and its tokens.
+ *
+ * @module rekindle/server
+ */
 export type { Authenticate } from './access/access-check.js';
 export type { Principal, TokenScope } from './access/principal.js';
 export { loadServerToken, type ServerToken } from './access/token.js';

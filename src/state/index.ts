@@ -1,3 +1,8 @@
+/**
+ * Durable JSON documents with a schema and a history, and state that several processes share.
+ *
+ * @module rekindle/state
+ */
 export { agentState } from './durable/documents/agent-state.js';
 export { taskBoard } from './durable/documents/task-board.js';
 export type { EditProblem } from './durable/edit-verdict.js';

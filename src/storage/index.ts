@@ -1,3 +1,8 @@
+/**
+ * Where memory is stored: the ports that a backend implements, and the backends for files and for process memory.
+ *
+ * @module rekindle/storage
+ */
 export type { Detector, Finding } from '../core/redaction/detector.js';
 export {
   type PatternInit,

@@ -1,3 +1,8 @@
+/**
+ * Versioned entries that agents hand to each other, a log of tool calls, and sessions.
+ *
+ * @module rekindle/workspace
+ */
 export { WorkspaceConfig } from './config/workspace-config.js';
 export type {
   ContextBudget,

@@ -1,2 +1,6 @@
-/** Durable sessions for the OpenAI Agents SDK: `rekindle/openai-agents`. */
+/**
+ * Durable sessions for the OpenAI Agents SDK.
+ *
+ * @module rekindle/openai-agents
+ */
 export { RekindleSession, type RekindleSessionOptions } from './rekindle-session.js';

@@ -17,7 +17,7 @@ interface OnKey {
 export type StateOperation =
   | (OnKey & { readonly op: 'set'; readonly value: unknown })
   | (OnKey & { readonly op: 'delete' })
-  /** @param delta default 1 */
+  /** `delta` is 1 unless it is given. */
   | (OnKey & { readonly op: 'increment'; readonly delta?: number })
   | (OnKey & { readonly op: 'append'; readonly items: readonly unknown[] })
   /** RFC 7396. */

@@ -1,3 +1,8 @@
+/**
+ * Large blobs in an object store, next to any other backend.
+ *
+ * @module rekindle/storage/objects
+ */
 export { LocalObjects } from './local-objects.js';
 export { type WithObjectsOptions, withObjects } from './object-backend.js';
 export { ObjectBlobs } from './object-blobs.js';

@@ -1,4 +1,8 @@
-/** `rekindle/testing`: what a host or the author of a backend needs to test with. */
+/**
+ * For tests: the conformance suite for storage backends, simulated disks, injected faults, and a manual clock.
+ *
+ * @module rekindle/testing
+ */
 export { type Clock, ManualClock } from '../../core/clock.js';
 export type { FileStat, FileSystem, OpenFile, OpenMode } from '../file-system.js';
 export type { CrashOptions, CrashState } from '../simulated/crash-states.js';
