@@ -50,6 +50,10 @@ const OPAQUE = new Set([
 ]);
 /** Characters of the shortest thing that is found. */
 const SHORTEST = 6;
+/** Texts that are remembered: how many, and of which length. */
+const NOTED = 32;
+const NOTED_MIN = 100;
+const NOTED_MAX = 64 * 1024;
 /** As every mask begins. */
 export const MASK = '[redacted:';
 const MASKS = /\[redacted:[a-z0-9-]{1,40}(?:#[0-9a-f]{12})?\]/g;
@@ -61,6 +65,8 @@ export class Redactor {
   readonly #options: RedactionOptions;
   readonly #allowed: ReadonlySet<string>;
   readonly #allowedPatterns: readonly RegExp[];
+  /** Texts that were looked at last and hold nothing. */
+  readonly #clean = new Set<string>();
 
   /** @throws INVALID_ARGUMENT for an unknown action, a `hash` without `hashKey`, a kind that is no short word */
   constructor(options: RedactionOptions = {}) {
@@ -83,13 +89,14 @@ export class Redactor {
 
   /** What is sensitive in a text, in order, without overlaps. */
   find(text: string): Finding[] {
-    if (text.length < SHORTEST || text.startsWith('data:')) return [];
+    if (text.length < SHORTEST || text.startsWith('data:') || this.#clean.has(text)) return [];
     const found: Finding[] = [];
     for (const detector of this.#detectors) {
       for (const finding of detector.find(text)) {
         if (!this.#isAllowed(text.slice(finding.start, finding.end))) found.push(finding);
       }
     }
+    if (found.length === 0) this.#noteClean(text);
     const fresh = found.length > 0 && text.includes(MASK) ? outsideMasks(text, found) : found;
     return fresh.length < 2 ? fresh : withoutOverlaps(fresh);
   }
@@ -100,6 +107,13 @@ export class Redactor {
     const clean = this.#cleanText(text, counts);
     this.#report(counts);
     return clean;
+  }
+
+  /** How many of each kind there are in a value. Takes nothing, and refuses nothing. */
+  count(value: JsonValue): Readonly<Record<string, number>> {
+    const counts = new Counts();
+    new Redactor({ ...this.#options, action: 'mask', actions: {} }).#cleanJson(value, counts);
+    return counts.byKind();
   }
 
   /** The value without what is sensitive in its texts; the same value when nothing is. Names of members stay. @throws SENSITIVE_DATA */
@@ -166,6 +180,17 @@ export class Redactor {
     if (action === 'mask') return `${MASK}${kind}]`;
     const hash = createHmac('sha256', this.#options.hashKey!).update(`${kind}\0${value}`).digest('hex');
     return `${MASK}${kind}#${hash.slice(0, 12)}]`;
+  }
+
+  /** A record is redacted before it is kept in memory, and again where it is written: the second time costs a look. */
+  #noteClean(text: string): void {
+    if (text.length < NOTED_MIN || text.length > NOTED_MAX) return;
+    this.#clean.add(text);
+    if (this.#clean.size <= NOTED) return;
+    for (const oldest of this.#clean) {
+      this.#clean.delete(oldest);
+      return;
+    }
   }
 
   #isAllowed(value: string): boolean {
