@@ -1,6 +1,7 @@
 /**
- * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the flat neutral
- * form, as a document with `messages`, a bare list, or one message a line.
+ * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the
+ * flat neutral
+ * form, as a document with `messages`, a bare list, or one message per line.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonValue } from '../../../core/json.js';
@@ -15,7 +16,7 @@ import { hasOddId, isNeutralMessage, neutralMessageFrom } from './neutral-messag
 
 export { neutralMessageFrom } from './neutral-message.js';
 
-/** Of a snapshot: 1 and 3 were written, 2 never, and what is above was written by something newer. */
+/** Snapshot versions. 1 and 3 exist, 2 was never written, and a higher one comes from newer software. */
 const READABLE_VERSIONS: ReadonlySet<JsonValue | undefined> = new Set([undefined, 1, 3]);
 
 export const rekindleImporter: TranscriptImporter = {
@@ -79,7 +80,7 @@ async function* fromDocument(source: TranscriptSource, losses: LossAccount): Asy
   }
 }
 
-/** Into the list, which is the document or its `messages`. */
+/** Enters the list, which is the document or its `messages`. */
 function memberChoice(path: JsonPath): SliceChoice {
   const [first, second] = path;
   if (first === undefined) return 'enter';
@@ -88,12 +89,12 @@ function memberChoice(path: JsonPath): SliceChoice {
   return second === undefined ? 'enter' : 'take';
 }
 
-/** A snapshot, an export, or a case of the tests: what it says of its messages is believed. */
+/** A snapshot, an export, or a test case: its marks on messages are trusted. */
 function isOwnDocument(keys: ReadonlySet<unknown>): boolean {
   return (keys.has('schema_version') && keys.has('agent_id')) || (keys.has('slug') && keys.has('expected'));
 }
 
-/** @throws UNSUPPORTED_VERSION, TRANSCRIPT_INVALID, before anything is read */
+/** @throws UNSUPPORTED_VERSION, TRANSCRIPT_INVALID, before any message is read */
 async function topKeysOf(source: TranscriptSource): Promise<ReadonlySet<unknown>> {
   const keys = new Set<unknown>();
   const slices = sliceJson(source.chunks(), ([first]) => {
