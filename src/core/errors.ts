@@ -1,8 +1,8 @@
 /**
  * The one error type of the library.
  *
- * `code` is part of the API, and `docs/errors.md` describes each code. The message is not part of the API.
- * `details` is plain JSON and safe to log. `advice` says what to do next.
+ * `code` is part of the API, and `docs/errors.md` describes each code. The message is not part of the API. `details` is
+ * plain JSON and safe to log. `advice` says what to do next.
  */
 import type { JsonObject } from './json.js';
 

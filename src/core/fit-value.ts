@@ -1,8 +1,7 @@
 /**
- * Fits a value into a budget of tokens, cutting only at the boundaries of values. A list keeps whole items and
- * an object keeps
- * whole properties; each notes how many were left out. A text is kept whole or left out. The result is always
- * valid JSON.
+ * Fits a value into a budget of tokens, cutting only at the boundaries of values. A list keeps whole items and an
+ * object keeps whole properties; each notes how many were left out. A text is kept whole or left out. The result is
+ * always valid JSON.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from './json.js';
 

@@ -1,9 +1,7 @@
 /**
- * Parses JSON with numbers that have more digits than a JavaScript number can hold. Such an integer becomes a
- * text with the same
- * digits: `JSON.parse` would round it, and the model would see another id than it gave. A number too large for a
- * double (`1e400`)
- * also becomes a text, because `JSON.parse` turns it into Infinity, which is not JSON.
+ * Parses JSON with numbers that have more digits than a JavaScript number can hold. Such an integer becomes a text with
+ * the same digits: `JSON.parse` would round it, and the model would see another id than it gave. A number too large for
+ * a double (`1e400`) also becomes a text, because `JSON.parse` turns it into Infinity, which is not JSON.
  */
 import type { JsonValue } from './json.js';
 import { endOfString } from './json-text-depth.js';

@@ -10,8 +10,7 @@ export type JsonPatchStep =
 
 /**
  * The steps that lead from one value to the other. Null if no patch leads there exactly (keys that could reach a
- * prototype), or if
- * `to` as a whole is shorter.
+ * prototype), or if `to` as a whole is shorter.
  */
 export function patchBetween(from: JsonValue, to: JsonValue): JsonPatchStep[] | null {
   try {

@@ -1,7 +1,6 @@
 /**
- * Finds the line and column of a value in a JSON text, for people who edit files. The parser is strict: no
- * comments and no trailing
- * commas. A duplicate key is an error, because readers differ about which of the two values counts.
+ * Finds the line and column of a value in a JSON text, for people who edit files. The parser is strict: no comments and
+ * no trailing commas. A duplicate key is an error, because readers differ about which of the two values counts.
  */
 import type { DocumentNode, MemberNode, ValueNode } from '@humanwhocodes/momoa';
 import { messageOf } from './errors.js';

@@ -1,6 +1,6 @@
 /**
- * Finds the nesting depth of a JSON text before it is parsed: code that works on a deep value may be slow or
- * overflow the stack.
+ * Finds the nesting depth of a JSON text before it is parsed: code that works on a deep value may be slow or overflow
+ * the stack.
  */
 
 const MARK = /["[\]{}]/g;

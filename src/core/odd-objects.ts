@@ -1,9 +1,7 @@
 /**
- * Identifies objects whose own properties do not show what they are. It uses the engine's internal slots:
- * objects of another realm
- * (a worker, `node:vm`, a test runner) are recognised, and an object that only imitates a map is not taken for
- * one. It needs no
- * Node API: `rekindle/messages` must also run in browsers.
+ * Identifies objects whose own properties do not show what they are. It uses the engine's internal slots: objects of
+ * another realm (a worker, `node:vm`, a test runner) are recognised, and an object that only imitates a map is not
+ * taken for one. It needs no Node API: `rekindle/messages` must also run in browsers.
  */
 
 /** An object literal, or an object without a prototype: nearly every object. */

@@ -1,7 +1,6 @@
 /**
- * Checks a value against one of our own schemas without ajv. It supports only the keywords that they use, and
- * agrees with ajv. A restore
- * reads rows long before one is invalid, so ajv is loaded only to describe a violation.
+ * Checks a value against one of our own schemas without ajv. It supports only the keywords that they use, and agrees
+ * with ajv. A restore reads rows long before one is invalid, so ajv is loaded only to describe a violation.
  */
 import type { JsonValue } from './json.js';
 

@@ -1,7 +1,6 @@
 /**
- * JSON Schemas with their types, as plain objects. They have the form and the types of TypeBox, but only its
- * types are used here:
- * at run time, TypeBox would load more modules than all the rest.
+ * JSON Schemas with their types, as plain objects. They have the form and the types of TypeBox, but only its types are
+ * used here: at run time, TypeBox would load more modules than all the rest.
  */
 import type { Type as TypeBox } from 'typebox';
 

@@ -1,7 +1,6 @@
 /**
- * Synchronous SHA-256 in JavaScript: browsers offer only an asynchronous one, and the ids of a request are made
- * in one pass. Used for
- * ids derived from a text; bytes of artifacts are hashed where they are stored.
+ * Synchronous SHA-256 in JavaScript: browsers offer only an asynchronous one, and the ids of a request are made in one
+ * pass. Used for ids derived from a text; bytes of artifacts are hashed where they are stored.
  */
 import { joinBytes, utf8Bytes } from './bytes.js';
 

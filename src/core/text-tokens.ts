@@ -4,9 +4,8 @@
 export type CountTokens = (text: string) => number;
 
 /**
- * The tokenizer's time grows with the square of an unbroken run of letters, symbols or white space: 100 KB of
- * one letter take
- * seconds. Longer runs are counted in parts; the count differs by less than 1%.
+ * The tokenizer's time grows with the square of an unbroken run of letters, symbols or white space: 100 KB of one
+ * letter take seconds. Longer runs are counted in parts; the count differs by less than 1%.
  */
 const RUN_MAX = 256;
 const LONG_RUN = new RegExp(

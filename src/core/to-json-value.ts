@@ -1,11 +1,9 @@
 /**
  * Turns any JavaScript value into JSON: never throws, never mutates, and reports each change.
  *
- * A tool may return anything, and one bad value must not prevent the save of a whole context. The result is
- * a deep copy in normal form: it equals `JSON.parse(JSON.stringify(result))`, so the state in memory and
- * the state read back from disk are the same. Shared references are copied. Only true cycles, and values larger
- * than
- * any record, are cut.
+ * A tool may return anything, and one bad value must not prevent the save of a whole context. The result is a deep copy
+ * in normal form: it equals `JSON.parse(JSON.stringify(result))`, so the state in memory and the state read back from
+ * disk are the same. Shared references are copied. Only true cycles, and values larger than any record, are cut.
  */
 import { toBase64 } from './bytes.js';
 import { messageOf } from './errors.js';
@@ -32,11 +30,9 @@ export interface JsonConversion {
 }
 
 /**
- * Maximum length of the output, in characters: shared references can multiply without end. It is twice the
- * record limit, and a value
- * is cut only after half of it is used. So a value that was cut is too large for a record: storage rejects it,
- * and nothing is
- * lost silently.
+ * Maximum length of the output, in characters: shared references can multiply without end. It is twice the record
+ * limit, and a value is cut only after half of it is used. So a value that was cut is too large for a record: storage
+ * rejects it, and nothing is lost silently.
  */
 const SIZE_MAX = 2 * RECORD_BYTES_MAX;
 /** Size counted for a value in addition to its text. */
@@ -44,9 +40,8 @@ const VALUE_SIZE = 16;
 const TOO_LARGE = '[too large]';
 
 /**
- * Converts any value to JSON. Never throws. Dates, maps, bytes, errors and other values that JSON cannot hold
- * are replaced, and each
- * replacement is listed in `changes`.
+ * Converts any value to JSON. Never throws. Dates, maps, bytes, errors and other values that JSON cannot hold are
+ * replaced, and each replacement is listed in `changes`.
  * ```ts
  * toJsonValue({ at: new Date(0) }).changes; // [{ kind: 'date', path: '/at' }]
  * ```

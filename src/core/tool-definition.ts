@@ -34,8 +34,8 @@ export interface ToolDefinition<Args = JsonObject> {
   /** Ask the host before the tool runs. Default false. */
   readonly needsApproval?: boolean | ((args: Args) => boolean);
   /**
-   * The tool returns JSON that needs no conversion. Default false: the result is converted, and values that JSON
-   * cannot hold are replaced.
+   * The tool returns JSON that needs no conversion. Default false: the result is converted, and values that JSON cannot
+   * hold are replaced.
    */
   readonly returnsJson?: boolean;
   /** Time-out in milliseconds. Default: none. */

@@ -1,6 +1,6 @@
 /**
- * Translates what a provider wants back with a call between the AI SDK's parts and our calls. Only this file
- * knows where it is kept.
+ * Translates what a provider wants back with a call between the AI SDK's parts and our calls. Only this file knows
+ * where it is kept.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
 import type { Message, Origin, ProviderItem, ToolCallSpec } from './message.js';

@@ -1,8 +1,7 @@
 /**
- * Translates what a provider signed between stored AI SDK parts and our items, for every provider family:
- * Anthropic's signatures,
- * OpenAI's item ids and encrypted reasoning, Gemini's thought signatures. Each goes back under the key it was
- * found under.
+ * Translates what a provider signed between stored AI SDK parts and our items, for every provider family: Anthropic's
+ * signatures, OpenAI's item ids and encrypted reasoning, Gemini's thought signatures. Each goes back under the key it
+ * was found under.
  */
 
 import { isJsonObject, type JsonObject } from '../core/json.js';

@@ -1,6 +1,6 @@
 /**
- * Content blocks as the Anthropic API accepts them. What the API would reject (blank texts, foreign reasoning,
- * odd ids) is left out or fixed.
+ * Content blocks as the Anthropic API accepts them. What the API would reject (blank texts, foreign reasoning, odd ids)
+ * is left out or fixed.
  */
 import { isJsonObject, type JsonArray, type JsonObject } from '../../core/json.js';
 import {

@@ -1,6 +1,6 @@
 /**
- * Call ids as Claude Code needs them: in the API's alphabet, and unique in a session, because Claude Code finds
- * results by id.
+ * Call ids as Claude Code needs them: in the API's alphabet, and unique in a session, because Claude Code finds results
+ * by id.
  */
 import { digestOf } from './transcript-exporter.js';
 

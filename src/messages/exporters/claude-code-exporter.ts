@@ -1,13 +1,11 @@
 /**
- * Writes a Claude Code session: one record per line, each pointing to the previous one. Saved as `<session
- * id>.jsonl`, with the id
- * of `claudeCodeSessionId`, the session can be resumed there.
+ * Writes a Claude Code session: one record per line, each pointing to the previous one. Saved as `<session id>.jsonl`,
+ * with the id of `claudeCodeSessionId`, the session can be resumed there.
  *
- * Not carried over: system prompts (the tool has its own), reasoning that Claude did not sign, blank messages,
- * JSON results (they
- * become text), and names and ids that the API would reject (they are replaced). A summary is written as a
- * compaction of the tool.
- * Messages before the summary leave the tool's context; pinned messages from before it are written after it.
+ * Not carried over: system prompts (the tool has its own), reasoning that Claude did not sign, blank messages, JSON
+ * results (they become text), and names and ids that the API would reject (they are replaced). A summary is written as
+ * a compaction of the tool. Messages before the summary leave the tool's context; pinned messages from before it are
+ * written after it.
  */
 import type { JsonObject } from '../../core/json.js';
 import { type Message, toolCallsOf, toolResultOf } from '../message.js';

@@ -1,9 +1,7 @@
 /**
- * Writes a conversation for people to read: a heading for each turn, messages as quotations, calls and results
- * as code.
+ * Writes a conversation for people to read: a heading for each turn, messages as quotations, calls and results as code.
  *
- * It is a report and cannot be imported again: it leaves out bytes of media, signatures, encrypted reasoning and
- * ids.
+ * It is a report and cannot be imported again: it leaves out bytes of media, signatures, encrypted reasoning and ids.
  */
 import type { JsonValue } from '../../core/json.js';
 import {

@@ -22,9 +22,8 @@ export function codeSpan(content: string): string {
 }
 
 /**
- * Text that is itself Markdown, as a quotation: its headings and open fences end with the quotation. Tags
- * outside its code blocks are
- * escaped, because an open comment would hide everything after it.
+ * Text that is itself Markdown, as a quotation: its headings and open fences end with the quotation. Tags outside its
+ * code blocks are escaped, because an open comment would hide everything after it.
  */
 export function quoted(content: string): string {
   let fence: Fence = '';

@@ -1,7 +1,6 @@
 /**
- * The interface of an exporter: it writes one tool's transcript format. Pure: the same messages and options give
- * the same bytes.
- * So ids are derived from content and position, and times come from the options.
+ * The interface of an exporter: it writes one tool's transcript format. Pure: the same messages and options give the
+ * same bytes. So ids are derived from content and position, and times come from the options.
  */
 import { sha256Hex } from '../../core/sha256.js';
 import type { Message } from '../message.js';

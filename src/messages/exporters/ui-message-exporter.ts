@@ -1,13 +1,10 @@
 /**
- * Writes `UIMessage`s of the Vercel AI SDK 6. All answers of one turn form one assistant message. Each model
- * response in it is a
- * step, and each call is one part together with its result.
+ * Writes `UIMessage`s of the Vercel AI SDK 6. All answers of one turn form one assistant message. Each model response
+ * in it is a step, and each call is one part together with its result.
  *
- * Not carried over: `argumentsText`, ids and origins of messages, items that only a provider understands, images
- * in results
- * (a UI result is one JSON value), blank messages, and the marks for summaries and pinned messages. A result
- * without its call
- * gets an empty call.
+ * Not carried over: `argumentsText`, ids and origins of messages, items that only a provider understands, images in
+ * results (a UI result is one JSON value), blank messages, and the marks for summaries and pinned messages. A result
+ * without its call gets an empty call.
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { callMetadataOf, reasoningMetadataOf, textMetadataOf } from '../ai-sdk-signatures.js';

@@ -138,9 +138,9 @@ async function headLines(source: TranscriptSource): Promise<JsonObject[] | null>
 }
 
 /**
- * Whether records have lines of their own: the first one does, or two of the next (the first may be cut off). A
- * list with one member
- * per line, or a document over several lines, also has objects on its lines, but with commas and brackets.
+ * Whether records have lines of their own: the first one does, or two of the next (the first may be cut off). A list
+ * with one member per line, or a document over several lines, also has objects on its lines, but with commas and
+ * brackets.
  */
 async function hasRecordsOnLines(bytes: Uint8Array): Promise<boolean> {
   const lines = utf8Text(bytes)

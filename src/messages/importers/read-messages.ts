@@ -33,8 +33,7 @@ export interface ReadMessages {
 
 /**
  * Reads messages, items or whole responses of OpenAI chat, OpenAI Responses, Anthropic, Gemini, the AI SDK
- * (`ModelMessage` and
- * `UIMessage`) and Rekindle. Pure; the input is not changed. An empty list gives an empty list.
+ * (`ModelMessage` and `UIMessage`) and Rekindle. Pure; the input is not changed. An empty list gives an empty list.
  *
  * @throws MESSAGE_INVALID with `index` and `reason`, for an entry that cannot be read completely
  * @throws TRANSCRIPT_UNKNOWN if nothing shows that the entries are messages

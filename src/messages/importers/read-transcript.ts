@@ -15,8 +15,8 @@ export interface OpenTranscript {
   /** Why this format was chosen, with places: `messages/2: a part tool_use (anthropic)`. */
   readonly reasons: readonly string[];
   /**
-   * One JSON document (or a folder of them), which may be cut off at its end. Otherwise JSON lines; invalid
-   * lines are counted.
+   * One JSON document (or a folder of them), which may be cut off at its end. Otherwise JSON lines; invalid lines are
+   * counted.
    */
   readonly isDocument: boolean;
   /** Items in conversation order. Can be read more than once. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */

@@ -1,10 +1,8 @@
 /**
- * The interface of an importer: it reads one tool's transcripts, recognised by their content, never by their
- * name.
+ * The interface of an importer: it reads one tool's transcripts, recognised by their content, never by their name.
  *
- * Importers are pure over a source of bytes. They yield messages in the order of the conversation and repair
- * nothing (a call
- * without its result stays one; `checkHistory` finds it). They report what they could not carry over.
+ * Importers are pure over a source of bytes. They yield messages in the order of the conversation and repair nothing (a
+ * call without its result stays one; `checkHistory` finds it). They report what they could not carry over.
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Message } from '../message.js';
@@ -30,8 +28,8 @@ export interface TranscriptHead {
   /** The first lines (up to 50), the first members of the array (up to 10), or the small files (up to 50). */
   readonly items: readonly JsonValue[];
   /**
-   * For a document that is an object: its scalars down to the third level, and the first member of each list
-   * there (up to 10 for lists at the top).
+   * For a document that is an object: its scalars down to the third level, and the first member of each list there (up
+   * to 10 for lists at the top).
    */
   readonly fields: JsonObject;
   /** For a document that is an object: all its keys. */
@@ -55,8 +53,8 @@ export interface TranscriptImporter {
   readonly lookedFor: string;
   recognises(head: TranscriptHead): boolean;
   /**
-   * For a format of message lists: it is recognised by the content of the messages, and by `recognises` if they
-   * do not show it.
+   * For a format of message lists: it is recognised by the content of the messages, and by `recognises` if they do not
+   * show it.
    */
   readonly entries?: EntryFormat;
   /** Uses bounded memory: never holds the whole source. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */

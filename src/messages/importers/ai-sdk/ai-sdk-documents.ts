@@ -1,6 +1,6 @@
 /**
- * Reads the message objects of a stored AI SDK conversation one at a time: a list, an object with `messages`, or
- * one message per line.
+ * Reads the message objects of a stored AI SDK conversation one at a time: a list, an object with `messages`, or one
+ * message per line.
  */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';

@@ -1,8 +1,8 @@
 /**
  * Imports stored `ModelMessage`s of the Vercel AI SDK, versions 5 and 6, and `CoreMessage`s of version 4.
  *
- * Plain texts alone do not identify the SDK: half of all chat formats look the same. A part or field that only
- * the SDK writes does.
+ * Plain texts alone do not identify the SDK: half of all chat formats look the same. A part or field that only the SDK
+ * writes does.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { originFrom } from '../../ai-sdk-signatures.js';

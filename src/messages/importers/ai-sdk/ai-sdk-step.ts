@@ -1,7 +1,6 @@
 /**
  * Reads one model response in AI SDK parts as one assistant message, plus the results that its provider produced
- * itself.
- * Both stored forms of the SDK are read here: UI parts are first converted to model parts.
+ * itself. Both stored forms of the SDK are read here: UI parts are first converted to model parts.
  */
 import type { JsonObject } from '../../../core/json.js';
 import { callExtraFrom } from '../../ai-sdk-metadata.js';

@@ -1,10 +1,8 @@
 /**
- * Imports `UIMessage`s of the Vercel AI SDK (versions 5 and 6, and the parts of version 4), as chat hosts store
- * them.
+ * Imports `UIMessage`s of the Vercel AI SDK (versions 5 and 6, and the parts of version 4), as chat hosts store them.
  *
- * An assistant message of several steps becomes several messages with their results in between. Ids and metadata
- * of UI messages,
- * data parts, sources and approvals have no place in a conversation and are counted as dropped.
+ * An assistant message of several steps becomes several messages with their results in between. Ids and metadata of UI
+ * messages, data parts, sources and approvals have no place in a conversation and are counted as dropped.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { Message } from '../../message.js';

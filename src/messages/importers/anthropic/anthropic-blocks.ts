@@ -1,6 +1,6 @@
 /**
- * Reads the content of Anthropic messages, as the API and Claude Code write it: text, thinking, calls, results,
- * images, documents.
+ * Reads the content of Anthropic messages, as the API and Claude Code write it: text, thinking, calls, results, images,
+ * documents.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
 import type {

@@ -1,6 +1,5 @@
 /**
- * Cline's list for display (`ui_messages.json`): what the user saw, without the exact messages of the model.
- * Read as a
+ * Cline's list for display (`ui_messages.json`): what the user saw, without the exact messages of the model. Read as a
  * transcript only if the API history is lost; all its texts are approximations.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';

@@ -1,7 +1,6 @@
 /**
- * The first pass over a Claude Code session: the parent of each record, its calls and results, and the position
- * of its bytes. No
- * texts are kept, so that the index of a large session fits into memory.
+ * The first pass over a Claude Code session: the parent of each record, its calls and results, and the position of its
+ * bytes. No texts are kept, so that the index of a large session fits into memory.
  */
 import type { JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';

@@ -1,7 +1,6 @@
 /**
  * Decides which records are read, and in which order. The path comes first. Results of its calls belong to the
- * conversation wherever
- * they are in the tree: parallel calls and progress events fork the chain.
+ * conversation wherever they are in the tree: parallel calls and progress events fork the chain.
  */
 import { type AnswerLines, gatherAnswers } from './claude-code-answers.js';
 import type { SessionIndex } from './claude-code-index.js';

@@ -1,7 +1,6 @@
 /**
- * Prompts typed during a turn wait in a queue. A prompt that leaves the queue in the middle of a turn was shown
- * to the model then.
- * Older versions recorded it only in the queue's own records.
+ * Prompts typed during a turn wait in a queue. A prompt that leaves the queue in the middle of a turn was shown to the
+ * model then. Older versions recorded it only in the queue's own records.
  */
 import type { JsonObject } from '../../../core/json.js';
 import { textField } from '../reading/record-fields.js';

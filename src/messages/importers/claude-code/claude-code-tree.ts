@@ -1,7 +1,6 @@
 /**
- * The tree of a Claude Code session: the parent of each record, and the path to its newest end. File order is
- * the order of
- * writing. Times are not used, because records of the same moment have times that contradict their order.
+ * The tree of a Claude Code session: the parent of each record, and the path to its newest end. File order is the order
+ * of writing. Times are not used, because records of the same moment have times that contradict their order.
  */
 import type { SessionIndex } from './claude-code-index.js';
 import { RECORD_KIND } from './claude-code-record.js';
@@ -22,8 +21,8 @@ export interface KeptSegment {
 }
 
 /**
- * Records of a sub-agent are not part of the conversation, unless the file has no others: then it is the
- * sub-agent's own file.
+ * Records of a sub-agent are not part of the conversation, unless the file has no others: then it is the sub-agent's
+ * own file.
  */
 export function isSubAgentFile(index: SessionIndex): boolean {
   let side = false;
@@ -37,8 +36,8 @@ export function isSubAgentFile(index: SessionIndex): boolean {
 }
 
 /**
- * Parent of each entry. If it is missing or belongs to another conversation, the entry before it in the file. -1
- * for the first.
+ * Parent of each entry. If it is missing or belongs to another conversation, the entry before it in the file. -1 for
+ * the first.
  */
 export function parentsOf(index: SessionIndex, kept: readonly KeptSegment[]): Int32Array {
   const parents = new Int32Array(index.size);

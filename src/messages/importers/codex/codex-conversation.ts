@@ -1,7 +1,6 @@
 /**
- * Joins items of the Responses API: reasoning, texts and calls up to the first output form one answer. Used both
- * for the items of
- * a rollout and for the history that a compaction left.
+ * Joins items of the Responses API: reasoning, texts and calls up to the first output form one answer. Used both for
+ * the items of a rollout and for the history that a compaction left.
  */
 
 import type { JsonObject, JsonValue } from '../../../core/json.js';

@@ -1,7 +1,6 @@
 /**
- * Events of a Codex rollout that repeat items. An event is held until its item comes, before or after it. If no
- * item comes, the
- * event is all that is known of the message.
+ * Events of a Codex rollout that repeat items. An event is held until its item comes, before or after it. If no item
+ * comes, the event is all that is known of the message.
  */
 import type { LossAccount } from '../loss-account.js';
 

@@ -1,7 +1,6 @@
 /**
- * Tells the formats of message lists apart by fields and blocks that only one format has. Looks at the content
- * of each entry.
- * Fields around a list, and blocks of an unknown kind, are ignored.
+ * Tells the formats of message lists apart by fields and blocks that only one format has. Looks at the content of each
+ * entry. Fields around a list, and blocks of an unknown kind, are ignored.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { isAutoGenMessage } from '../openai-chat/autogen-message.js';

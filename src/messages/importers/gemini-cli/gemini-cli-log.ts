@@ -1,7 +1,6 @@
 /**
- * The order of a Gemini CLI session that is stored as a log: a changed message is written again, a rewind
- * removes messages, and
- * `$set` with messages replaces the history. Only ids and positions are held in memory.
+ * The order of a Gemini CLI session that is stored as a log: a changed message is written again, a rewind removes
+ * messages, and `$set` with messages replaces the history. Only ids and positions are held in memory.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';

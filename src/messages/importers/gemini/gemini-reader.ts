@@ -1,7 +1,6 @@
 /**
- * Contents of the Gemini API, in the spelling of the wire format and of the Python SDK. Calls often have no id;
- * then a response
- * belongs to the oldest open call of its name.
+ * Contents of the Gemini API, in the spelling of the wire format and of the Python SDK. Calls often have no id; then a
+ * response belongs to the oldest open call of its name.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '../../message.js';

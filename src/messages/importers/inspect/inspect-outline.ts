@@ -1,7 +1,6 @@
 /**
  * What must be known of an Inspect log before its messages can be read: the first sample with messages, and the
- * positions of its
- * attachments. Attachments may be whole files, so only their positions are kept.
+ * positions of its attachments. Attachments may be whole files, so only their positions are kept.
  */
 import type { JsonValue } from '../../../core/json.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';

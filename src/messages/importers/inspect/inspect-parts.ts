@@ -63,9 +63,8 @@ function mediaPart(part: JsonObject, context: InspectContext): ContentPart[] {
 }
 
 /**
- * If the reasoning is redacted, its text is encrypted and the summary holds the readable part. The signature of
- * OpenAI reasoning is
- * the id of its item.
+ * If the reasoning is redacted, its text is encrypted and the summary holds the readable part. The signature of OpenAI
+ * reasoning is the id of its item.
  */
 export function inspectThoughtOf(part: JsonObject, origin: Origin | undefined): ReasoningItem {
   const reasoning = textField(part, 'reasoning') ?? null;

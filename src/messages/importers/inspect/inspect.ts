@@ -1,6 +1,6 @@
 /**
- * Evaluation logs of Inspect AI: the conversation of the first sample that has one. The other samples are listed
- * as dropped, by id.
+ * Evaluation logs of Inspect AI: the conversation of the first sample that has one. The other samples are listed as
+ * dropped, by id.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';

@@ -1,6 +1,5 @@
 /**
- * The three forms in which LangChain writes a message: its fields, the `{type, data}` of stores, and the
- * serialized
+ * The three forms in which LangChain writes a message: its fields, the `{type, data}` of stores, and the serialized
  * constructor. All are treated as plain data: no class is looked up by a name from the data.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';

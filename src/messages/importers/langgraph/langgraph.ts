@@ -1,8 +1,7 @@
 /**
- * LangGraph threads and lists of LangChain messages: a thread's state as its API returns it, its history,
- * checkpoints, stored lists
- * in any of LangChain's forms, and recorded model calls. Messages that a later removal names are left out, as in
- * the state.
+ * LangGraph threads and lists of LangChain messages: a thread's state as its API returns it, its history, checkpoints,
+ * stored lists in any of LangChain's forms, and recorded model calls. Messages that a later removal names are left out,
+ * as in the state.
  */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';

@@ -1,7 +1,6 @@
 /**
- * What must be known of a Letta agent file before its messages can be read: which agent has a conversation, and
- * which of
- * its messages are in the context. Ids are kept as numbers, so that a long list stays small.
+ * What must be known of a Letta agent file before its messages can be read: which agent has a conversation, and which
+ * of its messages are in the context. Ids are kept as numbers, so that a long list stays small.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';

@@ -1,7 +1,6 @@
 /**
- * Letta (MemGPT) agent files: the context messages of the first agent with messages. Its memory blocks are part
- * of its system
- * message, as the server wrote it. Nothing is assembled that the file does not contain.
+ * Letta (MemGPT) agent files: the context messages of the first agent with messages. Its memory blocks are part of its
+ * system message, as the server wrote it. Nothing is assembled that the file does not contain.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';

@@ -1,7 +1,6 @@
 /**
- * A RunState of the OpenAI Agents SDK, from Python or JavaScript: the input of the run, then its generated
- * items. The model
- * responses repeat these items, so they supply only ids, and items that the run has not added yet.
+ * A RunState of the OpenAI Agents SDK, from Python or JavaScript: the input of the run, then its generated items. The
+ * model responses repeat these items, so they supply only ids, and items that the run has not added yet.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { Message } from '../../message.js';
@@ -51,9 +50,8 @@ async function* messagesOf(source: TranscriptSource, losses: LossAccount): Async
 }
 
 /**
- * If the run holds no item of an answer, it stopped before it added the answer. If the run holds part of the
- * answer, or has handed
- * over to another agent, the rest was left out on purpose.
+ * If the run holds no item of an answer, it stopped before it added the answer. If the run holds part of the answer, or
+ * has handed over to another agent, the rest was left out on purpose.
  */
 function* addMissing(
   conversation: AgentsConversation,

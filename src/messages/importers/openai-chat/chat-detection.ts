@@ -1,7 +1,6 @@
 /**
- * Tells OpenAI chat messages from other formats. `role` and `content` alone prove little, so marks that only
- * other formats have
- * count against it, in the members and in the document around them.
+ * Tells OpenAI chat messages from other formats. `role` and `content` alone prove little, so marks that only other
+ * formats have count against it, in the members and in the document around them.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { isAbsent, listField, objectField, textField } from '../reading/record-fields.js';

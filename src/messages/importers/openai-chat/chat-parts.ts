@@ -33,8 +33,8 @@ function partOf(part: JsonValue, place: string, losses: LossAccount, items: Prov
 }
 
 /**
- * A text or a refusal, as all OpenAI formats write them. Undefined for another kind of part; null for a text
- * part without a text.
+ * A text or a refusal, as all OpenAI formats write them. Undefined for another kind of part; null for a text part
+ * without a text.
  */
 export function textPartOf(
   part: JsonObject,

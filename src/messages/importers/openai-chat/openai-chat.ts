@@ -1,8 +1,7 @@
 /**
  * Dumps of OpenAI chat messages: a request (perhaps with its completion), a list of messages, or one message or
- * conversation per
- * line. Of several conversations, the first is read. Also reads AutoGen's model context, which wraps the same
- * messages.
+ * conversation per line. Of several conversations, the first is read. Also reads AutoGen's model context, which wraps
+ * the same messages.
  */
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';

@@ -1,6 +1,5 @@
 /**
- * OpenCode's storage folder: each session, message and part is a file. A first pass keeps only ids and times; a
- * second
+ * OpenCode's storage folder: each session, message and part is a file. A first pass keeps only ids and times; a second
  * reads one message with its parts at a time, in order of time and id.
  */
 import { utf8Text } from '../../../core/bytes.js';

@@ -1,7 +1,6 @@
 /**
- * OpenCode: the events of `opencode run --format json`, an exported session, and its storage folder, in which
- * each message and
- * each part is a file.
+ * OpenCode: the events of `opencode run --format json`, an exported session, and its storage folder, in which each
+ * message and each part is a file.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';

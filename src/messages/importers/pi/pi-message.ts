@@ -47,8 +47,8 @@ export function piSummaryOf(json: JsonObject, losses: LossAccount, place: string
 }
 
 /**
- * A summary of what the branch does not contain. It is an ordinary message and not a memory, which a later
- * compaction would replace.
+ * A summary of what the branch does not contain. It is an ordinary message and not a memory, which a later compaction
+ * would replace.
  */
 export function piSummaryTold(json: JsonObject, losses: LossAccount, place: string): Message | null {
   const summary = piSummaryOf(json, losses, place);

@@ -1,7 +1,6 @@
 /**
- * The tree of a pi session: entries name their parents, and the newest entry is the tip of the active branch.
- * Only numbers and
- * ids are held. Sessions of the first version have no ids; their entries form one line.
+ * The tree of a pi session: entries name their parents, and the newest entry is the tip of the active branch. Only
+ * numbers and ids are held. Sessions of the first version have no ids; their entries form one line.
  */
 import type { JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';

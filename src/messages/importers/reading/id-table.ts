@@ -1,6 +1,5 @@
 /**
- * Numbers ids in the order of their first mention. Only a digest of 128 bits of each id is kept, so that an
- * index over
+ * Numbers ids in the order of their first mention. Only a digest of 128 bits of each id is kept, so that an index over
  * millions of ids takes a quarter of the memory that the ids would take.
  */
 import { NumberColumn } from './number-column.js';

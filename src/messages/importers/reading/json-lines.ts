@@ -1,7 +1,6 @@
 /**
- * Reads JSON objects one per line, by bytes: only 0x0A ends a line. Two records joined without a newline are
- * both read, a byte
- * order mark and carriage returns are skipped, and invalid JSON is reported with its place.
+ * Reads JSON objects one per line, by bytes: only 0x0A ends a line. Two records joined without a newline are both read,
+ * a byte order mark and carriage returns are skipped, and invalid JSON is reported with its place.
  */
 import { joinBytes, utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';

@@ -1,7 +1,6 @@
 /**
- * Takes values out of a JSON document without holding the document. The caller decides for each path whether to
- * enter the value,
- * take it whole, or skip it. Bytes are scanned once; only taken values are decoded.
+ * Takes values out of a JSON document without holding the document. The caller decides for each path whether to enter
+ * the value, take it whole, or skip it. Bytes are scanned once; only taken values are decoded.
  */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
@@ -11,9 +10,8 @@ import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 export type JsonPath = readonly (string | number)[];
 
 /**
- * `enter` descends into an object or a list (a scalar is taken); `take` yields the value; `skip` skips it;
- * `leave` also skips the
- * rest of its container.
+ * `enter` descends into an object or a list (a scalar is taken); `take` yields the value; `skip` skips it; `leave` also
+ * skips the rest of its container.
  */
 export type SliceChoice = 'enter' | 'take' | 'skip' | 'leave';
 
@@ -236,8 +234,8 @@ class Window {
   }
 
   /**
-   * Reads another chunk and releases the bytes before `from`. The position stays on its byte, or moves to the
-   * first byte in memory.
+   * Reads another chunk and releases the bytes before `from`. The position stays on its byte, or moves to the first
+   * byte in memory.
    */
   async #more(from: number): Promise<boolean> {
     const next = await this.#chunks.next();

@@ -1,7 +1,6 @@
 /**
- * Blocks of an unknown kind: each is kept whole as a provider item, and its text is shown, so that no model
- * misses what was said
- * or attached.
+ * Blocks of an unknown kind: each is kept whole as a provider item, and its text is shown, so that no model misses what
+ * was said or attached.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Origin, ProviderItem } from '../../message.js';

@@ -6,8 +6,8 @@ import type { Message, ToolCallSpec } from '../../message.js';
 import { toolCallsOf } from '../../message.js';
 
 /**
- * Keeps the text next to its value if serializing the value would give another text, and the text alone if its
- * value cannot be stored.
+ * Keeps the text next to its value if serializing the value would give another text, and the text alone if its value
+ * cannot be stored.
  */
 export function argumentsFromText(text: string): Pick<ToolCallSpec, 'arguments' | 'argumentsText'> {
   try {

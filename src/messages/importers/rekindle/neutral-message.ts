@@ -1,7 +1,6 @@
 /**
- * One message in our stored form or in the flat neutral form (`tool_calls`, `tool_call_id`, `tool_result`,
- * `media` next to the
- * content). Its faults are kept for the legality rules: unknown roles, arguments that are not an object, results
+ * One message in our stored form or in the flat neutral form (`tool_calls`, `tool_call_id`, `tool_result`, `media` next
+ * to the content). Its faults are kept for the legality rules: unknown roles, arguments that are not an object, results
  * with an error too.
  */
 

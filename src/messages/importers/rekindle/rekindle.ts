@@ -1,7 +1,6 @@
 /**
- * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the
- * flat neutral
- * form, as a document with `messages`, a bare list, or one message per line.
+ * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the flat
+ * neutral form, as a document with `messages`, a bare list, or one message per line.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonValue } from '../../../core/json.js';

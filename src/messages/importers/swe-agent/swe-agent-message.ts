@@ -1,7 +1,6 @@
 /**
- * Reads the entries of SWE-agent's histories. They are chat messages with additional fields. `thought` and
- * `action` only
- * repeat the content, as SWE-agent's parser split it.
+ * Reads the entries of SWE-agent's histories. They are chat messages with additional fields. `thought` and `action`
+ * only repeat the content, as SWE-agent's parser split it.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
 import type { Message } from '../../message.js';

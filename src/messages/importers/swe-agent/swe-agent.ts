@@ -1,7 +1,6 @@
 /**
- * Trajectories of SWE-agent and mini-swe-agent, in all their shapes. The history is what the model was shown, so
- * it is preferred
- * to the steps, which repeat it. Steps are read only if there is no history.
+ * Trajectories of SWE-agent and mini-swe-agent, in all their shapes. The history is what the model was shown, so it is
+ * preferred to the steps, which repeat it. Steps are read only if there is no history.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
