@@ -1,13 +1,13 @@
-/** Turns the failure of a request into the typed errors of the library, with what to do in the message. */
+/** Turns a failed request into the library's typed errors. The message says what to do. */
 import { type ErrorCode, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { RequestFailure } from './request-failure.js';
 
-/** What was attempted: told in errors. */
+/** The attempted request, for error messages. */
 export interface ObjectRequest {
   /** Such as `put`. */
   readonly operation: string;
-  /** The object's key, or the place that is listed. */
+  /** The object's key, or the prefix of a listing. */
   readonly name: string;
 }
 
@@ -15,7 +15,7 @@ const FULL_STATUS = new Set([413, 507]);
 const FULL_CODES =
   /^(?:EntityTooLarge|\w*QuotaExceeded|\w*StorageFull|QUOTA_EXCEEDED|STORAGE_QUOTA_EXCEEDED|MAX_FILE_SIZE_EXCEEDED)$/;
 
-/** @param attempts how many requests were made */
+/** @param attempts number of requests that were made */
 export function objectError(
   failure: RequestFailure,
   request: ObjectRequest,

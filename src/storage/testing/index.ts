@@ -1,4 +1,4 @@
-/** `rekindle/testing`: what a host or the author of a backend needs to test with. */
+/** `rekindle/testing`: tools for tests of hosts and of storage backends. */
 export { type Clock, ManualClock } from '../../core/clock.js';
 export type { FileStat, FileSystem, OpenFile, OpenMode } from '../file-system.js';
 export type { CrashOptions, CrashState } from '../simulated/crash-states.js';
