@@ -18,7 +18,7 @@ export interface CompactionPolicyOptions {
   readonly failuresMax?: number;
 }
 
-/** The thresholds of compaction, with defaults for everything that is not given. @throws INVALID_ARGUMENT */
+/** The thresholds of compaction, with defaults for everything that is not given. */
 export class CompactionPolicy {
   readonly triggerRatio: number;
   readonly targetRatio: number;

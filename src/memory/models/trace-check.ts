@@ -1,11 +1,11 @@
-/** What a row has to be before it becomes durable: a later restore reads it back as it was meant. */
+/** Checks a row before it becomes durable, so that a later restore can read it. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Message } from '../../messages/message.js';
 import { messageFromJson } from '../../messages/message-serializer.js';
 import { traceFromJson } from './trace-serializer.js';
 
-/** Fields with a shape: what is given and is not of it would be kept, and no request would have it. */
+/** Fields with a required shape: a wrong value would be stored, but no request would contain it. */
 const SHAPED = [
   ['parts', 'parts'],
   ['reasoning', 'reasoning'],
