@@ -234,7 +234,7 @@ export async function assertAgentIsNew(backend: StorageBackend, agentId: string)
   if (from !== null)
     throw new RekindleError(
       'AGENT_EXISTS',
-      `The agent ${JSON.stringify(agentId)} was to begin from ${from}, and that was not finished. Begin it from there again.`,
+      `The agent ${JSON.stringify(agentId)} was being created from ${from}, which was not finished. Repeat that.`,
       { details: { agentId, from } },
     );
   if (!(await agentExists(backend, agentId))) return;

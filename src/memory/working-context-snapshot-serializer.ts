@@ -36,7 +36,7 @@ const HARMLESS: ReadonlySet<string> = new Set(['undefined', 'surrogate']);
 export function assertPlainJson(payload: unknown): void {
   const change = toJsonValue(payload).changes.find(({ kind }) => !HARMLESS.has(kind));
   if (!change) return;
-  const text = `The snapshot holds what JSON does not: ${change.kind} at ${change.path}.`;
+  const text = `The snapshot contains a value that JSON cannot hold: ${change.kind} at ${change.path}.`;
   throw new RekindleError('MESSAGE_INVALID', text, { details: { field: change.path, kind: change.kind } });
 }
 

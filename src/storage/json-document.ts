@@ -72,8 +72,8 @@ export async function parseChecked(name: Name, bytes: Uint8Array, check: SchemaC
 }
 
 function invalid(name: Name, problem: JsonObject): RekindleError {
-  const { line, column, message = 'it does not fit its schema' } = problem;
+  const { line, column, message = 'it does not match its schema' } = problem;
   const place = line === undefined ? '' : ` (line ${String(line)}, column ${String(column)})`;
-  const text = `${name.join('/')} is not what it should be${place}: ${String(message)}`;
+  const text = `${name.join('/')} is not valid${place}: ${String(message)}`;
   return new RekindleError('DOCUMENT_DAMAGED', text, { details: { name: [...name], ...problem } });
 }

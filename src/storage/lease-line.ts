@@ -102,9 +102,13 @@ async function unlessAborted(name: Name, lease: Lease, signal: AbortSignal | und
 }
 
 function inUse(name: Name): RekindleError {
-  return new RekindleError('LEASE_HELD', `${name.join('/')} is in use, and others wait for it.`, {
-    details: { name: name.join('/') },
-  });
+  return new RekindleError(
+    'LEASE_HELD',
+    `${name.join('/')} is in use, and other callers are waiting for it.`,
+    {
+      details: { name: name.join('/') },
+    },
+  );
 }
 
 function aborted(name: Name, signal: AbortSignal): RekindleError {

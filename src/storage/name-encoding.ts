@@ -73,7 +73,7 @@ function encodeByte(byte: number, index: number): string {
 
 function refused(segment: string, problem: string): RekindleError {
   const shown = typeof segment === 'string' ? segment.toWellFormed().slice(0, 80) : typeof segment;
-  return new RekindleError('INVALID_NAME', `The name ${JSON.stringify(shown)} is refused: ${problem}.`, {
+  return new RekindleError('INVALID_NAME', `The name ${JSON.stringify(shown)} is not allowed: ${problem}.`, {
     details: { name: shown, problem },
   });
 }

@@ -170,7 +170,7 @@ export class SharedJournal<R extends JsonObject> {
         if (appended || !written.unsure) throw thrown;
         throw new RekindleError(
           'JOURNAL_OUTCOME_UNKNOWN',
-          'The right to write was lost while a change was written.',
+          'The lease was lost while a change was being written.',
           {
             details: { name: [...this.#options.journal] },
             cause: thrown,

@@ -186,7 +186,7 @@ function closed(name: Name): RekindleError {
 function heldUp(name: Name): RekindleError {
   return new RekindleError(
     'LEASE_HELD',
-    `Another change of ${name.join('/')} by this process does not end; one that is begun inside another waits for itself.`,
+    `Another change of ${name.join('/')} by this process did not finish. A change must not start another change of the same data and wait for it.`,
     { details: { name: [...name] } },
   );
 }

@@ -145,7 +145,7 @@ export class Facts implements FactKeeper {
 
   #assertWritable(): void {
     if (!this.#store.readOnly) return;
-    throw new RekindleError('JOURNAL_CLOSED', 'The memory was opened for reading.', {
+    throw new RekindleError('JOURNAL_CLOSED', 'The memory was opened for reading only.', {
       details: { agentId: this.#store.agentId },
     });
   }
@@ -181,7 +181,7 @@ function assertFact(text: string, { category, key, source }: RememberOptions): v
 
 function assertText(argument: string, text: unknown, max: number): void {
   if (typeof text !== 'string' || text.trim() === '')
-    throw new RekindleError('INVALID_ARGUMENT', `The ${argument} of a fact needs to say something.`, {
+    throw new RekindleError('INVALID_ARGUMENT', `The ${argument} of a fact must not be blank.`, {
       details: { argument },
     });
   if (text.length > max)

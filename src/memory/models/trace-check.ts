@@ -26,13 +26,9 @@ export function assertTrace(row: JsonObject): void {
 function assertShapes(row: JsonObject, read: Message): void {
   for (const [key, name] of SHAPED) {
     if (!isGiven(row[key]) || read[name] !== undefined) continue;
-    throw new RekindleError(
-      'MESSAGE_INVALID',
-      `The field \`${key}\` does not have the shape that it needs.`,
-      {
-        details: { field: key },
-      },
-    );
+    throw new RekindleError('MESSAGE_INVALID', `The field \`${key}\` has the wrong shape.`, {
+      details: { field: key },
+    });
   }
 }
 

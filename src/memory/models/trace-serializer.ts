@@ -154,7 +154,7 @@ export function traceFromJson(given: JsonObject): Trace {
     const [first] = check.violations();
     throw new RekindleError(
       'MESSAGE_INVALID',
-      `The row is no trace: ${first?.path || 'it'} ${first?.message}.`,
+      `The row is not a trace: ${first?.path || 'it'} ${first?.message}.`,
       {
         details: { violations: check.violations().map((violation) => ({ ...violation })) },
       },

@@ -111,7 +111,7 @@ export class WorkingContextSnapshotStore {
     if (this.#onDisk === 'newer') {
       throw new RekindleError(
         'UNSUPPORTED_VERSION',
-        `${SNAPSHOT_FILE} was written by a newer release and stays as it is.`,
+        `${SNAPSHOT_FILE} was written by a newer release and is not changed.`,
         {
           details: { file: SNAPSHOT_FILE },
         },

@@ -45,7 +45,7 @@ export async function detectTranscript(
   if (found) return { ...found, source, shape: head.shape };
   throw new RekindleError(
     'TRANSCRIPT_UNKNOWN',
-    `${JSON.stringify(given.name)} is of no known transcript format${head ? '' : ': it is no JSON'}. Looked for: ${importers
+    `${JSON.stringify(given.name)} has no known transcript format${head ? '' : ': it is not JSON'}. Looked for: ${importers
       .map(({ title }) => title)
       .join(', ')}.`,
     {
@@ -283,7 +283,7 @@ async function decodeDoubleEncoded(source: TranscriptSource): Promise<Transcript
     const inner: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     return typeof inner === 'string' ? sourceOf(inner, source.name) : source;
   } catch (thrown) {
-    throw new RekindleError('TRANSCRIPT_INVALID', 'The document begins as a JSON string and is none.', {
+    throw new RekindleError('TRANSCRIPT_INVALID', 'The document starts like a JSON string but is not one.', {
       details: { problem: 'double encoded' },
       cause: thrown,
     });

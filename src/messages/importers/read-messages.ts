@@ -102,7 +102,7 @@ function detected(
   const found = detection.result({ ofAll: false });
   if (found) return found;
   if (entries.length === 0) return { format: 'rekindle', reasons: ['the list is empty'] };
-  throw new RekindleError('TRANSCRIPT_UNKNOWN', 'The entries are messages of no known format.', {
+  throw new RekindleError('TRANSCRIPT_UNKNOWN', 'The entries have no known message format.', {
     details: { entries: entries.length, lookedFor: [...ENTRY_FORMATS] },
   });
 }
@@ -124,7 +124,7 @@ class MixedReader {
   *read(entry: JsonValue, place: string, index: number): Generator<TranscriptItem> {
     const own = formatOfEntry(entry) ?? this.#format;
     if (own !== this.#format && this.#options.format !== undefined)
-      throw refused(index, `it is an entry of the format ${own}, not of ${this.#format}`, place);
+      throw refused(index, `its format is ${own} instead of ${this.#format}`, place);
     const reader = this.#readerOf(own);
     if (reader !== this.#last) yield* this.end();
     this.#last = reader;
@@ -157,7 +157,7 @@ function refused(index: number, reason: string, place: string): RekindleError {
 }
 
 function unknownFormat(format: string): RekindleError {
-  return new RekindleError('INVALID_ARGUMENT', `There is no message format ${JSON.stringify(format)}.`, {
+  return new RekindleError('INVALID_ARGUMENT', `Unknown message format ${JSON.stringify(format)}.`, {
     details: { argument: 'format', known: [...ENTRY_FORMATS] },
   });
 }

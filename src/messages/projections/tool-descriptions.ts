@@ -20,7 +20,7 @@ const READ = new WeakMap<object, ToolDescription>();
 /** In the given order. @throws TOOL_INVALID with the tool and the problem */
 export function toolDescriptionsOf(tools: GivenTools): ToolDescription[] {
   if (typeof tools !== 'object' || tools === null)
-    throw invalid('tools', 'Give a list, or an object by names.');
+    throw invalid('tools', 'Pass a list of tools, or an object of tools by name.');
   if (!Array.isArray(tools)) return Object.entries(tools).map(([name, tool]) => descriptionOf(tool, name));
   return tools.flatMap(
     (tool: object) =>
@@ -36,7 +36,7 @@ function declarationsIn(tool: object): object[] | null {
 }
 
 function descriptionOf(tool: object, key: string | null): ToolDescription {
-  if (typeof tool !== 'object' || tool === null) throw invalid(key ?? 'tools', 'It is no object.');
+  if (typeof tool !== 'object' || tool === null) throw invalid(key ?? 'tools', 'It is not an object.');
   const known = READ.get(tool);
   if (known && (key === null || known.name === key)) return known;
   const fields = (isFunctionTool(tool) ? tool.function : tool) as Fields;
@@ -98,7 +98,7 @@ function schemaOf(name: string, given: unknown): JsonObject {
     throw invalid(name, UNREADABLE);
   const plain = hasUpperTypes(value) ? (withPlainTypes(value) as JsonObject) : value;
   if ((plain['type'] ?? 'object') !== 'object')
-    throw invalid(name, 'Its input schema must be one of an object.');
+    throw invalid(name, 'Its input schema must describe an object.');
   return plain;
 }
 
@@ -120,7 +120,7 @@ function jsonSchemaOf(name: string, given: unknown): unknown {
   if (!isWrapped) return given;
   const schema = fields['jsonSchema'];
   if (typeof (schema as PromiseLike<unknown> | null)?.then === 'function')
-    throw invalid(name, 'Its input schema is a promise. Wait for it first.');
+    throw invalid(name, 'Its input schema is a promise. Await it first.');
   return schema;
 }
 

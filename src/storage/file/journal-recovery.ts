@@ -43,7 +43,7 @@ export function outcomeUnknown(journal: string, what: string, cause: unknown): R
 }
 
 export function continuedByAnother(journal: string): RekindleError {
-  return new RekindleError('LEASE_LOST', `${journal} was continued by another writer.`, {
+  return new RekindleError('LEASE_LOST', `Another writer has taken over ${journal}.`, {
     details: { journal },
   });
 }

@@ -15,7 +15,7 @@ export function readPrivateFile(file: string): Promise<Uint8Array | null> {
     const fs = new NodeFileSystem();
     const stat = await fs.stat(file);
     if (!stat) return null;
-    if (stat.kind !== 'file') throw refused(file, 'it is no plain file');
+    if (stat.kind !== 'file') throw refused(file, 'it is not a regular file');
     assertOwnersAlone(file, stat);
     return readWhole(fs, file);
   });

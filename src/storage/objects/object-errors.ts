@@ -30,7 +30,7 @@ export function objectError(
   const fail = (code: ErrorCode, message: string) =>
     new RekindleError(code, message, { details, cause: failure });
   if ((status !== undefined && FULL_STATUS.has(status)) || FULL_CODES.test(serverCode ?? ''))
-    return fail('STORAGE_FULL', `${told} Make room, or raise the quota or the size limit of the store.`);
+    return fail('STORAGE_FULL', `${told} Free space, or raise the quota or the size limit of the store.`);
   if (failure.transient) {
     details['attempts'] = attempts;
     return fail('STORAGE_UNAVAILABLE', `${told} Given up after ${attempts} attempts.`);

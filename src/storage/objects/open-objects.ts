@@ -28,7 +28,7 @@ export function openObjects(url: string, env: Environment = process.env): Object
   if (scheme === 'file') return new LocalObjects(fileOf(url));
   if (scheme === 's3') return openS3(url, env);
   if (scheme === 'uc') return openUc(url, env);
-  throw refused(`There is no store for \`${scheme}:\`.`);
+  throw refused(`Unknown scheme \`${scheme}:\`.`);
 }
 
 function fileOf(url: string): string {
@@ -49,7 +49,7 @@ function openS3(url: string, env: Environment): ObjectStorage {
   if (bucket === undefined) throw refused('`s3:` needs a bucket.');
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((key) => !S3_PARAMETERS.includes(key));
-  if (unknown !== undefined) throw refused(`\`s3:\` knows no parameter \`${unknown.slice(0, 40)}\`.`);
+  if (unknown !== undefined) throw refused(`\`s3:\` has no parameter \`${unknown.slice(0, 40)}\`.`);
   const pathStyle = parameters.get('path_style') ?? 'false';
   if (!['true', 'false'].includes(pathStyle)) throw refused('`path_style` is true or false.');
   return new S3Objects({
@@ -72,7 +72,7 @@ function keysOf(env: Environment) {
 
 function openUc(url: string, env: Environment): ObjectStorage {
   const [, volume, prefix] = /^uc:(\/Volumes(?:\/[^/?#]+){3})(?:\/([^?#]*))?$/i.exec(url) ?? [];
-  if (volume === undefined) throw refused('`uc:` needs a volume, and knows no parameters.');
+  if (volume === undefined) throw refused('`uc:` needs a volume, and has no parameters.');
   const [host, token] = [env['DATABRICKS_HOST'], env['DATABRICKS_TOKEN']];
   if (!host || !token) throw refused('`uc:` needs DATABRICKS_HOST and DATABRICKS_TOKEN in the environment.');
   return new UcVolumesObjects({ host, token, volume, prefix });

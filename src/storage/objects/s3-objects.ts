@@ -163,7 +163,7 @@ export class S3Objects implements ObjectStorage {
     const bytes = Buffer.byteLength(Key);
     if (bytes > KEY_BYTES_MAX) {
       const problem = `longer than the ${KEY_BYTES_MAX} bytes that S3 allows (${bytes})`;
-      throw new RekindleError('INVALID_NAME', `The key ${Key.slice(0, 80)}... is refused: ${problem}.`, {
+      throw new RekindleError('INVALID_NAME', `The key ${Key.slice(0, 80)}... is not allowed: ${problem}.`, {
         details: { name: Key.slice(0, 80), problem },
       });
     }

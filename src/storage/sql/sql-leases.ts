@@ -176,7 +176,7 @@ export class SqlLease implements Lease {
 /** @throws INVALID_ARGUMENT for a lease of another store */
 export function asSqlLease(lease: Lease): SqlLease {
   if (lease instanceof SqlLease) return lease;
-  throw new RekindleError('INVALID_ARGUMENT', 'The lease is of another store.', {
+  throw new RekindleError('INVALID_ARGUMENT', 'The lease belongs to another store.', {
     details: { argument: 'lease' },
   });
 }

@@ -67,7 +67,7 @@ function assertOurs(connection: SqliteConnection, file: string): void {
     'SELECT application_id AS id, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id',
   ) ?? { id: 0, tables: 0 };
   if (id === APPLICATION_ID || (id === 0 && tables === 0)) return;
-  throw new RekindleError('STORAGE_FAILED', `${file} is a database of another program; it was not changed.`, {
+  throw new RekindleError('STORAGE_FAILED', `${file} belongs to another program; it was not changed.`, {
     details: { path: file, applicationId: id },
   });
 }

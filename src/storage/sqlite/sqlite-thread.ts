@@ -57,7 +57,7 @@ class SqliteThread {
       this.#fail(thrown);
     };
     worker.on('error', ended);
-    worker.on('exit', (code) => ended(new RekindleError('STORAGE_FAILED', `It ended with ${code}.`)));
+    worker.on('exit', (code) => ended(new RekindleError('STORAGE_FAILED', `exit code ${code}`)));
     return worker;
   }
 
@@ -71,7 +71,7 @@ class SqliteThread {
   /** The thread ended: the outcome of pending commits is unknown. */
   #fail(thrown: unknown): void {
     for (const { operation, reject } of this.#waiting.values()) {
-      const message = `The thread of SQLite ended: ${messageOf(thrown)}`;
+      const message = `The SQLite thread ended: ${messageOf(thrown)}`;
       reject(toError(operation, { code: 'STORAGE_FAILED', message, details: {}, unknown: true }));
     }
     this.#waiting.clear();

@@ -75,7 +75,7 @@ function readRecord(session: CodexSession, record: JsonObject, place: string, lo
 }
 
 function noRollout(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The Codex rollout holds no record.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The Codex rollout contains no records.', {
     details: { lookedFor: codexImporter.lookedFor },
   });
 }

@@ -133,7 +133,11 @@ function placeOf({ line }: LoggedMessage): string {
 }
 
 function noSession(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The Gemini CLI session is neither a document nor a log.', {
-    details: { lookedFor: geminiCliImporter.lookedFor },
-  });
+  return new RekindleError(
+    'TRANSCRIPT_INVALID',
+    'The file is neither a session document nor a session log of Gemini CLI.',
+    {
+      details: { lookedFor: geminiCliImporter.lookedFor },
+    },
+  );
 }

@@ -163,7 +163,7 @@ function fateOf(json: JsonValue, position: number, removed: ReadonlyMap<string, 
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no list of LangChain messages.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains no list of LangChain messages.', {
     details: { lookedFor: langGraphImporter.lookedFor },
   });
 }

@@ -123,7 +123,7 @@ function isShown(block: JsonObject, shown: string): boolean {
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no agent.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains no agent.', {
     details: { lookedFor: lettaImporter.lookedFor },
   });
 }

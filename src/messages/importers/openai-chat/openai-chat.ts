@@ -112,7 +112,7 @@ function memberChoice(path: JsonPath): SliceChoice {
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no list of chat messages.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains no list of chat messages.', {
     details: { lookedFor: [...MESSAGE_LISTS, ...CHOICE_LISTS] },
   });
 }

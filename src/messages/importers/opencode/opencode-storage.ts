@@ -68,7 +68,7 @@ export async function* readOpenCodeFolder(
   const index = await indexOf(files, losses);
   const session = index.newestSession();
   if (session === undefined) {
-    throw new RekindleError('TRANSCRIPT_INVALID', 'The folder holds no message of OpenCode.', {
+    throw new RekindleError('TRANSCRIPT_INVALID', 'The folder contains no OpenCode messages.', {
       details: { files: files.length, lookedFor: 'files with `sessionID` and `role`' },
     });
   }

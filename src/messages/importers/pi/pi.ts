@@ -190,7 +190,7 @@ function isCompaction(entry: JsonObject): boolean {
 }
 
 function noSession(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The pi session holds no entry.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The pi session contains no entries.', {
     details: { lookedFor: piImporter.lookedFor },
   });
 }

@@ -255,10 +255,14 @@ class Window {
 }
 
 function invalid(problem: string, offset: number, cause?: unknown): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', `The document is no JSON: ${problem}, at byte ${offset}.`, {
-    details: { problem, offset },
-    cause,
-  });
+  return new RekindleError(
+    'TRANSCRIPT_INVALID',
+    `The document is not valid JSON: ${problem}, at byte ${offset}.`,
+    {
+      details: { problem, offset },
+      cause,
+    },
+  );
 }
 
 function tooMany(offset: number): RekindleError {

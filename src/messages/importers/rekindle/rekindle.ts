@@ -73,7 +73,7 @@ async function* fromLines(source: TranscriptSource, losses: LossAccount): AsyncG
 async function* fromDocument(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
   for await (const { path, value } of sliceJson(source.chunks(), memberChoice)) {
     const index = path[path.length - 1];
-    if (typeof index !== 'number') throw invalid('`messages` is no list');
+    if (typeof index !== 'number') throw invalid('`messages` is not a list');
     losses.record();
     yield { json: value, place: `messages/${index}` };
   }
@@ -104,7 +104,7 @@ async function topKeysOf(source: TranscriptSource): Promise<ReadonlySet<unknown>
   for await (const { path, value } of slices) {
     if (path[0] !== 'schema_version' || READABLE_VERSIONS.has(value)) continue;
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)
-      throw invalid('`schema_version` is no version');
+      throw invalid('`schema_version` is not a version number');
     throw new RekindleError('UNSUPPORTED_VERSION', `The snapshot has version ${value}.`, {
       details: { version: value, readable: [1, 3] },
     });

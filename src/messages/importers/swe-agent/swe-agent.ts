@@ -88,7 +88,7 @@ function modelOf(settings: JsonValue): string | undefined {
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no history and no steps.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains neither a history nor steps.', {
     details: { lookedFor: sweAgentImporter.lookedFor },
   });
 }
