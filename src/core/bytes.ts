@@ -1,21 +1,21 @@
-/** Bytes and text without a runtime's own classes: `rekindle/messages` runs in browsers, too. */
+/** Conversion between bytes and text without Node's classes: `rekindle/messages` must also run in browsers. */
 
 const encoder = new TextEncoder();
-// A byte order mark is a character like others: who does not want it takes it away.
+// Keeps a byte order mark as an ordinary character. Callers that do not want it remove it.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What Node, Bun and Deno have: base64 many times as fast as JavaScript can do it. */
+/** Native base64 in Node, Bun and Deno: many times as fast as plain JavaScript. */
 const native = (globalThis as { readonly Buffer?: typeof Buffer }).Buffer;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-/** Characters that are turned into text by one call: arguments of a function are limited. */
+/** Characters converted per call: a function takes a limited number of arguments. */
 const CHUNK_CHARS = 0x8000;
 
 export function utf8Bytes(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Bytes that are no UTF-8 become U+FFFD. */
+/** Bytes that are not valid UTF-8 become U+FFFD. */
 export function utf8Text(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -24,7 +24,7 @@ export function utf8Length(text: string): number {
   return native ? native.byteLength(text) : encoder.encode(text).length;
 }
 
-/** Latin-1: one character a byte. For short runs of bytes, such as the mark at the head of a file. */
+/** Latin-1: one character per byte. For short runs of bytes, such as the mark at the start of a file. */
 export function byteText(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
@@ -44,12 +44,12 @@ export function toBase64(bytes: Uint8Array): string {
   return encodeBase64(bytes);
 }
 
-/** Takes the alphabet of URLs, too; other characters and what follows `=` count for nothing. */
+/** Also accepts the URL-safe alphabet. Ignores other characters and everything after `=`. */
 export function fromBase64(text: string): Uint8Array {
   return native ? native.from(text, 'base64') : decodeBase64(text);
 }
 
-/** Where the runtime has no way of its own. */
+/** For runtimes without native base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
   for (let from = 0, to = 0; from < bytes.length; from += 3, to += 4) {
@@ -74,7 +74,7 @@ const VALUES = new Map(
     ]),
 );
 
-/** Where the runtime has no way of its own. */
+/** For runtimes without native base64. */
 export function decodeBase64(text: string): Uint8Array {
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
   let held = 0;

@@ -1,18 +1,19 @@
-/** Time as a port, so that tests can hold it still. */
+/** Time as a port, so that tests can control it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The source of time. Pass your own in tests; the default is the system clock. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   nowMs(): number;
   /** Milliseconds that never jump, for durations. Default: `performance.now()`. */
   monotonicMs?(): number;
-  /** Resolves when so many milliseconds have passed on this clock. Default: a timer. */
+  /** Resolves after `ms` milliseconds on this clock. Default: a timer. */
   sleep?(ms: number): Promise<void>;
 }
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-/** Milliseconds since some moment; the wall clock may be set meanwhile. */
+/** Milliseconds from an arbitrary start. Changes to the wall clock do not affect it. */
 export function monotonicMs(clock: Clock): number {
   return clock.monotonicMs?.() ?? performance.now();
 }
@@ -21,7 +22,7 @@ export async function sleepOn(clock: Clock, ms: number): Promise<void> {
   await (clock.sleep ? clock.sleep(ms) : sleep(ms));
 }
 
-/** A clock that moves only when told to; for tests and for the simulated disk. Sleeping moves it, and takes no time. */
+/** A clock that moves only when `advance` or `sleep` is called. `sleep` returns at once. For tests and the simulated disk. */
 export class ManualClock implements Clock {
   #now: number;
 

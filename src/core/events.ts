@@ -5,10 +5,10 @@ type Listener<T> = (event: T) => void;
 
 export class TypedEvents<Events extends EventMap> {
   readonly #listeners = new Map<keyof Events, Set<Listener<never>>>();
-  /** Told about errors that listeners throw; silent by default. */
+  /** Receives errors that listeners throw. Ignores them by default. */
   onListenerError: (thrown: unknown) => void = () => {};
 
-  /** Adds a listener; the returned function takes it away again. */
+  /** Adds a listener. The returned function removes it. */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     let listeners = this.#listeners.get(name);
     if (!listeners) this.#listeners.set(name, (listeners = new Set()));

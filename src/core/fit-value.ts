@@ -1,23 +1,24 @@
 /**
- * A value within a budget of tokens, cut at the boundaries of values only: a list keeps whole items and an object whole properties,
- * and each says how many were left out. A text is whole or left out; the result is always valid JSON.
+ * Fits a value into a budget of tokens, cutting only at the boundaries of values. A list keeps whole items and an
+ * object keeps whole properties; each notes how many were left out. A text is kept whole or left out. The result is
+ * always valid JSON.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from './json.js';
 
 export interface FittedValue {
   readonly value: JsonValue;
-  /** Items and properties that were left out, at any depth. */
+  /** Number of items and properties left out, at any depth. */
   readonly leftOut: number;
 }
 
-/** Tokens of a value as it will stand in the text. */
+/** Tokens of a value as it will appear in the text. */
 export type CountValue = (value: JsonValue) => number;
 
-/** What the sentence about the rest costs, and what a list or an object costs beside what is in it. */
+/** Tokens for the note about what was left out, and for a list or an object apart from its contents. */
 const MARKER_TOKENS = 14;
-/** A token is never longer than this many characters: what is longer than the whole budget need not be counted. */
+/** A token is never longer than this many characters, so a value longer than the whole budget is not counted. */
 const TOKEN_LENGTH_MAX = 128;
-/** A part that has less room than this is left out as a whole. */
+/** A part with less room than this is left out as a whole. */
 const PART_TOKENS_MIN = 24;
 const LEFT_OUT_KEY = '[left out]';
 
@@ -26,24 +27,24 @@ export function fitValue(value: JsonValue, budget: number, count: CountValue): F
   return isWithin(value, budget, count) ? { value, leftOut: 0 } : fitPart(value, budget, count);
 }
 
-/** Of a value that is known not to fit as a whole: counting it again would double the work at every depth. */
+/** For a value already known not to fit as a whole: counting it again would double the work at every depth. */
 function fitPart(value: JsonValue, budget: number, count: CountValue): FittedValue | null {
   if (Array.isArray(value)) return fitList(value, budget - MARKER_TOKENS, count);
   return isJsonObject(value) ? fitObject(value, budget - MARKER_TOKENS, count) : null;
 }
 
-/** Counts only what could be within. */
+/** Counts tokens only if the value could fit. */
 export function isWithin(value: JsonValue, budget: number, count: CountValue): boolean {
   return mayBeWithin(value, budget) && (budget === Number.POSITIVE_INFINITY || count(value) <= budget);
 }
 
-/** False only for what is surely larger. Counts no tokens. */
+/** False only if the value is certainly too large. Counts no tokens. */
 export function mayBeWithin(value: JsonValue, budget: number): boolean {
   if (budget === Number.POSITIVE_INFINITY) return true;
   return budget > 0 && sizeUpTo(value, budget * TOKEN_LENGTH_MAX) <= budget * TOKEN_LENGTH_MAX;
 }
 
-/** The first items that fit; where not even the first one does, as much of it as does. */
+/** The first items that fit. If not even the first one fits, as much of it as does. */
 function fitList(items: readonly JsonValue[], budget: number, count: CountValue): FittedValue | null {
   const kept: JsonValue[] = [];
   let left = budget;
@@ -68,7 +69,7 @@ function fitList(items: readonly JsonValue[], budget: number, count: CountValue)
   };
 }
 
-/** Properties in their order: those that fit, those of which a part fits, and how many others there are. */
+/** Properties in order: those that fit, those that fit in part, and the number of the others. */
 function fitObject(object: JsonObject, budget: number, count: CountValue): FittedValue | null {
   const kept: JsonObject = {};
   let left = budget;
@@ -91,14 +92,14 @@ function fitObject(object: JsonObject, budget: number, count: CountValue): Fitte
   return { value: kept, leftOut };
 }
 
-/** A name that no property of the object has: the marker never takes the place of one. */
+/** A key that the object does not have, so that the marker never replaces a property. */
 function markerKey(object: JsonObject): string {
   let key = LEFT_OUT_KEY;
   while (Object.hasOwn(object, key)) key += '…';
   return key;
 }
 
-/** About the length of the value as JSON; stops counting beyond `max`. */
+/** Approximate length of the value as JSON. Stops counting beyond `max`. */
 function sizeUpTo(value: JsonValue, max: number): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 4;

@@ -1,4 +1,4 @@
-/** What a conversion to JSON had to change, and where. */
+/** Records what a conversion to JSON had to change, and where. */
 
 export type JsonChangeKind =
   | 'undefined'
@@ -12,20 +12,21 @@ export type JsonChangeKind =
   | 'function-or-symbol'
   | 'throws'
   | 'surrogate'
-  /** A key that would have hidden another one, after its surrogates were replaced, has a number now. */
+  /** A number was added to a key that would have hidden another one after its surrogates were replaced. */
   | 'key'
-  /** A promise, an iterator, a pattern: nothing that could be read, so it is only named. */
+  /** A promise, an iterator or a pattern: it has no readable content, so only its kind is written. */
   | 'opaque'
   | 'depth'
   | 'size';
 
+/** One change that the conversion to JSON made. */
 export interface JsonChange {
   readonly kind: JsonChangeKind;
   /** JSON Pointer (RFC 6901) into the result. */
   readonly path: string;
 }
 
-/** Where a value stands. A path is only written out when there is something to say about it. */
+/** The position of a value. The path is written out only when a change is recorded. */
 export interface Place {
   readonly in: Place | null;
   readonly key: string | number;
@@ -33,7 +34,7 @@ export interface Place {
 
 export const TOP: Place = { in: null, key: '' };
 
-/** The first of each kind is always among them, so that many small changes do not hide a large one. */
+/** The first change of each kind is always listed, so that many small changes do not hide a large one. */
 const CHANGES_MAX = 100;
 
 export class JsonChanges {

@@ -1,7 +1,7 @@
-/** How deep a value is nested, found without recursion: deep values overflow the stack of whoever walks them carelessly. */
+/** Finds the nesting depth of a value without recursion: code that recurses over a deep value overflows the stack. */
 import { JSON_DEPTH_MAX } from './limits.js';
 
-/** Levels that a record puts around the value in it. */
+/** Levels that a record adds around its value. */
 const RECORD_LEVELS = 12;
 /** A value nested deeper than this cannot be stored whole. */
 export const VALUE_DEPTH_MAX = JSON_DEPTH_MAX - RECORD_LEVELS;

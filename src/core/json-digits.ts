@@ -1,12 +1,12 @@
 /**
- * Parses JSON whose numbers may hold more digits than a JavaScript number: such an integer becomes text with the same digits.
- * `JSON.parse` would round it, and the model would be shown another id than it gave. What is too large to be a number at all
- * (`1e400`) becomes text too: `JSON.parse` makes it Infinity, which is no JSON.
+ * Parses JSON with numbers that have more digits than a JavaScript number can hold. Such an integer becomes a text with
+ * the same digits: `JSON.parse` would round it, and the model would see another id than it gave. A number too large for
+ * a double (`1e400`) also becomes a text, because `JSON.parse` turns it into Infinity, which is not JSON.
  */
 import type { JsonValue } from './json.js';
 import { endOfString } from './json-text-depth.js';
 
-/** A string is only entered here; where it ends is looked for without a pattern, which a long one would overflow. */
+/** Matches only the start of a string. Its end is found without a regular expression, which would overflow on a long one. */
 const QUOTE_OR_NUMBER = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -20,7 +20,7 @@ export function tryParseJsonKeepingDigits(text: string): JsonValue | undefined {
   }
 }
 
-/** What was cut off mostly does not end as it begins; seeing that is much cheaper than an error. */
+/** A text that was cut off rarely ends with the bracket that matches its first. This check is much cheaper than a parse error. */
 function isCutOff(text: string): boolean {
   const trimmed = text.trim();
   const end = ENDS.get(trimmed[0] ?? '');
@@ -36,11 +36,11 @@ const ENDS: ReadonlyMap<string, string> = new Map([
 /** @throws SyntaxError, as `JSON.parse` does */
 export function parseJsonKeepingDigits(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue;
-  // Most texts have no such number, and looking at the values is faster than looking at every character.
+  // Most texts have no such number, and checking the values is faster than scanning every character.
   return hasRoundedNumber(value) ? (JSON.parse(quoteLargeIntegers(text)) as JsonValue) : value;
 }
 
-/** The same JSON text with each integer that would be rounded written as a string of its digits. */
+/** The same JSON text, with each integer that would be rounded written as a string of its digits. */
 export function quoteLargeIntegers(text: string): string {
   const pieces: string[] = [];
   const pattern = new RegExp(QUOTE_OR_NUMBER);
@@ -61,17 +61,17 @@ function isRoundedToken(token: string): boolean {
   if (token.length < 4 || !NUMBER.test(token)) return false;
   const value = Number(token);
   if (!isRounded(value)) return false;
-  // Written with a point or an exponent it is what some program printed: it is left alone when it comes out as it went in.
+  // A number with a point or an exponent was printed by a program. Leave it alone if it survives the round trip.
   return /^-?\d+$/.test(token) || !Number.isFinite(value) || digitsOf(token) !== digitsOf(String(value));
 }
 
-/** The digits that count, whichever way the number is written. */
+/** The significant digits, however the number is written. */
 function digitsOf(number: string): string {
   const digits = number.replace(/[eE].*$/, '').replace(/[-.]/g, '');
   let start = 0;
   let end = digits.length;
   while (digits[start] === '0') start += 1;
-  while (end > start && digits[end - 1] === '0') end -= 1; // a pattern for zeros at the end looks at each zero again and again
+  while (end > start && digits[end - 1] === '0') end -= 1; // a regular expression for zeros at the end would rescan them many times
   return digits.slice(start, end);
 }
 

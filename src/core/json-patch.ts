@@ -1,4 +1,4 @@
-/** What changed between two JSON values, as a JSON Patch (RFC 6902): stored in journals, and shown to people. */
+/** The difference between two JSON values as a JSON Patch (RFC 6902): stored in journals, and shown to people. */
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import { canonicalJson } from './canonical-json.js';
 import type { JsonObject, JsonValue } from './json.js';
@@ -9,8 +9,8 @@ export type JsonPatchStep =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * The steps that lead from one value to the other; null when there is no patch that leads there exactly (keys that could reach a
- * prototype), or when `to` as a whole is shorter.
+ * The steps that lead from one value to the other. Null if no patch leads there exactly (keys that could reach a
+ * prototype), or if `to` as a whole is shorter.
  */
 export function patchBetween(from: JsonValue, to: JsonValue): JsonPatchStep[] | null {
   try {
@@ -22,7 +22,7 @@ export function patchBetween(from: JsonValue, to: JsonValue): JsonPatchStep[] | 
   }
 }
 
-/** The steps for a person to read: also where they are longer than the value. */
+/** The steps for a person to read, even if they are longer than the value. */
 export function changesBetween(from: JsonValue, to: JsonValue): JsonPatchStep[] {
   const whole: JsonPatchStep[] = [{ op: 'replace', path: '', value: to }];
   if (!isContainer(from) || !isContainer(to) || Array.isArray(from) !== Array.isArray(to)) {
@@ -31,11 +31,11 @@ export function changesBetween(from: JsonValue, to: JsonValue): JsonPatchStep[] 
   return jsonPatch.compare(from as JsonObject, to as JsonObject) as JsonPatchStep[];
 }
 
-/** A new value; the old one stays as it is. Throws for a step that does not fit, and for one that could reach a prototype. */
+/** Returns a new value and leaves the old one unchanged. Throws for a step that does not fit, or that could reach a prototype. */
 export function applyPatch(value: JsonValue, ...patches: (readonly JsonPatchStep[])[]): JsonValue {
   let document: JsonValue = structuredClone(value);
   for (const steps of patches) {
-    const own = structuredClone(steps) as Operation[]; // values in them become part of the document
+    const own = structuredClone(steps) as Operation[]; // values in the steps become part of the document
     document = jsonPatch.applyPatch(document, own, true, true, true).newDocument as JsonValue;
   }
   return document;

@@ -1,6 +1,6 @@
-/** Finds where a JSON object ends, in bytes that hold more than one. */
+/** Finds the end of a JSON object in bytes that hold more than one. */
 
-/** The index after the object that starts at `from`, or -1 when it does not end. Knows strings and escapes. */
+/** The index after the object that starts at `from`, or -1 if the object does not end. Handles strings and escapes. */
 export function endOfObject(line: Uint8Array, from: number): number {
   let depth = 0;
   let inString = false;

@@ -1,6 +1,6 @@
 /**
- * Where in a JSON text something stands: for people who edit files. Reads strictly: no comments, no trailing commas, and a key
- * that stands twice in one object is an error, because readers differ about which of the two counts.
+ * Finds the line and column of a value in a JSON text, for people who edit files. The parser is strict: no comments and
+ * no trailing commas. A duplicate key is an error, because readers differ about which of the two values counts.
  */
 import type { DocumentNode, MemberNode, ValueNode } from '@humanwhocodes/momoa';
 import { messageOf } from './errors.js';
@@ -23,10 +23,10 @@ export type ParsedText =
 const TOO_DEEP = 'It is nested too deeply to be read.';
 const START: TextPosition = { line: 1, column: 1 };
 
-/** Of an item, as RFC 6901 has it. */
+/** An array index as RFC 6901 defines it. */
 const INDEX = /^(0|[1-9]\d*)$/;
 
-/** The parser with positions is loaded here: it is needed only when a person was at work. */
+/** Loads the parser with positions on first use: it is needed only when a person edits a file. */
 export async function parseJsonText(given: string): Promise<ParsedText> {
   const { parse } = await import('@humanwhocodes/momoa');
   const text = given.replace(/^\ufeff/, '');
@@ -47,7 +47,7 @@ export async function parseJsonText(given: string): Promise<ParsedText> {
   return { value, problem: null, positionOf: (pointer) => positionIn(tree.body, pointer) };
 }
 
-/** The place of the value, or of what holds it where it is not there. */
+/** The position of the value, or of its nearest existing container. */
 function positionIn(root: ValueNode, pointer: string): TextPosition {
   let node = root;
   const tokens = pointer.split('/').slice(1);
@@ -65,12 +65,12 @@ function child(node: ValueNode, token: string): ValueNode | undefined {
   return node.members.find((member) => nameOf(member) === token)?.value;
 }
 
-/** The first one in the text. */
+/** The first duplicate key in the text. */
 function findDuplicate(root: ValueNode): JsonTextProblem | null {
   let first: MemberNode | null = null;
   const open: ValueNode[] = [root];
   for (let node = open.pop(); node; node = open.pop()) {
-    // One by one: a list may have more items than a call may have arguments.
+    // Push one element at a time: a list may have more items than a call may have arguments.
     if (node.type === 'Array') for (const element of node.elements) open.push(element.value);
     if (node.type !== 'Object') continue;
     const seen = new Set<string>();
@@ -93,12 +93,12 @@ function nameOf(member: { readonly name: { readonly type: string } }): string {
 
 function problemOf(thrown: unknown): JsonTextProblem {
   const { line = 1, column = 1 } = thrown as Partial<TextPosition>;
-  // The parser calls itself for each level: a text that is too deep for it ends here, and has no place.
+  // The parser recurses for each level. A text that is too deep for it fails here, without a position.
   const message = thrown instanceof RangeError ? TOO_DEEP : withoutPlace(messageOf(thrown));
   return { message, line, column };
 }
 
-/** The parser blames the last part of a text that ends too early, or its first line; `JSON.parse` knows better. */
+/** For a text that ends too early the parser reports the last part or the first line; `JSON.parse` is more accurate. */
 function earlyEnd(text: string): JsonTextProblem | null {
   try {
     JSON.parse(text);
@@ -109,7 +109,7 @@ function earlyEnd(text: string): JsonTextProblem | null {
   return null;
 }
 
-/** Of what only `JSON.parse` refuses. */
+/** The position of an error that only `JSON.parse` reports. */
 function placeOf(text: string, thrown: unknown): TextPosition {
   return placeAt(text, positionOf(thrown) ?? 0);
 }

@@ -1,8 +1,11 @@
-/** How deep a JSON text is nested, before anything parses it: what works on a deep value may take long, or use up the stack. */
+/**
+ * Finds the nesting depth of a JSON text before it is parsed: code that works on a deep value may be slow or overflow
+ * the stack.
+ */
 
 const MARK = /["[\]{}]/g;
 
-/** True when more than `max` lists and objects are open at once. Linear; stops at the first place that is too deep. */
+/** True if more than `max` lists and objects are open at once. Linear; stops at the first place that is too deep. */
 export function isNestedDeeper(text: string, max: number): boolean {
   const pattern = new RegExp(MARK);
   let depth = 0;
@@ -15,7 +18,7 @@ export function isNestedDeeper(text: string, max: number): boolean {
   return false;
 }
 
-/** The index behind the quote that ends the string which starts at `start`. */
+/** The index after the closing quote of the string that starts at `start`. */
 export function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;

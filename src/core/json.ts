@@ -1,7 +1,9 @@
-/** JSON as a type, and cheap checks on values that came out of `JSON.parse`. */
+/** JSON as a type, and cheap checks on values that come from `JSON.parse`. */
 
 export type JsonPrimitive = string | number | boolean | null;
+/** Any value that JSON can hold. */
 export type JsonValue = JsonPrimitive | JsonObject | JsonArray;
+/** A JSON object. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
@@ -11,7 +13,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Parses, or returns undefined: for text whose validity is the question. */
+/** Parses the text, or returns undefined if it is not valid JSON. */
 export function tryParseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
@@ -20,12 +22,12 @@ export function tryParseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The text, or another where the value is none. `String` throws for an object with a key `toString` of its own. */
+/** The value if it is a text, else `otherwise`. `String(value)` would throw for an object with its own key `toString`. */
 export function textOr(value: JsonValue | undefined, otherwise = ''): string {
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** Assignment that cannot reach a prototype: `__proto__` becomes an ordinary own key. */
+/** Assigns without reaching a prototype: `__proto__` becomes an ordinary own key. */
 export function setOwn(target: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

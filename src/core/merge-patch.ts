@@ -1,7 +1,7 @@
-/** JSON Merge Patch (RFC 7396): what the patch names is replaced, `null` removes, objects are gone into. */
+/** JSON Merge Patch (RFC 7396): named members are replaced, `null` removes a member, objects are merged recursively. */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from './json.js';
 
-/** A new value; neither argument is changed, and what did not change is shared with `target`. */
+/** Returns a new value. Neither argument is changed; unchanged parts are shared with `target`. */
 export function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch;
   const merged = isJsonObject(target) ? copyOf(target) : {};
@@ -12,7 +12,7 @@ export function mergePatch(target: JsonValue | undefined, patch: JsonValue): Jso
   return merged;
 }
 
-/** A spread would do, but for a key named `__proto__`. */
+/** A spread would do, except for a key named `__proto__`. */
 function copyOf(object: JsonObject): JsonObject {
   const copy: JsonObject = {};
   for (const [key, value] of Object.entries(object)) setOwn(copy, key, value);

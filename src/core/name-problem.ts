@@ -1,6 +1,6 @@
-/** What keeps a text from being a name that people give: a key, an id. */
+/** Checks a name that a person gives, such as a key or an id. */
 
-/** In words, for an error; null when it is fine. @param lengthMax in characters */
+/** The problem in words, for an error; null if the name is valid. @param lengthMax in characters */
 export function nameProblem(name: unknown, lengthMax: number): string | null {
   if (typeof name !== 'string' || name === '') return 'it is empty';
   if (name.length > lengthMax) return `it has more than ${lengthMax} characters`;

@@ -1,16 +1,16 @@
 /**
- * Says what an object is when its own properties do not tell. It looks at what the engine knows of it, so that objects of
- * another realm (a worker, `node:vm`, a test runner) are recognised, and what pretends to be a map is not taken for one.
- * It needs no runtime of its own: `rekindle/messages` runs in browsers, too.
+ * Identifies objects whose own properties do not show what they are. It uses the engine's internal slots: objects of
+ * another realm (a worker, `node:vm`, a test runner) are recognised, and an object that only imitates a map is not
+ * taken for one. It needs no Node API: `rekindle/messages` must also run in browsers.
  */
 
-/** An object of a literal, or without a prototype: nearly every object. */
+/** An object literal, or an object without a prototype: nearly every object. */
 export function isPlain(input: object): boolean {
   try {
     const prototype: unknown = Object.getPrototypeOf(input);
     return prototype === Object.prototype || prototype === null;
   } catch {
-    return true; // a proxy that hides its prototype may have properties all the same
+    return true; // a proxy that hides its prototype may still have properties
   }
 }
 
@@ -20,7 +20,7 @@ export function unboxed(input: object): { readonly primitive: unknown } | null {
   return box ? answerOf(() => ({ primitive: (box.prototype.valueOf as () => unknown).call(input) })) : null;
 }
 
-/** The entries of a map: of a true one by the engine's own method, because a subclass may have another idea of them. */
+/** The entries of a map, read by the engine's own method because a subclass may override it. */
 export function mapEntries(input: object): Iterable<unknown> | null {
   const entries = mayBe(input, Map) ? answerOf(() => Map.prototype.entries.call(input)) : null;
   return entries ?? (input instanceof Map ? input : null);
@@ -31,13 +31,13 @@ export function setMembers(input: object): Iterable<unknown> | null {
   return members ?? (input instanceof Set ? input : null);
 }
 
-/** A view that shares the memory of the input; null when it holds no bytes. */
+/** A view that shares the memory of the input; null if the input holds no bytes. */
 export function bytesOf(input: object): Uint8Array | null {
   if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
   if (!BUFFERS.some((kind) => mayBe(input, kind))) return null;
   return answerOf(() => {
     const bytes = new Uint8Array(input as ArrayBuffer);
-    return bytes.buffer === input ? bytes : null; // anything else would have been taken for a list
+    return bytes.buffer === input ? bytes : null; // anything else would have been treated as a list
   });
 }
 
@@ -49,7 +49,7 @@ export function isError(input: object): input is Error {
   return input instanceof Error || tagOf(input) === '[object Error]';
 }
 
-/** What an error carries beside its name and message. The standard's own fields are not enumerable. */
+/** What an error carries besides its name and message. The standard fields are not enumerable. */
 export function errorKeys(input: Error): string[] {
   const keys = Object.keys(input).filter((key) => key !== 'name' && key !== 'message');
   const standard = ['errors', 'error', 'suppressed'].filter((key) => Object.hasOwn(input, key));
@@ -57,10 +57,10 @@ export function errorKeys(input: Error): string[] {
 }
 
 const BOXES = [Number, String, Boolean, BigInt, Symbol];
-/** A page that shares no memory with its workers has no class of the second kind. */
+/** A page without cross-origin isolation has no SharedArrayBuffer. */
 const BUFFERS = [ArrayBuffer, ...(typeof SharedArrayBuffer === 'undefined' ? [] : [SharedArrayBuffer])];
 
-/** A cheap first look: what it lets through may still pretend. */
+/** A cheap first check. What passes may still be an imitation. */
 function mayBe(input: object, kind: { readonly name: string; readonly prototype: object }): boolean {
   return tagOf(input) === `[object ${kind.name}]` || inherits(input, kind.prototype);
 }
@@ -73,7 +73,7 @@ function inherits(input: object, prototype: object): boolean {
   return answerOf(() => Object.prototype.isPrototypeOf.call(prototype, input)) ?? false;
 }
 
-/** The engine's own methods throw for objects that are not of their kind. */
+/** The engine's own methods throw for objects of another kind. */
 function answerOf<T>(ask: () => T): T | null {
   try {
     return ask();

@@ -1,6 +1,6 @@
 /**
- * Whether a value fits a schema of our own. It knows the keywords that they use and gives ajv's verdict, without ajv: a restore reads
- * rows long before anything is wrong with one. What is wrong is for ajv to say.
+ * Checks a value against one of our own schemas without ajv. It supports only the keywords that they use, and agrees
+ * with ajv. A restore reads rows long before one is invalid, so ajv is loaded only to describe a violation.
  */
 import type { JsonValue } from './json.js';
 
@@ -14,7 +14,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(['description', 'title', 'defau
 const TYPES: { readonly [type: string]: Verdict } = {
   array: (value) => Array.isArray(value),
   boolean: (value) => typeof value === 'boolean',
-  // As ajv has it: no number of JSON is infinite.
+  // As in ajv: a number in JSON is never infinite.
   integer: (value) => typeof value === 'number' && !(value % 1) && !Number.isNaN(value),
   null: (value) => value === null,
   number: (value) => typeof value === 'number',
@@ -75,7 +75,7 @@ function isObject(value: unknown): value is { readonly [key: string]: unknown } 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Each keyword says something of one type, and nothing of the others. */
+/** Each keyword constrains one type and ignores the others. */
 function ofObject(fits: (value: { readonly [key: string]: unknown }) => boolean): Verdict {
   return (value) => !isObject(value) || fits(value);
 }
@@ -97,7 +97,7 @@ function isOneOf(values: readonly JsonValue[]): Verdict {
   return (value) => values.includes(value as JsonValue);
 }
 
-/** JSON Schema counts characters, not the halves of them. */
+/** JSON Schema counts characters, not UTF-16 code units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;

@@ -9,10 +9,10 @@ const OPTIONS = {
   coerceTypes: false,
   useDefaults: false,
   removeAdditional: false,
-  // Formats are annotations, as 2020-12 has it; and a tool's schema is not ours to complain about on the console.
+  // Formats are annotations in 2020-12, and a tool's schema must not cause warnings on the console.
   validateFormats: false,
   logger: false,
-  verbose: true, // errors carry the value that was refused
+  verbose: true, // errors carry the rejected value
   addUsedSchema: false,
 } as const;
 let all: Ajv2020 | undefined;
@@ -22,7 +22,7 @@ function ajv(): Ajv2020 {
   return (all ??= new Ajv2020({ ...OPTIONS, allErrors: true }));
 }
 
-/** For what strangers send: a large value that is wrong throughout gives one violation, not a million. */
+/** For untrusted input: a large value that is invalid throughout gives one violation, not a million. */
 function ajvFirst(): Ajv2020 {
   return (first ??= new Ajv2020({ ...OPTIONS, allErrors: false, discriminator: true }));
 }
@@ -32,17 +32,17 @@ export interface SchemaViolation {
   readonly path: string;
   readonly rule: string;
   readonly message: string;
-  /** What stands there; null where nothing does. */
+  /** The value at the path; null if there is none. */
   readonly value: JsonValue;
 }
 
 export interface SchemaCheck {
   (value: unknown): boolean;
-  /** Of the last call that returned false. */
+  /** Violations of the last call that returned false. */
   violations(): SchemaViolation[];
 }
 
-/** Compiles a schema. Throws ajv's error for a schema that is none: the caller says whose it is. */
+/** Compiles a schema. Throws ajv's error for an invalid schema; the caller adds which schema it is. */
 export function compileSchema(
   schema: TSchema | JsonObject,
   options: { readonly firstOnly?: boolean } = {},
@@ -60,7 +60,7 @@ export function compileSchema(
   });
 }
 
-/** ajv names the rule; what a person needs beside it is the key, or the values that would be right. */
+/** ajv names the rule. A person also needs the key, or the allowed values. */
 function describe(error: ErrorObject): string {
   const { message, keyword, params } = error;
   if (keyword === 'discriminator') return describeTag(error);
@@ -72,7 +72,7 @@ function describe(error: ErrorObject): string {
   return message ?? keyword;
 }
 
-/** None of the alternatives is meant: the names of all of them are the news. */
+/** No alternative matches the tag, so the message lists all of them. */
 function describeTag({ params, parentSchema }: ErrorObject): string {
   const tag = String(params['tag']);
   const alternatives = (parentSchema?.['oneOf'] ?? []) as {
@@ -82,7 +82,7 @@ function describeTag({ params, parentSchema }: ErrorObject): string {
   return `must have as ${JSON.stringify(tag)} one of ${names.join(', ')}`;
 }
 
-/** For a schema of our own, made at first use. Only what is wrong with a value takes ajv. */
+/** For one of our own schemas, compiled on first use. ajv is used only for invalid values. */
 export function lazySchema(schema: TSchema): () => SchemaCheck {
   let check: SchemaCheck | undefined;
   return () => (check ??= ownSchema(schema as JsonObject));

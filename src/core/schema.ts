@@ -1,6 +1,6 @@
 /**
- * JSON Schemas with their types, as plain objects. They have the form and the types of TypeBox, whose types alone are used here: loaded at
- * run time, it would be more modules than all of the rest.
+ * JSON Schemas with their types, as plain objects. They have the form and the types of TypeBox, but only its types are
+ * used here: at run time, TypeBox would load more modules than all the rest.
  */
 import type { Type as TypeBox } from 'typebox';
 
@@ -25,7 +25,7 @@ type Builder = Pick<
   | 'Unknown'
 >;
 
-/** No keyword of JSON Schema says it of a property itself: the object lists what is required. */
+/** No keyword of JSON Schema marks a single property as optional: the object lists its required ones. */
 const OPTIONAL = new WeakSet<object>();
 
 const plain = {
@@ -56,5 +56,5 @@ const plain = {
   Unknown: (options?: Form) => ({ ...options }),
 };
 
-/** What each makes is compared with TypeBox's own in a test. */
+/** A test compares the result of each function with TypeBox's own. */
 export const Type = plain as unknown as Builder;

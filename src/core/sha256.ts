@@ -1,19 +1,19 @@
 /**
- * SHA-256 in JavaScript, at once: what browsers have is asynchronous, and ids of a request are made in one pass. For ids that
- * depend on a text; bytes of artifacts are hashed where they are stored.
+ * Synchronous SHA-256 in JavaScript: browsers offer only an asynchronous one, and the ids of a request are made in one
+ * pass. Used for ids derived from a text; bytes of artifacts are hashed where they are stored.
  */
 import { joinBytes, utf8Bytes } from './bytes.js';
 
 const BLOCK_BYTES = 64;
 const ROUNDS = 64;
 
-/** The first 32 bits of the fractional part of a root: of the square and cube roots of primes, as the standard has it. */
+/** The first 32 bits of the fractional part of a root. The standard uses square and cube roots of primes. */
 const fraction = (root: number): number => ((root - Math.floor(root)) * 2 ** 32) | 0;
 const PRIMES = firstPrimes(ROUNDS);
 const START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
 const CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)));
 
-/** 64 hex digits. A text is taken as UTF-8. */
+/** 64 hex digits. A text is encoded as UTF-8. */
 export function sha256Hex(text: string): string {
   const words = new DataView(padded(utf8Bytes(text)).buffer);
   const state = Int32Array.from(START);

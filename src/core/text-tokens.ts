@@ -1,11 +1,11 @@
-/** Tokens of a text by a real tokenizer (o200k), loaded at first use. */
+/** Counts the tokens of a text with a real tokenizer (o200k), loaded on first use. */
 
 /** Contract: deterministic, and never below zero. */
 export type CountTokens = (text: string) => number;
 
 /**
- * The tokenizer's time grows with the square of an unbroken run of letters, of other marks, or of space: 100 KB of one letter take it
- * seconds. Runs beyond this length are counted in parts; the count differs by less than one in a hundred.
+ * The tokenizer's time grows with the square of an unbroken run of letters, symbols or white space: 100 KB of one
+ * letter take seconds. Longer runs are counted in parts; the count differs by less than 1%.
  */
 const RUN_MAX = 256;
 const LONG_RUN = new RegExp(
@@ -17,14 +17,14 @@ let loading: Promise<CountTokens> | null = null;
 
 export function loadTokenizer(): Promise<CountTokens> {
   loading ??= import('gpt-tokenizer/encoding/o200k_base').then(({ countTokens }) => {
-    // Text that looks like a control token is text here: nobody has a say over the tokenizer through a message.
+    // Text that looks like a control token is counted as plain text: a message must not control the tokenizer.
     const options = { disallowedSpecial: new Set<string>(), allowedSpecial: new Set<string>() };
     return (text) => partsOf(text).reduce((sum, part) => sum + countTokens(part, options), 0);
   });
   return loading;
 }
 
-/** The text, cut only inside of long runs, and never inside of a character. */
+/** The text, cut only inside long runs and never inside a character. */
 function partsOf(text: string): string[] {
   if (text.length <= RUN_MAX) return [text];
   const parts: string[] = [];

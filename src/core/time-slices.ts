@@ -1,7 +1,7 @@
-/** Long work in slices: between two of them the event loop takes its turn, and the work ends when its caller has gone. */
+/** Long work in slices: the event loop runs between two slices, and the work stops when its caller is gone. */
 import { RekindleError } from './errors.js';
 
-/** How long the event loop is held at a time, in milliseconds. */
+/** How long one slice blocks the event loop, in milliseconds. */
 const SLICE_MS = 8;
 
 export class TimeSlices {
@@ -12,7 +12,7 @@ export class TimeSlices {
     this.#signal = signal;
   }
 
-  /** Whether it is time for `pause`. Ask it often: it costs little, and a step that need not wait makes no promise. */
+  /** Whether it is time to call `pause`. Cheap enough to check often; a step that need not wait creates no promise. */
   get isOver(): boolean {
     return this.#signal?.aborted === true || performance.now() >= this.#endsMs;
   }

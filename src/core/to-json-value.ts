@@ -1,10 +1,9 @@
 /**
  * Turns any JavaScript value into JSON: never throws, never mutates, and reports each change.
  *
- * A tool may return anything, and one bad value must not stop the save of a whole context. The result is
- * a deep copy in normal form: it equals `JSON.parse(JSON.stringify(result))`, so the state in memory and
- * the state read back from disk are the same. Shared references are written out; only true cycles are cut, and what is
- * larger than any record.
+ * A tool may return anything, and one bad value must not prevent the save of a whole context. The result is a deep copy
+ * in normal form: it equals `JSON.parse(JSON.stringify(result))`, so the state in memory and the state read back from
+ * disk are the same. Shared references are copied. Only true cycles, and values larger than any record, are cut.
  */
 import { toBase64 } from './bytes.js';
 import { messageOf } from './errors.js';
@@ -24,21 +23,29 @@ import {
 
 export type { JsonChange, JsonChangeKind } from './json-changes.js';
 
+/** The result of `toJsonValue`. `changes` is empty if JSON can hold the value as it is. */
 export interface JsonConversion {
   readonly value: JsonValue;
   readonly changes: readonly JsonChange[];
 }
 
 /**
- * Text written out at most, in characters: shared references can multiply without end. Twice what a record holds, and what is cut is
- * cut only when half of it is used: a value that was cut is too large for a record, so storage refuses it, and nothing is lost
- * unseen.
+ * Maximum length of the output, in characters: shared references can multiply without end. It is twice the record
+ * limit, and a value is cut only after half of it is used. So a value that was cut is too large for a record: storage
+ * rejects it, and nothing is lost silently.
  */
 const SIZE_MAX = 2 * RECORD_BYTES_MAX;
-/** What a value counts for beside its text. */
+/** Size counted for a value in addition to its text. */
 const VALUE_SIZE = 16;
 const TOO_LARGE = '[too large]';
 
+/**
+ * Converts any value to JSON. Never throws. Dates, maps, bytes, errors and other values that JSON cannot hold are
+ * replaced, and each replacement is listed in `changes`.
+ * ```ts
+ * toJsonValue({ at: new Date(0) }).changes; // [{ kind: 'date', path: '/at' }]
+ * ```
+ */
 export function toJsonValue(input: unknown): JsonConversion {
   const conversion = new Conversion();
   const value = conversion.convert(input, TOP, 0);
@@ -50,7 +57,7 @@ class Conversion {
   readonly #open = new Set<object>();
   #room = SIZE_MAX;
 
-  /** Returns undefined where a property is to be left out. */
+  /** Returns undefined if the property is to be left out. */
   convert(input: unknown, at: Place, depth: number): JsonValue | undefined {
     this.#room -= VALUE_SIZE;
     if (typeof input === 'string') return this.#text(input, at);
@@ -108,7 +115,7 @@ class Conversion {
     return this.#properties(input, keys, at, depth);
   }
 
-  /** Objects whose own properties are not what they stand for; undefined for every other one. */
+  /** Objects whose own properties do not show their content; undefined for all others. */
   #known(input: object, at: Place, depth: number): { value: JsonValue | undefined } | undefined {
     const time = timeOf(input);
     if (time !== null) return { value: this.#date(time, at) };
@@ -126,7 +133,7 @@ class Conversion {
     return box ? { value: this.convert(box.primitive, at, depth) } : undefined;
   }
 
-  /** A subclass may never stop giving members. */
+  /** The iterator of a subclass may never end. */
   #listed(members: Iterable<unknown>): unknown[] {
     const list: unknown[] = [];
     for (const member of members) {
@@ -160,7 +167,7 @@ class Conversion {
     return result;
   }
 
-  /** The keys with their surrogates replaced, each its own, as many as there is room for. A key that was fine keeps its name. */
+  /** The keys with their lone surrogates replaced, made unique, as many as there is room for. A valid key keeps its name. */
   #safeKeys(given: readonly string[], at: Place): readonly string[] {
     const keys = this.#fitting(given, at);
     if (keys.every((key) => key.isWellFormed())) return keys;
@@ -186,7 +193,7 @@ class Conversion {
     return keys;
   }
 
-  /** Reads one property; a getter that throws costs that property only. */
+  /** Reads one property. If its getter throws, only that property is lost. */
   #member(input: object, key: string | number, at: Place, depth: number): JsonValue | undefined {
     let value: unknown;
     try {
@@ -236,7 +243,7 @@ class Conversion {
   }
 }
 
-/** What `String` says of an object that has nothing of its own to say. */
+/** The result of `String` for an object without a text of its own. */
 const PLAIN_TEXT = '[object Object]';
 
 function hasTextKey(entry: unknown): entry is [string, unknown] {

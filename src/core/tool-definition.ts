@@ -1,30 +1,46 @@
 /** A tool as the host declares it. */
 import type { JsonObject } from './json.js';
 
+/** What a running tool knows about its call. */
 export interface ToolContext {
   readonly callId: string;
   readonly turnId: string;
-  /** The same for every attempt of one call: hand it to services that know idempotency keys. */
+  /** The same for every attempt of one call. Pass it to services that support idempotency keys. */
   readonly idempotencyKey: string;
-  /** Aborted on cancellation and on time-out. A tool that ignores it runs on unseen. */
+  /** Aborted on cancellation and on time-out. A tool that ignores it keeps running unobserved. */
   readonly signal: AbortSignal;
 }
 
+/**
+ * A tool that the model may call.
+ * ```ts
+ * const weather: ToolDefinition<{ city: string }> = {
+ *   name: 'weather',
+ *   description: 'Current weather of a city',
+ *   inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+ *   idempotent: true,
+ *   execute: ({ city }, { signal }) => fetchWeather(city, signal),
+ * };
+ * ```
+ */
 export interface ToolDefinition<Args = JsonObject> {
-  /** Letters, digits, `_` and `-`, at most 64: what every provider accepts. */
+  /** Letters, digits, `_` and `-`, at most 64 characters: every provider accepts these. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema (2020-12) of an object. Arguments that do not fit are refused before the tool runs. */
+  /** JSON Schema (2020-12) of an object. Arguments that do not match are rejected before the tool runs. */
   readonly inputSchema: JsonObject;
-  /** Running it twice does no harm: a call whose end is unknown may be repeated. Default false. */
+  /** Running it twice does no harm, so a call with an unknown outcome may be repeated. Default false. */
   readonly idempotent?: boolean;
-  /** Ask the host before it runs. Default false. */
+  /** Ask the host before the tool runs. Default false. */
   readonly needsApproval?: boolean | ((args: Args) => boolean);
-  /** What it returns is JSON already, and is handed on as it is. Default false: it is converted, and what JSON cannot hold is replaced. */
+  /**
+   * The tool returns JSON that needs no conversion. Default false: the result is converted, and values that JSON cannot
+   * hold are replaced.
+   */
   readonly returnsJson?: boolean;
-  /** Default: none. */
+  /** Time-out in milliseconds. Default: none. */
   readonly timeoutMs?: number;
-  /** Anything it returns becomes JSON; what it throws becomes the call's error. */
+  /** The returned value becomes JSON; a thrown error becomes the error of the call. */
   execute(args: Args, context: ToolContext): Promise<unknown> | unknown;
 }
 

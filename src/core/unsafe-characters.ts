@@ -1,10 +1,10 @@
-/** Characters that a terminal obeys, or that change the order in which text is read, without being seen. */
+/** Characters that control a terminal, or invisibly change the order in which text is read. */
 
-/** C0 without tab and newline, DEL, C1, marks and overrides of direction, and separators of lines and paragraphs. */
+/** C0 except tab and newline, DEL, C1, bidirectional marks and overrides, and line and paragraph separators. */
 const UNSAFE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Each becomes `\uXXXX`. JSON text stays the same JSON. Tabs and newlines stay. */
+/** Replaces each unsafe character with `\uXXXX`. JSON text stays the same JSON. Tabs and newlines stay. */
 export function escapeUnsafe(text: string): string {
   return text.replace(UNSAFE, escaped);
 }

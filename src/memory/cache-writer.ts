@@ -1,4 +1,4 @@
-/** Writes the cache of a context: the snapshot file, with the place in the journal that it covers. */
+/** Writes the cache of a context: the snapshot file, with the position in the journal that it covers. */
 import { asRekindleError } from '../core/errors.js';
 import type { TypedEvents } from '../core/events.js';
 import type { MemoryEvents } from './memory-events.js';
@@ -7,7 +7,7 @@ import type { SnapshotFooter } from './store/snapshot-file.js';
 import type { SavedSnapshot, WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
 import type { TraceLog } from './trace-log.js';
 
-/** How old a look at the lease may be for a cache write: a turn has just made one. */
+/** Maximum age of a lease check for a cache write, in milliseconds: a turn has just made one. */
 const CACHE_LEASE_AGE_MS = 100;
 
 export interface CacheWriterOptions {
@@ -15,7 +15,7 @@ export interface CacheWriterOptions {
   readonly store: MemoryStore;
   readonly snapshotStore: WorkingContextSnapshotStore;
   readonly events: TypedEvents<MemoryEvents>;
-  /** Makes the items of past compactions durable. */
+  /** Makes the items of earlier compactions durable. */
   readonly flushItems: () => Promise<void>;
 }
 
@@ -26,14 +26,14 @@ export class CacheWriter {
     this.#options = options;
   }
 
-  /** A failure is an event; null then, and with a store that only reads. One save at a time. */
+  /** Returns null after a failure, which is reported as an event, and in a read-only store. One save at a time. */
   async save(): Promise<SavedSnapshot | null> {
     const { log, store, snapshotStore, events, flushItems } = this.#options;
     if (store.readOnly) return null;
     try {
       await log.flushPending();
-      await flushItems(); // a cache that covers the compaction would hide from a restore that they are missing
-      await store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS }); // a fenced writer must not touch the successor's cache
+      await flushItems(); // otherwise a cache that covers the compaction would hide from a restore that they are missing
+      await store.lease?.check({ maxAgeMs: CACHE_LEASE_AGE_MS }); // a fenced writer must not touch its successor's cache
       const saved = await snapshotStore.save(log.state.snapshot, this.#footer());
       events.emit('snapshot_saved', saved);
       return saved;

@@ -1,8 +1,8 @@
-/** Inline bytes become artifacts: each row of the journal would carry them otherwise, and each request too. */
+/** Turns inline bytes into artifacts: otherwise each row of the journal, and each request, would contain them. */
 import type { ContentPart, Media, Message } from '../messages/message.js';
 import type { Blobs } from '../storage/ports.js';
 
-/** The same message when it has none. Durable when it resolves. */
+/** Returns the same message if it has none. Durable when it resolves. */
 export async function storeInlineMedia(message: Message, blobs: Blobs): Promise<Message> {
   if (!message.parts?.some(isInline)) return message;
   const parts: ContentPart[] = [];

@@ -1,12 +1,13 @@
-/** What memory tells its host while it works. Failures of the cache are events, because they are no failures of a turn. */
+/** Events that memory reports to its host. Failures of the cache are events, because they do not fail a turn. */
 import type { RekindleError } from '../core/errors.js';
 import type { RepairCode } from '../messages/legality/repairs.js';
 import type { ResultPlacement } from './working-context-snapshot.js';
 
+/** The events of `memory.events`, by name. */
 export type MemoryEvents = {
-  /** Something that came in was not legal (blank, lone surrogates, arguments that are no object): the context has it mended. */
+  /** Recorded input was not legal (blank, lone surrogates, arguments that are not an object). It was fixed in the context. */
   history_mended: { readonly code: RepairCode; readonly reason: string; readonly callId?: string };
-  /** A result that has no place in the context: a second one for its call, or one without a call. The trace is kept. */
+  /** A result has no place in the context: a second one for its call, or one without a call. The trace is kept. */
   result_ignored: { readonly callId: string; readonly placement: ResultPlacement };
   snapshot_saved: {
     readonly bytesWritten: number;
@@ -18,31 +19,31 @@ export type MemoryEvents = {
     readonly epochId: number;
     readonly tokensBefore: number;
     readonly tokensAfter: number;
-    /** Of the list before, from the first message on that is another one now: what a provider's prompt cache has lost. */
+    /** Tokens of the old list from the first changed message on: what a provider's prompt cache has lost. */
     readonly tokensLost: number;
     readonly turnIds: readonly string[];
   };
-  /** The context was made smaller before a request: results cleared, or messages trimmed. `compacted` reports a compaction. */
+  /** The context was reduced before a request: results cleared, or messages trimmed. A compaction is reported by `compacted`. */
   context_fitted: {
     readonly rung: 'clear' | 'trim';
-    /** How many messages changed, and the first of them: what comes from there on has left the provider's prompt cache. */
+    /** Number of changed messages, and the first of them: everything from there on is lost from the provider's prompt cache. */
     readonly messages: number;
     readonly firstIndex: number;
-    /** Of the list before, from the first one on. */
+    /** Tokens of the old list from the first changed message on. */
     readonly tokensLost: number;
     readonly tokensBefore: number;
     readonly tokensAfter: number;
   };
-  /** Passages of what had left the context came back before a request. */
+  /** Passages that had left the context were added before a request. */
   recalled: {
     readonly turnId: string;
     readonly passages: number;
     readonly tokens: number;
     readonly tookMs: number;
   };
-  /** Nothing came back, because it could not be looked up. The turn goes on without. */
+  /** Recall failed, so nothing was added. The turn continues without it. */
   recall_failed: { readonly turnId: string; readonly error: RekindleError };
   compaction_refused: { readonly reason: string; readonly message: string; readonly failures: number };
-  /** Automatic compaction has stopped after this many failures in a row. */
+  /** Automatic compaction stopped after this many consecutive failures. */
   compaction_stopped: { readonly failures: number };
 };

@@ -1,4 +1,4 @@
-/** What hosts hand to memory, and how it becomes messages: checked before anything is written. */
+/** What hosts pass to memory, and its conversion to messages. Checked before anything is written. */
 import { RekindleError } from '../core/errors.js';
 import {
   type ContentPart,
@@ -12,7 +12,7 @@ import {
 } from '../messages/message.js';
 import type { Blobs } from '../storage/ports.js';
 
-/** A medium by its bytes, which become an artifact, or by a URL. */
+/** A media item by its bytes, which become an artifact, or by a URL. */
 export interface MediaInput {
   readonly kind: Media['kind'];
   readonly mime?: string;
@@ -20,17 +20,19 @@ export interface MediaInput {
   readonly data: Uint8Array | string;
 }
 
+/** A user message. Needs text, media or parts. */
 export interface UserInput {
   readonly text?: string;
-  /** Follow the text, in order. */
+  /** Media after the text, in order. */
   readonly media?: readonly MediaInput[];
-  /** Text and media in an order of your own; instead of `text` and `media`. */
+  /** Text and media in any order; instead of `text` and `media`. */
   readonly parts?: readonly ContentPart[];
-  /** Never taken away by a compaction. */
+  /** Never removed by a compaction. */
   readonly pinned?: boolean;
   readonly messageId?: string;
 }
 
+/** A model response. */
 export interface AssistantResponse {
   readonly content: string | null;
   readonly reasoningContent?: string;
@@ -41,23 +43,24 @@ export interface AssistantResponse {
   readonly toolCalls?: readonly ToolCallSpec[];
   readonly messageId?: string;
   readonly status?: 'aborted' | 'failed';
-  /** Ends the turn. Default: true for a response without calls. */
+  /** Whether it ends the turn. Default: true for a response without calls. */
   readonly final?: boolean;
 }
 
+/** The result of one tool call. */
 export interface ToolResultInput {
   readonly callId: string;
   readonly toolName: string;
-  /** Anything; becomes JSON. Left out when there is an error. */
+  /** Any value; it is converted to JSON. Omit it if there is an error. */
   readonly result?: unknown;
   readonly error?: string | null;
   readonly parts?: readonly ContentPart[];
   readonly synthetic?: boolean;
-  /** The turn of the call, when it is not the current one (a late result). */
+  /** The turn of the call, if it is not the current one (a late result). */
   readonly turnId?: string;
 }
 
-/** A response together with results of its calls; null where its words and calls are recorded already. */
+/** A response together with results of its calls; null if the response itself is already recorded. */
 export interface AnsweredResponse {
   readonly response: AssistantResponse | null;
   readonly results: readonly ToolResultInput[];
@@ -97,7 +100,7 @@ async function storeMedia(input: MediaInput, blobs: Blobs): Promise<Media> {
   return { ...described, ref: `sha256:${digest}`, bytes: size };
 }
 
-/** The answer without its calls, which are traces of their own; null when it says nothing beside them. */
+/** The answer without its calls, which have their own traces; null if it contains nothing else. */
 export function answerMessageFrom(response: AssistantResponse, messageId: string): Message | null {
   const { toolCalls, ...said } = response;
   const message: Message = {
@@ -117,7 +120,7 @@ export function answerMessageFrom(response: AssistantResponse, messageId: string
     !said.reasoningContent &&
     !said.providerItems?.length &&
     said.status === undefined &&
-    !(said.origin && toolCalls?.some((call) => call.signature !== undefined)); // who signed the calls
+    !(said.origin && toolCalls?.some((call) => call.signature !== undefined)); // needed to know who signed the calls
   return silent && toolCalls?.length ? null : message;
 }
 

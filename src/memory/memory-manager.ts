@@ -1,8 +1,8 @@
 /**
- * The memory of one agent: takes in what is said and done, keeps the working context, and brings its cache up to date.
+ * The memory of one agent: records messages, calls and results, maintains the working context, and updates its cache.
  *
- * What is taken in is durable when the call resolves; see `TraceLog`. Saves of the cache and compactions run one after the
- * other, and a failure of either is an event, not a failed turn.
+ * Everything recorded is durable when the call resolves; see `TraceLog`. Saves of the cache and compactions run one at
+ * a time. Their failures are events and do not fail the turn.
  */
 import PQueue from 'p-queue';
 import { type Clock, systemClock } from '../core/clock.js';
@@ -45,17 +45,19 @@ import { type RestoredMemory, TraceLog } from './trace-log.js';
 import { type Frontier, frontierOf } from './working-context-reducer.js';
 import type { ContextView, OpenCall } from './working-context-snapshot.js';
 
+/** The parts of a `MemoryManager`. Use `openMemory` unless you need to replace one. */
 export interface MemoryManagerOptions {
   readonly store: MemoryStore;
   readonly snapshotStore?: WorkingContextSnapshotStore;
   /** Null: never compact. */
   readonly compactor?: Compactor | null;
   readonly retriever?: MemoryRetriever;
-  /** Null: nothing comes back by itself. */
+  /** Null: no automatic recall. */
   readonly recall?: RecallOptions | null;
   readonly clock?: Clock;
 }
 
+/** Records an agent's conversation and maintains its working context. `openMemory` opens one. */
 export class MemoryManager {
   readonly store: MemoryStore;
   readonly snapshotStore: WorkingContextSnapshotStore;
@@ -69,10 +71,10 @@ export class MemoryManager {
   readonly #log: TraceLog;
   readonly #compaction: CompactionRunner;
   readonly #cache: CacheWriter;
-  /** Null where nothing is ever made smaller. */
+  /** Null if the context is never reduced. */
   readonly #fitter: ContextFitter | null;
   readonly #recaller: Recaller | null;
-  /** Saves and compactions, one after the other. */
+  /** Serializes saves and compactions. */
   readonly #maintenance = new PQueue({ concurrency: 1 });
 
   constructor(options: MemoryManagerOptions) {
@@ -122,17 +124,17 @@ export class MemoryManager {
     return frontierOf(this.#log.state.snapshot);
   }
 
-  /** Where its artifacts are. */
+  /** The store of its artifacts. */
   get blobs(): Blobs {
     return this.store.artifacts;
   }
 
-  /** The number of the last turn that was started. */
+  /** The number of the last started turn. */
   get lastTurn(): number {
     return this.#log.state.lastTurn;
   }
 
-  /** The context itself, not to be changed: for a look that copies nothing. */
+  /** The context itself, without a copy. Do not change it. */
   get context(): ContextView {
     return this.#log.state.snapshot;
   }
@@ -146,13 +148,13 @@ export class MemoryManager {
     return this.#log.state.snapshot.openCalls();
   }
 
-  /** The id of a new turn; turn ids are never used again, also after a restore. */
+  /** The id of a new turn. Turn ids are never reused, even after a restore. */
   startTurn(): string {
     return formatTurnId(++this.#log.state.lastTurn);
   }
 
   /**
-   * Durable before the model is called, in one commit with what comes back for it. @throws MESSAGE_INVALID, and what
+   * Durable before the model is called, in one commit with what is recalled for it. @throws MESSAGE_INVALID, and what
    * `Journal.append` throws
    */
   async ingestUserMessage(
@@ -172,8 +174,8 @@ export class MemoryManager {
   }
 
   /**
-   * Results, durable before the model sees them. One that is larger than its share of the input budget becomes an artifact, and
-   * the context holds its head, its tail, and how to read the rest. Gives the results as they were recorded, by turns.
+   * Results, durable before the model sees them. A result that exceeds its share of the input budget becomes an
+   * artifact; the context holds its head, its tail, and how to read the rest. Returns the results as recorded, by turn.
    */
   async ingestToolResults(
     results: readonly ToolResultInput[],
@@ -189,7 +191,7 @@ export class MemoryManager {
     return groups.flatMap(([, bodies]) => bodies.map(({ result }) => result));
   }
 
-  /** @param calls of the response that the results belong to, where it is not recorded yet */
+  /** @param calls number of calls in the response of these results, if it is not recorded yet */
   async #resultBodies(
     results: readonly ToolResultInput[],
     turnId: string,
@@ -202,8 +204,8 @@ export class MemoryManager {
   }
 
   /**
-   * A model response: its text and its calls in one commit. A final answer (by default: one without calls) ends the turn,
-   * and the cache is brought up to date. Durable when it resolves.
+   * A model response: its text and its calls in one commit. A final answer (by default: one without calls) ends the
+   * turn and updates the cache. Durable when it resolves.
    */
   async ingestAssistantResponse(
     response: AssistantResponse,
@@ -215,7 +217,7 @@ export class MemoryManager {
   }
 
   /**
-   * Responses, each with results of its calls, in one commit: all of it is durable when it resolves, or nothing is. Ends no turn.
+   * Responses, each with results of its calls, in one atomic commit. Durable when it resolves. Ends no turn.
    * @throws MESSAGE_INVALID, and what `Journal.append` throws
    */
   async ingestResponses(responses: readonly AnsweredResponse[], turnId: string): Promise<void> {
@@ -239,21 +241,18 @@ export class MemoryManager {
     return responseBodies(response, response.messageId ?? newId('msg', this.#clock.nowMs()), sourceEvent);
   }
 
-  /**
-   * Makes the context smaller if it is time, and brings the cache up to date. Never rejects: the turn succeeded, and events report
-   * what failed.
-   */
+  /** Reduces the context if needed and updates the cache. Never rejects, because the turn succeeded; events report failures. */
   async endTurn(): Promise<void> {
     await this.fit().catch(() => null);
-    await this.#fitter?.saveSizes().catch(() => {}); // the next usage tells it again
+    await this.#fitter?.saveSizes().catch(() => {}); // the next usage report repeats it
     await this.persistWorkingContextSnapshot();
     this.#recaller?.refresh();
   }
 
   /**
-   * Makes the context small enough for the next request; see `ContextFitter`. Call it before each request. It costs a look at
-   * what is new. Nothing happens with a store that only reads, or without compaction.
-   * @throws CONTEXT_TOO_LARGE when what must stay is larger than the budget
+   * Makes the context small enough for the next request; see `ContextFitter`. Call it before each request; it looks
+   * only at new messages. Does nothing in a read-only store, or without compaction.
+   * @throws CONTEXT_TOO_LARGE if what must stay exceeds the budget
    */
   async fit(request: FitRequest = {}): Promise<FitReport | null> {
     const fitter = this.#fitter;
@@ -261,14 +260,14 @@ export class MemoryManager {
     return this.#maintenance.add(() => fitter.fit(request));
   }
 
-  /** What the provider counted as input of the last request: later budgets are corrected by it. */
+  /** The provider's count of the last request's input tokens, which corrects later budgets. */
   async learnUsage(inputTokens: number): Promise<void> {
     await this.#fitter?.learnUsage(inputTokens);
   }
 
   /**
-   * After a model call that failed: where the provider refused it for its length, the size is learned and the context made smaller.
-   * True when it is worth asking again. @throws CONTEXT_TOO_LARGE when what must stay is larger than the size
+   * Call after a failed model call. If the provider refused the request because of its length, the size is learned and
+   * the context is reduced. True if a retry makes sense. @throws CONTEXT_TOO_LARGE if what must stay exceeds that size
    */
   async fitAfter(thrown: unknown, request: FitRequest = {}): Promise<boolean> {
     const fitter = this.#fitter;
@@ -276,17 +275,17 @@ export class MemoryManager {
     return ((await this.fit(request))?.rungs.length ?? 0) > 0;
   }
 
-  /** The first trace of a new agent: its system prompt, durable, so that the agent exists from now on. */
+  /** Writes the first trace of a new agent: its system prompt. Durable; the agent exists from now on. */
   async begin(systemPrompt: string): Promise<void> {
     await this.#log.append('', [boundaryBody({ kind: 'system', systemPrompt }, 'AgentCreated')]);
   }
 
-  /** The first trace of an agent that begins with a whole context, durable. The context is taken as it is: a restore comes next. */
+  /** Writes the first trace of an agent that starts with a whole context. Durable. A restore follows and checks the context. */
   async beginWith(base: Omit<Extract<Boundary, { kind: 'base' }>, 'kind'>): Promise<void> {
     await this.#log.append('', [boundaryBody({ kind: 'base', ...base }, 'AgentCreated')]);
   }
 
-  /** For the restore: results of interrupted calls. With a store that only reads they are applied in memory. */
+  /** For the restore: records results of interrupted calls. In a read-only store they are applied in memory only. */
   async closeCalls(results: readonly ToolResultInput[]): Promise<void> {
     for (const [turn, group] of byTurn(results, '')) {
       const bodies = group.map((result) => resultBody(result, 'Restore'));
@@ -294,12 +293,12 @@ export class MemoryManager {
     }
   }
 
-  /** For the restore: a repair of the list; null where it was taken over repaired. With a store that only reads it is in memory. */
+  /** For the restore: records a repair of the list; null if it was already repaired. In a read-only store only in memory. */
   async repairList(mended: Boundary | null): Promise<void> {
     await (mended ? this.#log.appendRepair('', [boundaryBody(mended, 'Restore')]) : this.#log.flushPending());
   }
 
-  /** Sets the context as a whole: a new epoch. Durable when it resolves. */
+  /** Replaces the whole context: a new epoch. Durable when it resolves. */
   async resetWorkingContextSnapshot(messages: Iterable<Message>, reason = 'host'): Promise<void> {
     const onMended = (repair: MemoryEvents['history_mended']) => this.events.emit('history_mended', repair);
     const boundary = resetBoundary(this.#log.state, messages, reason, this.#clock.nowMs(), onMended);
@@ -307,7 +306,7 @@ export class MemoryManager {
     await this.persistWorkingContextSnapshot();
   }
 
-  /** Takes over what a restore made. Writes nothing. */
+  /** Takes over a restored state. Writes nothing. */
   adopt(restored: RestoredMemory): void {
     this.#log.adopt(restored);
   }
@@ -317,19 +316,19 @@ export class MemoryManager {
     return rawTail(await this.store.journal('raw_traces'), tailTurns, excludeTurnId);
   }
 
-  /** The bytes behind a `sha256:` reference; null when they are not here. @throws BLOB_DAMAGED */
+  /** The bytes of a `sha256:` reference; null if they are not stored. @throws BLOB_DAMAGED */
   getArtifact(ref: string): Promise<Uint8Array | null> {
     const digest = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1];
     return digest === undefined ? Promise.resolve(null) : this.blobs.get(digest);
   }
 
-  /** Brings the cache up to date. A failure is an event; null then, and with a store that only reads. */
+  /** Updates the cache. Returns null after a failure, which is reported as an event, and in a read-only store. */
   persistWorkingContextSnapshot(): Promise<SavedSnapshot | null> {
     return this.#maintenance.add(() => this.#cache.save());
   }
 
   /**
-   * Compacts now, whatever the size. Null when nothing may be taken away.
+   * Compacts now, whatever the size. Null if nothing may be removed.
    * @throws COMPACTION_REFUSED with the context unchanged
    */
   compact(signal?: AbortSignal): Promise<CompactionPlan | null> {
@@ -341,7 +340,7 @@ export class MemoryManager {
     return this.#compaction.plan();
   }
 
-  /** Waits for saves under way and closes the journals. The lease stays with its owner. */
+  /** Waits for running saves and closes the journals. Does not release the lease. */
   async close(): Promise<void> {
     await this.#maintenance.onIdle();
     await this.#recaller?.settled();

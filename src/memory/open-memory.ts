@@ -16,36 +16,45 @@ import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 import { MEMORY_JOURNALS, type MemoryJournalName, MemoryStore } from './store/memory-store.js';
 import { SNAPSHOT_FILE } from './store/working-context-snapshot-store.js';
 
+/** Options of `openMemory`. All are optional. */
 export interface MemoryOptions {
-  /** Null turns compaction off. Default: the seed's policy with the offline summarizer. */
+  /** Null turns compaction off. Default: the default policy with the offline summarizer. */
   readonly compaction?: CompactionPolicyOptions | null;
   readonly summarizer?: Summarizer;
   readonly tokenCounter?: TokenCounter;
-  /** What comes back by itself before a request. Null: nothing. Default: a tenth of the input budget. */
+  /** Automatic recall before a request. Null: none. Default: a tenth of the input budget. */
   readonly recall?: RecallOptions | null;
   readonly retriever?: (store: MemoryStore) => MemoryRetriever;
   /**
-   * The subject, such as a person or a project, whose facts all agents of this scope share. A name; only the host gives it, never text of
-   * a model or a client.
+   * The subject, such as a person or a project, whose facts all agents of this scope share. A name. Only the host may
+   * choose it; never take it from a model or a client.
    */
   readonly scope?: string;
   readonly leaseTtlMs?: number;
-  /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
+  /** Milliseconds to wait while the agent is open elsewhere. Default 0: LEASE_HELD at once. */
   readonly waitMs?: number;
-  /** Ends that wait with ABORTED. */
+  /** Ends the wait with ABORTED. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
+/** An open memory. Close it to release the agent's lease. */
 export interface OpenMemory {
   readonly memory: MemoryManager;
-  /** Null when opened for reading. */
+  /** Null if opened for reading. */
   readonly lease: Lease | null;
   /** Waits for saves, closes the journals, releases the lease. */
   close(): Promise<void>;
 }
 
-/** @throws LEASE_HELD, ABORTED, INVALID_NAME, PATH_REFUSED */
+/**
+ * Opens the memory of an agent under its lease; with `readOnly`, without a lease and without writing. Does not restore
+ * the context: use `WorkingContextSnapshotBootstrapper`, or the agent API, for that.
+ * ```ts
+ * const { memory, close } = await openMemory(storage, 'ann', { waitMs: 5_000 });
+ * ```
+ * @throws LEASE_HELD, ABORTED, INVALID_NAME, PATH_REFUSED
+ */
 export async function openMemory(
   backend: StorageBackend,
   agentId: string,
@@ -65,7 +74,7 @@ export async function openMemory(
       ])
         await backend.sweep(scope);
   } catch (thrown) {
-    await lease?.release().catch(() => {}); // the first error is the one to tell
+    await lease?.release().catch(() => {}); // the first error is the one to report
     throw thrown;
   }
   const store = new MemoryStore(backend, agentId, lease, subject);
@@ -92,7 +101,7 @@ function leaseOptions(options: MemoryOptions): LeaseOptions {
   return { ...(leaseTtlMs === undefined ? {} : { ttlMs: leaseTtlMs }), ...waitOptions(options) };
 }
 
-/** The part of options that says how to wait for an agent. */
+/** The options that say how to wait for an agent. */
 export function waitOptions({
   waitMs,
   signal,
@@ -109,10 +118,13 @@ function compactorFor(options: MemoryOptions, retriever: MemoryRetriever): Compa
   });
 }
 
-/** What an agent begins from that is not finished: there while its first trace is not. */
+/** What an unfinished agent starts from. The file exists until its first trace is written. */
 const BEGINNING_FILE = 'beginning.json';
 
-/** From now on the agent is being written, and does not exist before its first trace; a copy not before `endBeginning`. Durable when it resolves. */
+/**
+ * From now on the agent is being created. It does not exist before its first trace; a copy not before `endBeginning`.
+ * Durable when it resolves.
+ */
 export async function noteBeginning(
   backend: StorageBackend,
   agentId: string,
@@ -126,7 +138,7 @@ export async function endBeginning(backend: StorageBackend, agentId: string): Pr
   await backend.documents.delete(['agents', agentId, BEGINNING_FILE]);
 }
 
-/** What an agent was to begin from, when a crash kept it from its first trace, or a copy from its end; null otherwise. */
+/** What an agent was to start from, if a crash prevented its first trace, or the end of a copy; null otherwise. */
 export async function unfinishedBeginning(backend: StorageBackend, agentId: string): Promise<string | null> {
   const beginning = await readBeginning(backend, agentId);
   if (!beginning) return null;
@@ -135,9 +147,9 @@ export async function unfinishedBeginning(backend: StorageBackend, agentId: stri
 
 interface Beginning {
   readonly from: string;
-  /** It is not the agent before it is whole, though it may have traces. */
+  /** A copy does not count as the agent until it is complete, though it may have traces. */
   readonly copied: boolean;
-  /** Of an import. */
+  /** The token of an import. */
   readonly importToken: string | null;
 }
 
@@ -155,12 +167,12 @@ export async function noteImport(backend: StorageBackend, agentId: string, token
   await backend.documents.write(['agents', agentId, BEGINNING_FILE], beginning);
 }
 
-/** What the ids of an import that was interrupted begin with; null where none was. */
+/** The prefix of the ids of an interrupted import; null if there was none. */
 export async function unfinishedImport(backend: StorageBackend, agentId: string): Promise<string | null> {
   return (await readBeginning(backend, agentId))?.importToken ?? null;
 }
 
-/** Half a copy, or half a transcript, would pass for the whole agent. @throws AGENT_EXISTS */
+/** A partial copy or import would look like the whole agent. @throws AGENT_EXISTS */
 async function assertNoHalfCopy(backend: StorageBackend, agentId: string): Promise<void> {
   const beginning = await readBeginning(backend, agentId);
   if (!beginning?.copied) return;
@@ -173,14 +185,14 @@ function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {
   return hasRecords(backend, agentId, ['raw_traces']);
 }
 
-/** True when anything of this agent is stored, but one that was begun and not finished. Writes nothing. */
+/** True if anything of this agent is stored, unless it is an unfinished start. Writes nothing. */
 export async function agentExists(backend: StorageBackend, agentId: string): Promise<boolean> {
   if (await hasSnapshot(backend, agentId)) return true;
   if (!(await hasRecords(backend, agentId, MEMORY_JOURNALS))) return false;
   return (await unfinishedBeginning(backend, agentId)) === null;
 }
 
-/** Something that is no file, or that nobody may look at, is no snapshot: the journals say whether there is an agent. */
+/** A folder or an unreadable file does not count as a snapshot: the journals show whether there is an agent. */
 async function hasSnapshot(backend: StorageBackend, agentId: string): Promise<boolean> {
   try {
     return (await backend.documents.modifiedMs(['agents', agentId, SNAPSHOT_FILE])) !== null;
@@ -222,7 +234,7 @@ export async function assertAgentIsNew(backend: StorageBackend, agentId: string)
   if (from !== null)
     throw new RekindleError(
       'AGENT_EXISTS',
-      `The agent ${JSON.stringify(agentId)} was to begin from ${from}, and that was not finished. Begin it from there again.`,
+      `The agent ${JSON.stringify(agentId)} was being created from ${from}, which was not finished. Repeat that.`,
       { details: { agentId, from } },
     );
   if (!(await agentExists(backend, agentId))) return;

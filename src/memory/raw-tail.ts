@@ -4,10 +4,10 @@ import type { Journal } from '../storage/ports.js';
 import type { Trace } from './models/trace.js';
 import { tryTraceFromJson } from './models/trace-serializer.js';
 
-/** The seed's, for an agent without a compactor. */
+/** Default for an agent without a compactor. */
 export const RAW_TAIL_TURNS = 4;
 
-/** The traces of the last turns, oldest first. Damage and rows that are no traces are skipped. */
+/** The traces of the last turns, oldest first. Skips damage and rows that are not traces. */
 export async function rawTail(
   journal: Journal<JsonObject>,
   tailTurns: number,

@@ -5,7 +5,7 @@ import type { Message } from '../messages/message.js';
 import type { Boundary } from './models/trace.js';
 import type { MemoryState } from './working-context-reducer.js';
 
-/** @param onMended told of what was not legal. Calls without a result are the host's to answer: they stay open. */
+/** @param onMended called for everything that was not legal. Calls without a result stay open: the host answers them. */
 export function resetBoundary(
   { snapshot, lastTurn }: MemoryState,
   given: Iterable<Message>,

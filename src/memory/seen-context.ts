@@ -1,22 +1,22 @@
-/** How far a context was looked at: a context mostly grows at its end, and what was seen need not be looked at again. */
+/** How much of a context was already examined: a context mostly grows at its end, so old messages need no second look. */
 import type { Message } from '../messages/message.js';
 import type { ContextView } from './working-context-snapshot.js';
 
 export interface SeenContext {
-  /** Messages that were seen. */
+  /** Number of examined messages. */
   readonly count: number;
-  /** What `ContextView.changes` was then. */
+  /** The value of `ContextView.changes` at that time. */
   readonly changes: number;
 }
 
 export const NOTHING_SEEN: SeenContext = { count: 0, changes: -1 };
 
-/** False when a message that was seen may be another one now, or gone. */
+/** False if an examined message may have changed or been removed. */
 export function hasOnlyGrown(seen: SeenContext, { changes }: ContextView): boolean {
   return seen.changes === changes;
 }
 
-/** The new messages; all of them unless the context has only grown. */
+/** The new messages; all messages if the context has not only grown. */
 export function unseen(seen: SeenContext, context: ContextView): readonly Message[] {
   return context.messages.slice(hasOnlyGrown(seen, context) ? seen.count : 0);
 }

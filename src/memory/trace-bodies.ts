@@ -1,7 +1,7 @@
-/** Traces before they have their id, time and place. */
+/** Traces before they get their id, time and position. */
 import { toJsonValue } from '../core/to-json-value.js';
 import { isBlankMessage, type ToolCallSpec } from '../messages/message.js';
-import type { StorageRedactor } from '../storage/ports.js';
+import type { StorageRedactor } from '../storage/storage-redactor.js';
 import {
   type AssistantResponse,
   answerMessageFrom,
@@ -27,7 +27,7 @@ export function callBodies(calls: readonly ToolCallSpec[], messageId: string | u
   }));
 }
 
-/** A response: what it said, and its calls. @throws MESSAGE_INVALID */
+/** A response: its text and its calls. @throws MESSAGE_INVALID */
 export function responseBodies(
   response: AssistantResponse,
   messageId: string,
@@ -38,7 +38,7 @@ export function responseBodies(
   const message = answerMessageFrom(response, messageId);
   const said: TraceBody[] = message ? [{ type: 'assistant', message, sourceEvent }] : [];
   const called = callBodies(calls, messageId);
-  // Reasoning alone is no message: it joins its calls, which therefore come first.
+  // Reasoning alone is not a message: it joins its calls, which therefore come first.
   return message && isBlankMessage(message) ? [...called, ...said] : [...said, ...called];
 }
 
@@ -65,7 +65,7 @@ export function boundaryBody(boundary: Boundary, sourceEvent: string): TraceBody
   return { type: 'boundary', boundary, sourceEvent };
 }
 
-/** Results by the turn of their call: its own where it says so, else the given one. */
+/** Results by the turn of their call: their own turn if given, else `turnId`. */
 export function byTurn(results: readonly ToolResultInput[], turnId: string): Map<string, ToolResultInput[]> {
   const groups = new Map<string, ToolResultInput[]>();
   for (const result of results) {

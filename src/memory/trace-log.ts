@@ -1,9 +1,9 @@
 /**
- * Append, then apply: the one way in which the state of an agent's memory changes.
+ * Append, then apply: the only way in which the state of an agent's memory changes.
  *
- * Rows are written to the journal (durable when the promise resolves) and then applied by the reducer, in JSON normal form, so
- * that the state now equals the state that a restore reads later. A failed append leaves the state as it was. Appends may
- * overlap; they share commits and are applied in the order in which they were called.
+ * Rows are written to the journal (durable when the promise resolves). Then the reducer applies the stored JSON, so
+ * that the live state equals the state that a restore reads later. A failed append leaves the state unchanged. Appends
+ * may overlap; they share commits and are applied in the order of their calls.
  */
 import type { Clock } from '../core/clock.js';
 import { isRekindleError } from '../core/errors.js';
@@ -23,14 +23,14 @@ import { TurnSequence } from './turn-sequence.js';
 import { applyTrace, emptyMemoryState, type MemoryState } from './working-context-reducer.js';
 import type { ResultPlacement } from './working-context-snapshot.js';
 
-/** A state that a restore made, and what it is worth. */
+/** A restored state, and what is known about it. */
 export interface RestoredMemory {
   readonly state: MemoryState;
-  /** The last record that the state holds. */
+  /** The last record that the state includes. */
   readonly head: JournalHead;
-  /** Traces that the state already holds but the journal does not: written before the next append. */
+  /** Traces that the state includes but the journal lacks: written before the next append. */
   readonly pending: readonly Boundary[];
-  /** The reader that the journal declares; 0 without a header. */
+  /** The reader version that the journal declares; 0 without a header. */
   readonly reader: number;
   readonly unknown: readonly UnknownTraces[];
 }
@@ -45,14 +45,14 @@ export class TraceLog {
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
   #unknown: readonly UnknownTraces[] = [];
   #pending: JsonObject[] = [];
-  /** An append whose end is unknown may be in the journal. */
+  /** The journal may contain an append whose outcome is unknown. */
   #unsure = false;
   #catchingUp: Promise<boolean> | null = null;
   #flushing: Promise<void> | null = null;
 
   /**
-   * @param onIgnored told of results that have no place in the context
-   * @param onMended told of what came in and was not legal: the trace has it as it was, the context has it mended
+   * @param onIgnored called for results without a place in the context
+   * @param onMended called for input that was not legal: the trace has it unchanged, the context has it fixed
    */
   constructor(
     store: MemoryStore,
@@ -70,17 +70,17 @@ export class TraceLog {
     return this.#state;
   }
 
-  /** The last record that the state holds. */
+  /** The last record that the state includes. */
   get head(): JournalHead {
     return this.#head;
   }
 
-  /** Traces before the last restore that it did not understand. */
+  /** Kinds of traces that the last restore did not understand. */
   get unknown(): readonly UnknownTraces[] {
     return this.#unknown;
   }
 
-  /** Takes over what a restore made. Writes nothing. */
+  /** Takes over a restored state. Writes nothing. */
   adopt(restored: RestoredMemory): void {
     this.#store.declare(restored.reader);
     this.#state = restored.state;
@@ -89,7 +89,7 @@ export class TraceLog {
     this.#pending = restored.pending.map((boundary) => this.#rowFor('', boundaryBody(boundary, 'Restore')));
   }
 
-  /** One commit. `expectedSeq`: only if nothing came in between. */
+  /** One commit. `expectedSeq`: only if nothing was appended in between. */
   async append(turnId: string, bodies: readonly TraceBody[], expectedSeq?: number): Promise<void> {
     if (bodies.length === 0) return;
     if (this.#unsure) await this.#catchUp();
@@ -98,14 +98,14 @@ export class TraceLog {
     await this.flushPending();
     const result = await this.#add(rows, expectedSeq);
     await this.#catchingUp;
-    if (result.seq <= this.#head.seq) return; // it was read back together with one whose end was unknown
+    if (result.seq <= this.#head.seq) return; // it was read back together with an append whose outcome was unknown
     const unseen = result.seq > this.#head.seq + result.records;
     if (unseen && (await this.#catchUp())) return;
     this.#head = { seq: result.seq, cursor: result.cursor, crc: result.crc };
     for (const row of rows) this.#apply(row);
   }
 
-  /** What `append` would refuse, so that several appends are refused before the first. @throws MESSAGE_INVALID */
+  /** Throws what `append` would throw, so that several appends are rejected before the first one. @throws MESSAGE_INVALID */
   check(turnId: string, bodies: readonly TraceBody[]): void {
     for (const body of bodies) {
       const trace = { id: '', ts: 0, turnId, seq: 0, ...body } as Trace;
@@ -125,7 +125,7 @@ export class TraceLog {
     }
   }
 
-  /** Where the journal ends when damage alone took the numbers after the last record; null when a record is there that the state lacks. */
+  /** The end of the journal if only damage follows the last record; null if there is a record that the state lacks. */
   async #endBehindDamage(): Promise<number | null> {
     const { seq, cursor } = this.#head;
     const journal = await this.#store.journal('raw_traces');
@@ -136,7 +136,10 @@ export class TraceLog {
     return end.seq;
   }
 
-  /** Applies what is in the journal and not in the state: an append whose end was unknown may be there. False when that cannot be told. */
+  /**
+   * Applies records that the state lacks: an append whose outcome was unknown may be stored. False if that cannot be
+   * determined.
+   */
   #catchUp(): Promise<boolean> {
     this.#catchingUp ??= this.#readOn().finally(() => {
       this.#catchingUp = null;
@@ -146,9 +149,9 @@ export class TraceLog {
 
   async #readOn(): Promise<boolean> {
     const journal = await this.#store.journal('raw_traces');
-    await journal.head(); // a backend that can find out does so now
+    await journal.head(); // a backend that can determine the outcome does so now
     const known = this.#head;
-    // Without its place it could be read from the beginning only, where everything is applied already.
+    // Without its position it could be read only from the beginning, where everything is already applied.
     const isPlaced = known.seq === 0 || known.cursor !== null;
     const head = isPlaced ? await followFrom(journal, known, (entry) => this.#apply(entry.record)) : null;
     if (head) this.#head = head;
@@ -156,13 +159,13 @@ export class TraceLog {
     return head !== null;
   }
 
-  /** As `append`; with a store that only reads, in memory alone. For what a restore mends. */
+  /** As `append`; in a read-only store only in memory. For repairs of a restore. */
   async appendRepair(turnId: string, bodies: readonly TraceBody[]): Promise<void> {
     if (!this.#store.readOnly) await this.append(turnId, bodies);
     else for (const body of bodies) this.#apply(this.#rowFor(turnId, body));
   }
 
-  /** Writes what a restore left for the first append: alone and before everything else, so that it cannot come after it. */
+  /** Writes the pending traces of a restore: alone and before the first append, so that they cannot come after it. */
   flushPending(): Promise<void> | undefined {
     if (this.#flushing) return this.#flushing;
     if (this.#pending.length === 0 || this.#store.readOnly) return undefined;

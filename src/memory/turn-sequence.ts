@@ -1,4 +1,7 @@
-/** Numbers the traces of a turn from 1. Goes on after a restore; a late trace of an older turn does not disturb the current one. */
+/**
+ * Numbers the traces of a turn from 1. Continues after a restore; a late trace of an older turn does not affect the
+ * current one.
+ */
 import type { MemoryState } from './working-context-reducer.js';
 
 export class TurnSequence {
@@ -13,14 +16,14 @@ export class TurnSequence {
   }
 }
 
-/** At least as many traces as the turn has messages in the context were written. */
+/** The turn has at least as many traces as it has messages in the context. */
 function lowestFree(turnId: string, state: MemoryState): number {
   if (turnId === '') return 0;
   let count = 0;
   for (let index = state.snapshot.length - 1; index >= 0; index -= 1) {
     const own = state.snapshot.messages[index]!.turnId;
     if (own === turnId) count += 1;
-    else if (own !== undefined && own < turnId) break; // turns are in order: nothing of it lies before
+    else if (own !== undefined && own < turnId) break; // turns are in order, so there are no earlier messages of it
   }
   return count;
 }

@@ -1,9 +1,9 @@
 /**
- * The reducer: one trace changes the state. Live agents and restored ones go through this function and no other, so their
- * states cannot differ. Pure in the sense that matters: no I/O, no clock, no randomness.
+ * The reducer: one trace changes the state. Live agents and restored ones use only this function, so their states
+ * cannot differ. No I/O, no clock, no randomness.
  *
- * What enters the list is legal by itself (`mendMessage`); the trace keeps it as it was. So the list of a live agent is the one
- * that a restore gives, and no request carries what a provider would refuse.
+ * Every message in the list is legal by itself (`mendMessage`); the trace keeps the original. So the list of a live
+ * agent is the one that a restore gives, and no request contains what a provider would reject.
  */
 import { canonicalJson } from '../core/canonical-json.js';
 import { turnNumber } from '../core/ids.js';
@@ -35,7 +35,7 @@ export interface MemoryState {
   readonly snapshot: WorkingContextSnapshot;
   /** The highest turn number seen or started. */
   lastTurn: number;
-  /** The turn of the last trace, and that trace's `seq`: the next one in the turn goes on from here. */
+  /** The turn of the last trace, and that trace's `seq`: the next trace of the turn continues from it. */
   turnId: string;
   turnSeq: number;
   /** Compactions refused since the last one that succeeded. */
@@ -55,8 +55,8 @@ export function emptyMemoryState(): MemoryState {
 const QUIET: Note = () => {};
 
 /**
- * What became of a result; null for every other trace.
- * @param note told of what had to be mended
+ * The placement of a result; null for other traces.
+ * @param note called for everything that had to be fixed
  */
 export function applyTrace(state: MemoryState, trace: Trace, note: Note = QUIET): ResultPlacement | null {
   if (trace.turnId !== '') {
@@ -89,7 +89,7 @@ export function applyTrace(state: MemoryState, trace: Trace, note: Note = QUIET)
   }
 }
 
-/** Index of the newest assistant message, looking past results. -1 when another message comes first. */
+/** Index of the newest assistant message, skipping results. -1 if another message comes first. */
 function lastAnswerIndex(snapshot: WorkingContextSnapshot): number {
   const { messages } = snapshot;
   let index = messages.length - 1;
@@ -97,7 +97,7 @@ function lastAnswerIndex(snapshot: WorkingContextSnapshot): number {
   return index >= 0 && messages[index]!.role === 'assistant' ? index : -1;
 }
 
-/** Index of the message of a response of the turn, looking past what the user said meanwhile. -1 when it is not there. */
+/** Index of the message of a response of the turn, skipping user messages in between. -1 if it is not there. */
 function responseIndex(
   snapshot: WorkingContextSnapshot,
   messageId: string | undefined,
@@ -112,7 +112,7 @@ function responseIndex(
   return -1;
 }
 
-/** A conversation that a model opens gets a user message before it: providers want one. */
+/** A conversation that a model opens gets a user message before it, because providers require one. */
 function append(snapshot: WorkingContextSnapshot, message: Message, note: Note): void {
   const mended = mendMessage(message, note);
   if (!mended) return;
@@ -122,7 +122,7 @@ function append(snapshot: WorkingContextSnapshot, message: Message, note: Note):
   if (own) snapshot.appendMessage(own);
 }
 
-/** A message that is there already under its id (a host that sent it again) is not said twice; another one gets on without the id. */
+/** A message that is already there under its id (sent again by a host) is not added again; a different one loses the id. */
 function withFreeId(snapshot: WorkingContextSnapshot, message: Message, note: Note): Message | null {
   const { messageId, ...rest } = message;
   if (messageId === undefined || !snapshot.hasMessageId(messageId)) return message;
@@ -134,8 +134,8 @@ function withFreeId(snapshot: WorkingContextSnapshot, message: Message, note: No
 }
 
 /**
- * A blank answer makes no message: no provider would take it back. An answer that comes after its own calls, as the original
- * project writes it, gives them its text and its reasoning.
+ * A blank answer makes no message, because no provider would accept it. An answer that comes after its own calls, as
+ * AutoByteus writes it, adds its text and reasoning to them.
  */
 function applyAnswer(snapshot: WorkingContextSnapshot, trace: MessageTrace, note: Note): void {
   const { message } = trace;
@@ -158,7 +158,7 @@ function amend(snapshot: WorkingContextSnapshot, index: number, message: Message
   if (mended) snapshot.amendMessage(index, mended);
 }
 
-/** Its calls stay, and what was said before stays too where this does not say it anew. */
+/** Keeps the calls, and keeps earlier content that this message does not replace. */
 function saidAnew(before: Message, message: Message): Message {
   const { content, parts, status, ...rest } = before;
   const says = !isBlankText(textOf(message)) || hasMedia(message);
@@ -179,7 +179,7 @@ function belongsToCalls(
   return unnamed && bare && !answered && previous.turnId === message.turnId;
 }
 
-/** Calls of one response are one message. Without a response id, calls in a row of one turn are. */
+/** Calls of one response form one message. Without a response id, consecutive calls of one turn do. */
 function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace, note: Note): void {
   const index = lastAnswerIndex(snapshot);
   const previous = snapshot.messages[index];
@@ -204,7 +204,7 @@ function applyCall(snapshot: WorkingContextSnapshot, trace: ToolCallTrace, note:
   else append(snapshot, mended, note);
 }
 
-/** A call that its response has already was sent again; another one that took its id gets a message of its own (H7). */
+/** A call that its response already has was sent again; a different one with its id gets its own message (H7). */
 function addCall(snapshot: WorkingContextSnapshot, index: number, message: Message, note: Note): void {
   const call = toolCallsOf(message)[0]!;
   const known = toolCallsOf(snapshot.messages[index]!).find(({ id }) => id === call.id);
@@ -248,12 +248,12 @@ function applyBoundary(state: MemoryState, boundary: Boundary): void {
       snapshot.lastCompactionTs = boundary.lastCompactionTs;
       snapshot.replaceAll(boundary.messages);
       state.lastTurn = Math.max(state.lastTurn, boundary.lastTurn);
-      state.compactionFailures = 0; // they were about another context; a rebuild from here does not know them either
+      state.compactionFailures = 0; // they were about another context, and a rebuild from here does not know them either
       return;
     case 'repair': {
       const { messages } = snapshot;
       const { at, deleteCount, insert } = boundary;
-      // Not by `splice`: a long repair is too many arguments for one call.
+      // Not by `splice`: a long repair has too many arguments for one call.
       snapshot.replaceAll([...messages.slice(0, at), ...insert, ...messages.slice(at + deleteCount)]);
       return;
     }
@@ -270,7 +270,7 @@ function systemOf(snapshot: WorkingContextSnapshot): Message[] {
   return first?.role === 'system' ? [first] : [];
 }
 
-/** The text of the system message at the head; empty when there is none. */
+/** The text of the system message at the head; empty if there is none. */
 export function systemPromptOf(snapshot: WorkingContextSnapshot): string {
   return systemOf(snapshot)[0]?.content ?? '';
 }
@@ -283,13 +283,14 @@ export function setSystemPrompt(snapshot: WorkingContextSnapshot, systemPrompt: 
   snapshot.replaceAll([...system, ...snapshot.messages.slice(head.length)]);
 }
 
+/** How a conversation stopped: finished, waiting for the model, or with calls without results. */
 export type FrontierKind = 'idle' | 'awaiting_assistant' | 'interrupted_tools';
 
 /** Where the conversation stopped. */
 export interface Frontier {
   readonly kind: FrontierKind;
   readonly turnId: string | null;
-  /** Open calls, when tools were interrupted. */
+  /** Open calls, if tools were interrupted. */
   readonly callIds: readonly string[];
 }
 

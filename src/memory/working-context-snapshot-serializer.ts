@@ -1,10 +1,10 @@
 /**
- * The snapshot as one JSON document: the shape of the seed, pure mapping, no I/O.
+ * The snapshot as one JSON document: pure mapping, no I/O.
  *
- *     {"schema_version":1,"agent_id":"a","epoch_id":1,"last_compaction_ts":null,"messages":[...]}
+ * {"schema_version":1,"agent_id":"a","epoch_id":1,"last_compaction_ts":null,"messages":[...]}
  *
- * Versions: 1 (the seed's, and ours, with more fields) and 3 (the original project's later one). 2 and everything above 3
- * was written by something newer; other values are damage.
+ * Versions: 1 (the plain format, and ours, with more fields) and 3 (a later one of AutoByteus). 2 and everything above
+ * 3 was written by newer software; other values are damage.
  */
 import { RekindleError } from '../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
@@ -29,21 +29,22 @@ export function verdictOnVersion(version: JsonValue | undefined): VersionVerdict
   return READABLE_VERSIONS.has(version) ? 'readable' : 'newer';
 }
 
-/** What JSON leaves out, and half characters: nothing of the message is lost. */
+/** Changes without loss: values that JSON omits, and lone surrogates. */
 const HARMLESS: ReadonlySet<string> = new Set(['undefined', 'surrogate']);
 
-/** @throws MESSAGE_INVALID naming the first value that JSON does not hold */
+/** @throws MESSAGE_INVALID naming the first value that JSON cannot hold */
 export function assertPlainJson(payload: unknown): void {
   const change = toJsonValue(payload).changes.find(({ kind }) => !HARMLESS.has(kind));
   if (!change) return;
-  const text = `The snapshot holds what JSON does not: ${change.kind} at ${change.path}.`;
+  const text = `The snapshot contains a value that JSON cannot hold: ${change.kind} at ${change.path}.`;
   throw new RekindleError('MESSAGE_INVALID', text, { details: { field: change.path, kind: change.kind } });
 }
 
-// A class of static functions only because the original project's users import it by this name.
+/** Converts a snapshot to and from its JSON document. */
+// A class of static functions only because users of AutoByteus import it by this name.
 // biome-ignore lint/complexity/noStaticOnlyClass: see above
 export class WorkingContextSnapshotSerializer {
-  /** @throws MESSAGE_INVALID for what is no JSON: a BigInt, a cycle, a Map, a function */
+  /** @throws MESSAGE_INVALID for a value that is not JSON: a BigInt, a cycle, a Map, a function */
   static serialize(snapshot: WorkingContextSnapshot, metadata: SnapshotMetadata): JsonObject {
     const payload = {
       schema_version: metadata.schema_version ?? SNAPSHOT_SCHEMA_VERSION,

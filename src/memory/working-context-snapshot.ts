@@ -1,8 +1,8 @@
 /**
- * The working context of one epoch: the list of messages that the model gets, and where results still belong.
+ * The working context of one epoch: the list of messages that the model gets, and the calls that still lack a result.
  *
- * Append-only but for results: each goes into the block of its call, in call order, whenever it arrives. The lowest index
- * that changed is remembered, so that the cache writes only what is new.
+ * Append-only except for results: each goes to the block of its call, in call order, whenever it arrives. The lowest
+ * changed index is tracked, so that the cache writes only what is new.
  */
 import type { JsonValue } from '../core/json.js';
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../messages/message.js';
@@ -14,11 +14,12 @@ export interface OpenCall {
   readonly messageIndex: number;
 }
 
-/** A context to look at. Nothing is copied, so it changes when the context does. */
+/** A read-only view of a context. Nothing is copied, so it changes when the context does. */
 export type ContextView = Pick<WorkingContextSnapshot, 'messages' | 'changes'>;
 
 export type ResultPlacement = 'placed' | 'replaced' | 'duplicate' | 'orphan';
 
+/** The list of messages that the model gets, with the placement of results. */
 export class WorkingContextSnapshot {
   epochId = 1;
   /** Seconds since 1970; null before the first compaction. */
@@ -39,12 +40,12 @@ export class WorkingContextSnapshot {
     return this.#messages.length;
   }
 
-  /** The list itself, not to be changed: messages are immutable, the array is not. */
+  /** The list itself; do not change it. Messages are immutable, the array is not. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
 
-  /** How often something changed that stood in the list already. While it is the same, the list only grew at its end. */
+  /** Number of changes to existing messages. While it stays the same, the list only grew at its end. */
   get changes(): number {
     return this.#changes;
   }
@@ -98,7 +99,7 @@ export class WorkingContextSnapshot {
     });
   }
 
-  /** Adds a call to the message at `index`, which was appended earlier. */
+  /** Adds a call to the earlier message at `index`. */
   addToolCall(index: number, call: ToolCallSpec): void {
     const message = this.#messages[index]!;
     this.#setAt(index, { ...message, toolPayload: { toolCalls: [...toolCallsOf(message), call] } });
@@ -111,8 +112,8 @@ export class WorkingContextSnapshot {
   }
 
   /**
-   * Puts a result where it belongs: to the call of its turn, else to another of its id. A synthetic result gives way to a real
-   * one; a second real one is refused.
+   * Adds a result to the call of its turn, else to another call with its id. A real result replaces a synthetic one; a
+   * second real one is rejected.
    */
   placeToolResult(message: Message): ResultPlacement {
     const { toolCallId } = toolResultOf(message)!;
@@ -161,14 +162,14 @@ export class WorkingContextSnapshot {
     return this.#open.size > 0;
   }
 
-  /** A new epoch with these messages. `lastCompactionTs` in seconds; left out, it stays. */
+  /** Starts a new epoch with these messages. `lastCompactionTs` in seconds; unchanged if omitted. */
   reset(messages: Iterable<Message>, lastCompactionTs?: number | null): void {
     this.epochId += 1;
     if (lastCompactionTs !== undefined) this.lastCompactionTs = lastCompactionTs;
     this.replaceAll(messages);
   }
 
-  /** Other messages in the same epoch. */
+  /** Replaces the messages within the same epoch. */
   replaceAll(messages: Iterable<Message>): void {
     const next = [...messages];
     let same = 0;
@@ -177,12 +178,12 @@ export class WorkingContextSnapshot {
     this.#firstChanged = Math.min(this.#firstChanged, same);
   }
 
-  /** The lowest index changed since the last `markSaved`; the length when only appended. */
+  /** The lowest index changed since the last `markSaved`; the length if messages were only appended. */
   get firstChanged(): number {
     return this.#firstChanged;
   }
 
-  /** Everything up to the length now is in the cache. */
+  /** Marks everything up to the given length as saved in the cache. */
   markSaved(length: number): void {
     this.#firstChanged = length;
   }
@@ -243,7 +244,7 @@ export class WorkingContextSnapshot {
     this.#firstChanged = Math.min(this.#firstChanged, index);
   }
 
-  /** In list order, also when an older response gets one more call: a restored list is read in that order. */
+  /** In list order, even if an older response gets another call: a restored list is read in that order. */
   #addOpen(callId: string, index: number): void {
     const indexes = this.#open.get(callId);
     if (!indexes) this.#open.set(callId, [index]);
@@ -259,12 +260,12 @@ export class WorkingContextSnapshot {
   }
 }
 
-/** True for a message that a later call or text of the same response belongs to. */
+/** True for a message to which a later call or text of the same response belongs. */
 export function isResponse(message: Message | undefined, messageId: string | undefined): boolean {
   return message?.role === 'assistant' && messageId !== undefined && message.messageId === messageId;
 }
 
-/** A result carries the name of its call (H11), whatever its sender calls the tool. */
+/** A result has the name of its call (H11), whatever name its sender gives. */
 function withName(message: Message, name: string | undefined): Message {
   const result = toolResultOf(message)!;
   return name === undefined || result.toolName === name

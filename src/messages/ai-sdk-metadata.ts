@@ -1,11 +1,14 @@
-/** What a provider wants back with a call, between the AI SDK's parts and our calls. The only place that knows where it is kept. */
+/**
+ * Translates what a provider wants back with a call between the AI SDK's parts and our calls. Only this file knows
+ * where it is kept.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.js';
 import type { Message, Origin, ProviderItem, ToolCallSpec } from './message.js';
 
-/** The SDK's `providerOptions` and `providerMetadata`. */
+/** The type of the SDK's `providerOptions` and `providerMetadata`. */
 export type AiSdkProviderOptions = Record<string, Record<string, JsonValue>>;
 
-/** Field of a call with what its provider wants back with it (Gemini: its thought signature). */
+/** Field of a call that holds what its provider wants back (Gemini: its thought signature). */
 const CALL_OPTIONS = 'provider_options';
 /** Type of the item that holds the same for a call that was recorded before its response was known. */
 const CALL_ITEM = 'ai-sdk/tool-call';
@@ -20,7 +23,7 @@ export function callItemFrom(callId: string, metadata: unknown, origin: Origin):
   return { origin, item: { type: CALL_ITEM, toolCallId: callId, providerOptions: metadata } };
 }
 
-/** The same for a call that was recorded already, without what its provider wants back. */
+/** The same for a call that is already recorded; the item holds only what its provider wants back. */
 export function callItemOf(
   callId: string,
   call: ToolCallSpec,

@@ -1,17 +1,18 @@
 /**
- * What a provider signed, between stored AI SDK parts and our items, for every provider family: Anthropic's signatures, OpenAI's
- * item ids and encrypted reasoning, Gemini's thought signatures. The key it was found under is the key it goes back under.
+ * Translates what a provider signed between stored AI SDK parts and our items, for every provider family: Anthropic's
+ * signatures, OpenAI's item ids and encrypted reasoning, Gemini's thought signatures. Each goes back under the key it
+ * was found under.
  */
 
 import { isJsonObject, type JsonObject } from '../core/json.js';
 import { type AiSdkProviderOptions, callOptionsOf } from './ai-sdk-metadata.js';
 import type { Message, Origin, ReasoningItem, TextPart, ToolCallSpec } from './message.js';
 
-/** Keys of services that route to other providers; they sign nothing. */
+/** Keys of services that route to other providers. They sign nothing themselves. */
 const ROUTERS = new Set(['gateway', 'openrouter']);
 const GEMINI = /^(google|vertex|gemini)/;
 
-/** In a live response: what nobody signed is of whoever answered. */
+/** For a live response: unsigned reasoning is attributed to the model that answered. */
 export function reasoningFrom(text: string, metadata: unknown, origin: Origin): ReasoningItem {
   const item = signedReasoningFrom(text, metadata);
   return { ...item, origin: { ...origin, ...item.origin } };
@@ -21,7 +22,7 @@ export function isSigned(item: ReasoningItem): boolean {
   return item.signature !== undefined || item.encrypted !== undefined;
 }
 
-/** Without an origin where nothing says whose reasoning it is. */
+/** Without an origin if nothing says whose reasoning it is. */
 export function signedReasoningFrom(text: string, metadata: unknown): ReasoningItem {
   for (const [provider, fields] of providersIn(metadata)) {
     const origin = { provider };
@@ -44,7 +45,7 @@ export function signedReasoningFrom(text: string, metadata: unknown): ReasoningI
   return origin ? { text, origin } : { text };
 }
 
-/** Undefined where nothing was signed, or nobody knows by whom. */
+/** Undefined if nothing was signed, or if the signer is unknown. */
 export function reasoningMetadataOf(
   item: ReasoningItem,
   origin: Origin | undefined,
@@ -65,7 +66,7 @@ export function reasoningMetadataOf(
   };
 }
 
-/** Gemini signs texts and calls, too. */
+/** Gemini also signs texts and calls. */
 export function thoughtSignatureFrom(metadata: unknown): { readonly signature?: string } {
   for (const [, fields] of providersIn(metadata)) {
     const { thoughtSignature } = fields;
@@ -85,7 +86,7 @@ export function callMetadataOf(call: ToolCallSpec, message: Message): AiSdkProvi
   return { [message.origin.provider]: { thoughtSignature: call.signature } };
 }
 
-/** The provider that a part's metadata is of. */
+/** The provider that a part's metadata belongs to. */
 export function originFrom(metadata: unknown): Origin | undefined {
   for (const [provider] of providersIn(metadata)) return { provider };
   return undefined;

@@ -1,5 +1,6 @@
 /**
- * Width and height of an image from its header: PNG, GIF, JPEG and WebP. Pure; anything else, or a damaged or cut header, is null.
+ * Width and height of an image from its header: PNG, GIF, JPEG and WebP. Pure. Null for other formats, and for a
+ * damaged or cut header.
  */
 
 export interface ImageSize {
@@ -43,7 +44,7 @@ function webpLossySize(view: DataView): ImageSize | null {
   return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
 }
 
-/** Two fields of 14 bits behind the signature byte. */
+/** Two 14-bit fields after the signature byte. */
 function webpLosslessSize(view: DataView): ImageSize | null {
   if (view.getUint8(20) !== 0x2f) return null;
   const bits = view.getUint32(21, true);
@@ -54,7 +55,7 @@ function uint24(view: DataView, offset: number): number {
   return view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
 }
 
-/** Walks the segments to the frame header, past whatever cameras put before it. */
+/** Skips the segments before the frame header, such as camera metadata. */
 function jpegSize(view: DataView): ImageSize | null {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xffd8) return null;
   let at = 2;
@@ -72,7 +73,7 @@ function jpegSize(view: DataView): ImageSize | null {
   return null;
 }
 
-/** SOF0 to SOF15, without the three markers of that range that mean something else. */
+/** SOF0 to SOF15, except the three markers in that range with another meaning. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -1,8 +1,8 @@
 /**
- * Messages to and from their stored form: snake_case, what is empty left out.
+ * Converts messages to and from their stored form: snake_case, empty fields left out.
  *
- * Reads the full form of the original project (every key present, null where empty), the abbreviated form of the
- * seed, and unknown fields, which it keeps in `extra`. `messageFromJson(messageToJson(m))` equals `m`.
+ * Also reads the full form (every key present, null if empty), the abbreviated form, and unknown fields, which it keeps
+ * in `extra`. `messageFromJson(messageToJson(m))` equals `m`.
  */
 import { RekindleError } from '../core/errors.js';
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, setOwn } from '../core/json.js';
@@ -42,6 +42,7 @@ const KNOWN_CALL = new Set(['id', 'name', 'arguments', 'arguments_text']);
 const KNOWN_SIGNED_CALL = new Set([...KNOWN_CALL, 'signature']);
 const KNOWN_RESULT = new Set(['tool_call_id', 'tool_name', 'tool_result', 'tool_error']);
 
+/** A message in its stored form, as snapshots and traces hold it. */
 export function messageToJson(message: Message): JsonObject {
   const json: JsonObject = { role: message.role };
   if (message.content !== null) json['content'] = message.content;
@@ -83,7 +84,7 @@ function payloadToJson(payload: ToolCallPayload | ToolResultPayload): JsonObject
   return resultToJson(payload as ToolResultPayload);
 }
 
-/** @throws MESSAGE_INVALID, naming the field */
+/** A message from its stored form. Does not apply the legality rules. @throws MESSAGE_INVALID, naming the field */
 export function messageFromJson(json: JsonValue): Message {
   if (!isJsonObject(json)) throw invalid('message', 'an object');
   const role = json['role'];
@@ -96,7 +97,7 @@ export function messageFromJson(json: JsonValue): Message {
   const reasoningContent = optionalText(json, 'reasoning_content');
   if (reasoningContent !== undefined) message.reasoningContent = reasoningContent;
   readMedia(json, message);
-  // Also under a role that has no such payload: the rules of the list give it a message of its own (H1).
+  // Also for a role that must not have a payload: the legality rules move it to a message of its own (H1).
   if (json['tool_payload'] !== null && json['tool_payload'] !== undefined)
     message.toolPayload = payloadFromJson(json['tool_payload']);
   readProvenance(json, message);
@@ -105,7 +106,7 @@ export function messageFromJson(json: JsonValue): Message {
   return message;
 }
 
-/** Fields that are ours only in a certain shape, with their name in code. */
+/** Fields that are ours only if they have a certain shape, with their name in code. */
 const SHAPED = [
   ['kind', 'kind'],
   ['status', 'status'],
@@ -119,7 +120,7 @@ const SHAPED = [
   ['tool_payload', 'toolPayload'],
 ] as const;
 
-/** Fields whose value is not one of ours (another tool's `kind`) are kept like unknown fields. */
+/** A field whose value is not one of ours (another tool's `kind`) is kept like an unknown field. */
 function unknownMarks(json: JsonObject, message: Message): JsonObject {
   const marks: JsonObject = {};
   for (const [key, name] of SHAPED) {
@@ -131,7 +132,7 @@ function unknownMarks(json: JsonObject, message: Message): JsonObject {
   return marks;
 }
 
-/** Of parts that are not all known, the text stays in sight. */
+/** If not all parts are known, their text is still shown. */
 function readParts(json: JsonObject, message: Writable<Message>): void {
   const parts = optionalList(json, 'parts') as unknown as ContentPart[] | undefined;
   if (parts?.every(isContentPart)) message.parts = parts;
@@ -220,7 +221,7 @@ export function callFromJson(json: JsonValue): ToolCallSpec {
   const call: Writable<ToolCallSpec> = {
     id: requiredText(json, 'id'),
     name: requiredText(json, 'name'),
-    // Where the model's own text is all that there is, H8 makes the arguments of it.
+    // If there is only the model's text, H8 makes the arguments from it.
     arguments: json['arguments'] ?? (text === undefined ? {} : null),
   };
   if (text !== undefined) call.argumentsText = text;
@@ -243,7 +244,7 @@ export function resultFromJson(json: JsonObject): ToolResultPayload {
   return result;
 }
 
-/** The fields outside the known ones, or undefined when there are none. */
+/** The fields that are not known, or undefined if there are none. */
 export function unknownFields(json: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
   let extra: JsonObject | undefined;
   for (const key in json) {

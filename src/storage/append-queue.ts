@@ -1,8 +1,8 @@
 /**
- * The part of a journal that every backend shares: appends wait in a queue, one commit takes all that wait.
+ * The append queue that every journal backend shares: appends wait in a queue, and one commit takes all that wait.
  *
- * Records are encoded when `append` is called, so a bad one is refused before anything is written and a later change of
- * the caller's object has no effect.
+ * Records are encoded when `append` is called. So an invalid record is rejected before anything is written, and later
+ * changes to the caller's object have no effect.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRekindleError, RekindleError } from '../core/errors.js';
@@ -20,9 +20,9 @@ export interface Waiting<E> {
 export interface AppendQueueOptions<E> {
   /** Sequence number of the last acknowledged record. */
   readonly headSeq: () => number;
-  /** Makes all of them durable, in order; one result each. Rejects when none was. */
+  /** Makes all of them durable, in order, with one result each. Rejects if none was kept. */
   readonly commit: (batch: readonly Waiting<E>[]) => Promise<readonly AppendResult[]>;
-  /** Time to gather appends before a commit. 0: only those that came while the last one ran. */
+  /** Milliseconds to gather appends before a commit. 0: only those that came while the last commit ran. */
   readonly gatherMs: number;
 }
 
@@ -44,7 +44,7 @@ export class AppendQueue<E> {
     });
   }
 
-  /** Runs something between commits, with no append under way. */
+  /** Runs `run` between commits, while no append is in progress. */
   async exclusive<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closed();
     while (this.#running) await this.#running;
@@ -80,7 +80,7 @@ export class AppendQueue<E> {
     this.#next();
   }
 
-  /** The appends of the next commit. Those whose `expectedSeq` is not the head are refused here. */
+  /** The appends of the next commit. Rejects those whose `expectedSeq` is not the head. */
   #take(): Waiting<E>[] {
     const batch: Waiting<E>[] = [];
     let seq = this.#options.headSeq();
@@ -116,7 +116,7 @@ export function conflict(expectedSeq: number, seq: number): RekindleError {
   );
 }
 
-/** True for failures after which the process must stop writing. */
+/** True for errors after which the process must stop writing. */
 export function isFenced(thrown: unknown): boolean {
   return isRekindleError(thrown, 'LEASE_LOST');
 }

@@ -1,4 +1,4 @@
-/** The name of a blob: SHA-256 of its bytes, lower-case hex. */
+/** The name of a blob: the SHA-256 of its bytes, in lower-case hex. */
 import { createHash } from 'node:crypto';
 import { RekindleError } from '../core/errors.js';
 

@@ -1,6 +1,6 @@
 /**
- * A configuration that people edit. Its bytes are looked at in each use, so a change counts at once; one that is not what it should be
- * is refused with its line, never ignored.
+ * A configuration file that people edit. Its bytes are checked on each use, so a change takes effect at once. An
+ * invalid file is rejected with its line, never ignored.
  */
 import { RekindleError } from '../core/errors.js';
 import { parseJsonText } from '../core/json-source.js';
@@ -9,7 +9,7 @@ import { parseChecked } from './json-document.js';
 import type { Name } from './ports.js';
 
 export interface ConfigFileOptions {
-  /** For messages, and where it is a document its name. */
+  /** For messages; the name of the document if it is one. */
   readonly name: Name;
   readonly read: () => Promise<Uint8Array | null>;
   readonly check: () => SchemaCheck;
@@ -17,14 +17,14 @@ export interface ConfigFileOptions {
 
 export class ConfigFile<T extends object> {
   readonly #options: ConfigFileOptions;
-  /** What was parsed last: most reads find the same bytes. */
+  /** The last parsed content: most reads find the same bytes. */
   #known: { readonly bytes: Buffer; readonly value: T } | null = null;
 
   constructor(options: ConfigFileOptions) {
     this.#options = options;
   }
 
-  /** The same object as before where nothing changed; null when there is none. @throws DOCUMENT_DAMAGED with line and column */
+  /** The same object as before if nothing changed; null if there is no file. @throws DOCUMENT_DAMAGED with line and column */
   async read(): Promise<T | null> {
     const { name, read, check } = this.#options;
     const bytes = await read();
@@ -37,7 +37,7 @@ export class ConfigFile<T extends object> {
   }
 }
 
-/** Of two values for one key only one would count, and nobody could say which was meant. */
+/** With a duplicate key only one value would count, and it would not be clear which. */
 async function assertNoKeyTwice(name: Name, bytes: Uint8Array): Promise<void> {
   const { problem } = await parseJsonText(Buffer.from(bytes).toString('utf8'));
   if (!problem) return;

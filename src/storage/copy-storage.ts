@@ -1,9 +1,10 @@
 /**
- * Copies what one backend holds to another, and makes sure that it is the same there.
+ * Copies the content of one backend to another, and verifies the copy.
  *
- * Records keep their numbers and checksums. Nothing is overwritten: where the target holds something else under a name, the copy is
- * refused before anything is written; where it holds a beginning of the same, as after a copy that was interrupted, the copy goes on.
- * Blobs are copied before the journals that refer to them, and documents last: most are made of a journal, and are made anew without it.
+ * Records keep their numbers and checksums. Nothing is overwritten. If the target holds something else under a name,
+ * the copy is rejected before anything is written. If it holds the beginning of the same content, as after an
+ * interrupted copy, the copy continues. Blobs are copied before the journals that refer to them, and documents last:
+ * most are derived from a journal and can be rebuilt.
  */
 import { createHash } from 'node:crypto';
 import { RekindleError } from '../core/errors.js';
@@ -12,43 +13,49 @@ import { damagedAtEnd, isHarmful } from './journal-check.js';
 import { keyOf } from './name-key.js';
 import type { Journal, JournalRecord, Lease, Name, StorageBackend, StoredName } from './ports.js';
 
+/** Reported after each copied journal, document or scope of blobs. */
 export interface CopyProgress {
   readonly stored: StoredName;
-  /** Records or blobs of it that were copied; 1 for a document. */
+  /** Number of its records or blobs that were copied; 1 for a document. */
   readonly items: number;
 }
 
+/** Limits a copy to parts of a store, and reports its progress. */
 export interface CopyOptions {
-  /** What is copied: everything below each of these names. Default: all. */
+  /** Copies everything below each of these names. Default: all. */
   readonly prefixes?: readonly Name[];
-  /** What is left out: everything below each of these names. */
+  /** Leaves out everything below each of these names. */
   readonly except?: readonly Name[];
-  /** The right to write the target's journals, where one lease holds for all of them. Default: each journal's own. */
+  /** The right to write the target's journals, if one lease covers all of them. Default: each journal's own lease. */
   readonly lease?: Lease;
-  /** Called once, when nothing stands in the way, before anything is written. */
+  /** Called once after all checks passed, before anything is written. */
   readonly onBegin?: () => Promise<void>;
   readonly onProgress?: (progress: CopyProgress) => void;
 }
 
+/** What `copyStorage` found and copied, as counts. Includes what was skipped. */
 export interface CopyResult {
   readonly journals: number;
   readonly records: number;
   readonly documents: number;
   readonly blobs: number;
-  /** Of these, what was in the target already. */
+  /** Number of items that were already in the target. */
   readonly skipped: number;
 }
 
-/** Records of one append, about. */
+/** Approximate bytes of one append. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_RECORDS = 500;
 const ORDER = { blobs: 0, journal: 1, document: 2 } as const;
 
 /**
- * Verified and durable when it resolves.
- * The caller sees to it that nobody writes the source meanwhile; what is written all the same is not copied, or only in part.
- * @throws DOCUMENT_CONFLICT, JOURNAL_CONFLICT (the target holds something else), JOURNAL_DAMAGED (repair the source first), LEASE_HELD,
- * STORAGE_FAILED when what was copied is not the same there
+ * Copies one store to another. Verified and durable when it resolves. The caller must ensure that the source is not
+ * written meanwhile; such writes may be missing or incomplete in the copy.
+ * ```ts
+ * await copyStorage(openStorage('memory'), openStorage('sqlite:agents.db'));
+ * ```
+ * @throws DOCUMENT_CONFLICT, JOURNAL_CONFLICT (the target holds something else), JOURNAL_DAMAGED (repair the source
+ * first), LEASE_HELD, STORAGE_FAILED if the copy differs from the source
  */
 export async function copyStorage(
   from: StorageBackend,
@@ -80,7 +87,7 @@ class StorageCopy {
   readonly #from: StorageBackend;
   readonly #to: StorageBackend;
   readonly #options: CopyOptions;
-  /** Of each journal: the number of the last record that the target had. */
+  /** For each journal, the number of the last record that the target had. */
   readonly #beginnings = new Map<string, number>();
   readonly #counts = { journals: 0, records: 0, documents: 0, blobs: 0, skipped: 0 };
 
@@ -98,7 +105,7 @@ class StorageCopy {
     return { ...this.#counts };
   }
 
-  /** Looks only. */
+  /** Only checks; writes nothing. */
   async assertPossible({ kind, name }: StoredName): Promise<void> {
     if (kind === 'document') await this.#isThere(name);
     if (kind === 'journal') this.#beginnings.set(keyOf(name), await this.#journalBeginning(name));
@@ -112,7 +119,7 @@ class StorageCopy {
 
   async #document(stored: StoredName): Promise<void> {
     const bytes = await this.#from.documents.readBytes(stored.name);
-    if (!bytes) return; // it was deleted meanwhile
+    if (!bytes) return; // deleted meanwhile
     if (await this.#isThere(stored.name)) this.#counts.skipped += 1;
     else {
       await this.#to.documents.writeBytes(stored.name, bytes, { ifVersion: null });
@@ -123,7 +130,7 @@ class StorageCopy {
     this.#onProgress({ stored, items: 1 });
   }
 
-  /** @throws DOCUMENT_CONFLICT for another content */
+  /** @throws DOCUMENT_CONFLICT for different content */
   async #isThere(name: Name): Promise<boolean> {
     const there = await this.#to.documents.readBytes(name);
     if (!there) return false;
@@ -145,7 +152,7 @@ class StorageCopy {
     for await (const { digest } of from.list()) {
       items += 1;
       this.#counts.blobs += 1;
-      // What is read is checked against its digest.
+      // A read verifies the digest.
       if (await to.get(digest)) this.#counts.skipped += 1;
       else {
         const bytes = await from.get(digest);
@@ -157,7 +164,10 @@ class StorageCopy {
     this.#onProgress({ stored, items });
   }
 
-  /** The number of the last record that the target has. @throws JOURNAL_CONFLICT when it is not a beginning of the source; JOURNAL_DAMAGED */
+  /**
+   * The number of the last record in the target. @throws JOURNAL_CONFLICT if the target is not a beginning of the
+   * source; JOURNAL_DAMAGED
+   */
   async #journalBeginning(name: Name): Promise<number> {
     const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
     const target = await this.#to.openJournal<JsonObject>(name, { readOnly: true });
@@ -180,7 +190,7 @@ class StorageCopy {
 
   async #journal(stored: StoredName): Promise<void> {
     const { name } = stored;
-    const there = this.#beginnings.get(keyOf(name)) ?? 0; // an append says that it relies on it
+    const there = this.#beginnings.get(keyOf(name)) ?? 0; // the append requires this head
     const source = await this.#from.openJournal<JsonObject>(name, { readOnly: true });
     try {
       const { lease } = this.#options;
@@ -211,7 +221,7 @@ class StorageCopy {
     let bytes = 0;
     let last = there;
     const live = await firstOf(source);
-    const { seq } = await source.head(); // before the records: what comes in between is read
+    const { seq } = await source.head(); // before the records: later appends are read too
     const flush = async () => {
       if (batch.length > 0) await target.append(batch, { expectedSeq: last - batch.length });
       batch = [];
@@ -219,10 +229,10 @@ class StorageCopy {
       this.#onProgress({ stored, items: last });
     };
     for await (const entry of source.read({ archived: true, after: there })) {
-      if (entry.kind === 'damage') continue; // harmless, or it was refused before
+      if (entry.kind === 'damage') continue; // harmless; harmful damage was rejected before
       if (entry.seq > last + 1) await this.#skipRemoved(stored, target, entry, last);
       if (entry.seq === live && last > 0) {
-        await flush(); // files archive whole segments: this is where one has to end
+        await flush(); // file journals archive whole segments, so a segment must end here
         await target.archiveBefore(live);
       }
       last = entry.seq;
@@ -235,7 +245,10 @@ class StorageCopy {
     if (last > 0) await target.archiveBefore((await firstOf(source)) ?? last + 1);
   }
 
-  /** Numbers may be missing before the first record, which was removed by intent; and nowhere else. */
+  /**
+   * Numbers may be missing before the first record, because earlier records were removed on purpose. They may be
+   * missing nowhere else.
+   */
   async #skipRemoved(
     stored: StoredName,
     target: Journal<JsonObject>,
@@ -247,7 +260,7 @@ class StorageCopy {
   }
 }
 
-/** Of all records up to a number, archived ones too. */
+/** Covers all records up to a number, including archived ones. */
 async function digestOf(
   journal: Journal<JsonObject>,
   upTo: number,
@@ -263,7 +276,7 @@ async function digestOf(
   return { digest: hash.digest('hex'), records };
 }
 
-/** The number of the last record that was removed. */
+/** The number of the last removed record. */
 async function removedTo(journal: Journal<JsonObject>): Promise<number> {
   const first = await firstOf(journal, true);
   return first === null ? (await journal.head()).seq : first - 1;

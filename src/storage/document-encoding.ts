@@ -1,11 +1,11 @@
-/** A document as bytes: the same text on every backend. */
+/** Encodes a document as bytes: the same text on every backend. */
 import { createHash } from 'node:crypto';
 import { RekindleError } from '../core/errors.js';
 import { type JsonValue, tryParseJson } from '../core/json.js';
 import { DOCUMENT_BYTES_MAX } from '../core/limits.js';
 import type { Name } from './ports.js';
 
-/** Pretty, with a newline at the end. @throws INVALID_ARGUMENT for more than a document may have */
+/** Indented, with a newline at the end. @throws INVALID_ARGUMENT for a document that is too large */
 export function encodeDocument(value: JsonValue): Buffer {
   let bytes: Buffer | null = null;
   try {
@@ -25,7 +25,7 @@ function isTooLongText(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message.includes('string length');
 }
 
-/** Before anything is read: no text could be made of it. @throws DOCUMENT_DAMAGED */
+/** Checked before reading: a larger file does not fit in one string. @throws DOCUMENT_DAMAGED */
 export function assertDocumentSize(name: Name, bytes: number): void {
   if (bytes <= DOCUMENT_BYTES_MAX) return;
   throw new RekindleError(
@@ -45,7 +45,7 @@ export function decodeDocument(
     .toString('utf8')
     .replace(/^\ufeff/, '');
   const value = tryParseJson(text);
-  // Half of a number is a number: of all values only that one could be torn unnoticed, but for its newline.
+  // A prefix of a number is a number too. So only for a number a torn file is not invalid JSON, and the final newline shows it.
   const torn = typeof value === 'number' && !text.endsWith('\n');
   if (value === undefined || torn) {
     const problem = torn ? 'ends in the middle' : 'is not valid JSON';

@@ -1,40 +1,42 @@
 /**
  * The file-system port: the few calls that the file backend makes.
  *
- * Two implementations: `NodeFileSystem` (the real one) and `SimulatedDisk` (every un-synced write is
- * volatile; crashes are explored). Tests also wrap it to inject faults. Paths are absolute.
+ * There are two implementations: `NodeFileSystem` (the real one) and `SimulatedDisk` (every unsynced write is volatile;
+ * crashes are explored). Tests also wrap it to inject faults. Paths are absolute.
  *
- * Contract for every call: rejects with an `Error` that carries `code` (`ENOENT`, `EEXIST`, `ENOSPC`, ...),
- * as `node:fs` does. Links are never followed by `open`: a symlink is refused with `ELOOP`.
+ * Contract for every call: rejects with an `Error` that has a `code` (`ENOENT`, `EEXIST`, `ENOSPC`, ...), as `node:fs`
+ * does. `open` never follows links: it rejects a symlink with `ELOOP`.
  */
 export type OpenMode =
   /** Existing regular file, for reading. */
   | 'read'
   /** Existing regular file, for reading and writing. */
   | 'update'
-  /** New file, for reading and writing; `EEXIST` when the name is taken. Mode 0600 whatever the umask. */
+  /** New file, for reading and writing; `EEXIST` if the name is taken. Mode 0600 regardless of the umask. */
   | 'create';
 
+/** Facts about a file or folder. */
 export interface FileStat {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
   readonly sizeBytes: number;
   readonly modifiedMs: number;
-  /** When anything of it changed, its name and place among it. */
+  /** Last change of content, name, place or mode. */
   readonly changedMs: number;
-  /** Another number for another file, also of the same name. */
+  /** Differs between two files, even if they had the same name. */
   readonly inode: number;
   /** Permission bits, such as 0o600. */
   readonly mode: number;
-  /** How many names a file has. */
+  /** Number of hard links. */
   readonly links: number;
-  /** The user that it belongs to; 0 for root, and where the system has no such thing. */
+  /** The owning user; 0 for root, and on systems without users. */
   readonly ownerId: number;
 }
 
+/** An open file. Positions and sizes are in bytes. */
 export interface OpenFile {
-  /** Reads into `target` from `position`; returns the count, which may be short; 0 at the end of the file. */
+  /** Reads into `target` from `position`. Returns the count, which may be short; 0 at the end of the file. */
   read(target: Uint8Array, position: number): Promise<number>;
-  /** Writes `source` at `position`; returns the count, which may be short. Volatile until `datasync`. */
+  /** Writes `source` at `position`. Returns the count, which may be short. Volatile until `datasync`. */
   write(source: Uint8Array, position: number): Promise<number>;
   /** When it resolves, the file's bytes and its size survive power loss. */
   datasync(): Promise<void>;
@@ -43,35 +45,36 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
+/** The calls that `FileStorage` makes to a file system. */
 export interface FileSystem {
   open(path: string, mode: OpenMode): Promise<OpenFile>;
-  /** Replaces `to` in one step. Volatile until `syncFolder` of the folder. */
+  /** Replaces `to` atomically. Volatile until `syncFolder` of the folder. */
   rename(from: string, to: string): Promise<void>;
   /**
-   * As `rename`, unless `to` is not as it was seen (`null`: absent): then false, and nothing is changed. Where a file system can look and
-   * rename in one go, the two lie closer together; see `renameIfSame`.
+   * Like `rename`, but only if `to` is unchanged since `seen` (`null`: absent); otherwise returns false and changes
+   * nothing. Optional, for file systems that can check and rename in one step; see `renameIfSame`.
    */
   renameOver?(from: string, to: string, seen: FileStat | null): Promise<boolean>;
-  /** A second name for a file; `EEXIST` when taken, so that one of several contenders wins. */
+  /** Creates a hard link; `EEXIST` if the name is taken, so one of several contenders wins. */
   link(existing: string, name: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** One folder, mode 0700 whatever the umask; `EEXIST` when the name is taken. */
+  /** Creates one folder, mode 0700 regardless of the umask; `EEXIST` if the name is taken. */
   makeFolder(path: string): Promise<void>;
-  /** The names in a folder, in no order. */
+  /** The names in a folder, in any order. */
   list(path: string): Promise<string[]>;
-  /** The entry itself, links not followed; null when there is none. */
+  /** The entry itself, links not followed; null if there is none. */
   stat(path: string): Promise<FileStat | null>;
-  /** When it resolves, the names in the folder survive power loss. A no-op where the platform has none. */
+  /** When it resolves, the names in the folder survive power loss. A no-op on platforms without it. */
   syncFolder(path: string): Promise<void>;
-  /** Sets the modification time; a heartbeat. */
+  /** Sets the modification time; used for heartbeats. */
   touch(path: string, modifiedMs: number): Promise<void>;
-  /** The permission bits of a file. */
+  /** Sets the permission bits of a file. */
   setMode(path: string, mode: number): Promise<void>;
   /** The path with links resolved. */
   realPath(path: string): Promise<string>;
 }
 
-/** The same file, not changed since. */
+/** The same file, unchanged since. */
 export function isSameFile(a: FileStat | null, b: FileStat | null): boolean {
   if (a === null || b === null) return a === b;
   return (

@@ -11,10 +11,10 @@ import type {
   StorageBackend,
   StorageCapabilities,
   StorageChange,
-  StorageRedactor,
   StoredName,
   StoredPlace,
 } from './ports.js';
+import type { StorageRedactor } from './storage-redactor.js';
 
 export abstract class ForwardingStorage implements StorageBackend {
   readonly place: string;

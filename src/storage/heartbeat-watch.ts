@@ -1,10 +1,10 @@
 /**
- * For how long a heartbeat has stood still, as this process saw it. The time that a heartbeat carries is by the clock of whoever made
- * it, and may be hours away from ours; that it changed, everybody sees alike.
+ * Measures for how long a heartbeat has not changed, as seen by this process. The time inside a heartbeat is from its
+ * owner's clock and may be hours off; whether it changed is the same for all observers.
  */
 import { type Clock, monotonicMs } from '../core/clock.js';
 
-/** Of one clock: enough for those who wait at the same time. */
+/** Entries per clock: enough for all that wait at the same time. */
 const SEEN_MAX = 10_000;
 
 export class HeartbeatWatch {
@@ -16,14 +16,14 @@ export class HeartbeatWatch {
     this.#clock = clock;
   }
 
-  /** One for all who go by this clock: what one of them saw counts for the others. */
+  /** One instance per clock: observations are shared by all its users. */
   static on(clock: Clock): HeartbeatWatch {
     let watch = HeartbeatWatch.#all.get(clock);
     if (!watch) HeartbeatWatch.#all.set(clock, (watch = new HeartbeatWatch(clock)));
     return watch;
   }
 
-  /** @param mark differs when the heart has beaten. 0 at the first look. */
+  /** @param mark differs after each heartbeat. Returns 0 at the first look. */
   unchangedMs(key: string, mark: string): number {
     const now = monotonicMs(this.#clock);
     const before = this.#seen.get(key);

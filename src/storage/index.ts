@@ -41,9 +41,9 @@ export type {
   StorageBackend,
   StorageCapabilities,
   StorageChange,
-  StorageRedactor,
   StoredBlob,
   StoredName,
   StoredPlace,
 } from './ports.js';
 export { withRedaction } from './redacted-storage.js';
+export type { StorageRedactor } from './storage-redactor.js';

@@ -1,10 +1,10 @@
-/** Reads a whole journal and says what is wrong with it; and mends it on request. */
+/** Reads a whole journal and reports what is wrong with it; repairs it on request. */
 import type { JsonObject } from '../core/json.js';
 import type { Journal, JournalDamage, JournalRecord, Name, SegmentRepair, StorageBackend } from './ports.js';
 
 export interface JournalCheck {
   readonly records: number;
-  /** Records without a checksum: written by another tool. */
+  /** Records without a checksum, written by another tool. */
   readonly unverified: number;
   readonly damage: readonly JournalDamage[];
 }
@@ -15,7 +15,7 @@ export interface SharedJournalName {
   readonly lease: Name;
 }
 
-/** Every record, also archived ones. Changes nothing. */
+/** Reads every record, including archived ones. Changes nothing. */
 export async function checkJournal(
   backend: StorageBackend,
   name: Name,
@@ -41,12 +41,15 @@ export async function checkJournal(
   }
 }
 
-/** What a fenced writer added behind a seal, and an unfinished last record, were never acknowledged. */
+/**
+ * Bytes that a fenced writer added behind a seal, and an incomplete last record, were never acknowledged, so they are
+ * harmless.
+ */
 export function isHarmful({ reason }: JournalDamage): boolean {
   return reason !== 'after-seal' && reason !== 'torn';
 }
 
-/** Clean copies in place of damaged files, which are kept. @throws LEASE_HELD while somebody writes */
+/** Replaces damaged files by clean copies and keeps the damaged ones. @throws LEASE_HELD while another process writes */
 export async function repairSharedJournal(
   backend: StorageBackend,
   name: SharedJournalName,
@@ -64,7 +67,7 @@ export async function repairSharedJournal(
   }
 }
 
-/** Harmful damage after the last record, in bytes: it may have been records. */
+/** Bytes of harmful damage after the last record: they may have been records. */
 export async function damagedAtEnd<R extends JsonObject>(journal: Journal<R>): Promise<number> {
   let bytes = 0;
   for await (const entry of journal.readBackward()) {

@@ -1,4 +1,4 @@
-/** Goes on reading a journal from a place that is known, and makes sure that it is still the same journal. */
+/** Continues reading a journal from a known position, after checking that it is still the same journal. */
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { TimeSlices } from '../core/time-slices.js';
@@ -12,8 +12,8 @@ function isAt<R>(entry: JournalRecord<R>, { seq, crc, cursor }: JournalHead): bo
 }
 
 /**
- * Hands on every record after a place, in order, and waits where `apply` gives a promise; damage is passed over. Gives the new place; null when the journal does not hold
- * the old one any more: it was repaired, or is another one.
+ * Passes every record after a position to `apply`, in order, and waits if `apply` returns a promise. Damage is skipped.
+ * Returns the new position; null if the journal no longer contains the old one: it was repaired, or is another journal.
  */
 export async function followFrom<R extends JsonObject>(
   journal: Journal<R>,

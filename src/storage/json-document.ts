@@ -1,6 +1,6 @@
 /**
- * Small JSON documents that people read and edit (manifests, registries, sessions, configuration): lowdb over the document port,
- * so that they are synced, replaced as a whole and checked on every backend.
+ * Small JSON documents that people read and edit (manifests, registries, sessions, configuration): lowdb over the
+ * document port, so that they are synced, replaced atomically and checked on every backend.
  */
 import { type Adapter, Low } from 'lowdb';
 import { RekindleError } from '../core/errors.js';
@@ -11,9 +11,9 @@ import type { DocumentDurability, Documents, Name } from './ports.js';
 
 export interface JsonDocumentOptions<T> {
   readonly name: Name;
-  /** What the document may be; nothing else is read, and nothing else written. */
+  /** The schema of the document, checked on reading and writing. */
   readonly check: SchemaCheck;
-  /** What it is while there is none. */
+  /** Value while the document does not exist. */
   readonly initial: T;
   /** Default `durable`. */
   readonly durability?: DocumentDurability;
@@ -22,7 +22,7 @@ export interface JsonDocumentOptions<T> {
 /** `data` is its value; `write` and `update` make it durable. */
 export type JsonDocument<T> = Low<T>;
 
-/** Reads the document. @throws DOCUMENT_DAMAGED with line, column and rule; the file stays as it is */
+/** Reads the document. @throws DOCUMENT_DAMAGED with line, column and rule; the file is not changed */
 export async function openJsonDocument<T extends object>(
   documents: Documents,
   options: JsonDocumentOptions<T>,
@@ -54,7 +54,7 @@ class DocumentAdapter<T> implements Adapter<T> {
   }
 }
 
-/** A document of a known shape. Only when something is wrong with it is it read again, for the place. @throws DOCUMENT_DAMAGED */
+/** Parses and checks a document. If something is wrong, it is parsed again to find the position. @throws DOCUMENT_DAMAGED */
 export async function parseChecked(name: Name, bytes: Uint8Array, check: SchemaCheck): Promise<JsonValue> {
   const text = Buffer.from(bytes)
     .toString('utf8')
@@ -72,8 +72,8 @@ export async function parseChecked(name: Name, bytes: Uint8Array, check: SchemaC
 }
 
 function invalid(name: Name, problem: JsonObject): RekindleError {
-  const { line, column, message = 'it does not fit its schema' } = problem;
+  const { line, column, message = 'it does not match its schema' } = problem;
   const place = line === undefined ? '' : ` (line ${String(line)}, column ${String(column)})`;
-  const text = `${name.join('/')} is not what it should be${place}: ${String(message)}`;
+  const text = `${name.join('/')} is not valid${place}: ${String(message)}`;
   return new RekindleError('DOCUMENT_DAMAGED', text, { details: { name: [...name], ...problem } });
 }

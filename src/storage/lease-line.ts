@@ -1,31 +1,31 @@
 /**
- * The line in front of a lease. Callers of one process wait in the order of their calls, and only the first of them looks at the
- * store, so that a hundred requests for one agent cost what one costs. It looks again as soon as the lease is released in this
- * process, and every few milliseconds because of other processes.
+ * The line in front of a lease. Callers in one process wait in the order of their calls, and only the first one polls
+ * the store, so a hundred requests for one agent cost as much as one. It polls as soon as this process releases the
+ * lease, and every few milliseconds for the sake of other processes.
  */
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import type { Lease, LeaseOptions, Name } from './ports.js';
 
 const LOOK_AGAIN_MS = 15;
-/** For those who wait long. */
+/** Polling interval for long waits. */
 const LOOK_AGAIN_MAX_MS = 100;
-/** Timers take no more than about 24 days. */
+/** Timers accept at most about 24 days. */
 const SLEEP_MAX_MS = 60_000;
 
 interface Place {
-  /** Ends its sleep, if it sleeps. */
+  /** Ends its sleep. */
   wake: () => void;
 }
 
 interface Line {
   readonly places: Place[];
-  /** What the first in the line met last. */
+  /** The last LEASE_HELD error of the first in the line. */
   held: RekindleError | null;
 }
 
 const lines = new Map<string, Line>();
 
-/** The lease was released in this process: the first in the line looks now. @param key of the store and the name */
+/** This process released the lease, so the first in the line polls now. @param key of the store and the name */
 export function wakeLine(key: string): void {
   lines.get(key)?.places[0]?.wake();
 }
@@ -94,17 +94,21 @@ async function attemptOnce(line: Line, attempt: () => Promise<Lease>): Promise<L
   }
 }
 
-/** A caller that has gone keeps nothing. */
+/** A lease that arrives after its caller aborted is released. */
 async function unlessAborted(name: Name, lease: Lease, signal: AbortSignal | undefined): Promise<Lease> {
   if (!signal?.aborted) return lease;
-  await lease.release().catch(() => {}); // it ends by its time then
+  await lease.release().catch(() => {}); // it expires then
   throw aborted(name, signal);
 }
 
 function inUse(name: Name): RekindleError {
-  return new RekindleError('LEASE_HELD', `${name.join('/')} is in use, and others wait for it.`, {
-    details: { name: name.join('/') },
-  });
+  return new RekindleError(
+    'LEASE_HELD',
+    `${name.join('/')} is in use, and other callers are waiting for it.`,
+    {
+      details: { name: name.join('/') },
+    },
+  );
 }
 
 function aborted(name: Name, signal: AbortSignal): RekindleError {

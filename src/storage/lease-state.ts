@@ -1,4 +1,4 @@
-/** What every lease shares: the state "held", "released" or "lost", the heartbeat, and the error that tells of the loss. */
+/** What every lease shares: the state "held", "released" or "lost", the heartbeat, and the error that reports a loss. */
 import { RekindleError } from '../core/errors.js';
 import type { LeaseOwner, Name } from './ports.js';
 
@@ -15,7 +15,7 @@ export class LeaseState {
     return this.#lost.signal;
   }
 
-  /** Beats until stopped. A failure is no exception: the next check of the holder tells. Does not keep the process alive. */
+  /** Beats until stopped. A failed beat throws nothing: the holder's next check reports it. Does not keep the process alive. */
   startHeartbeat(everyMs: number, beat: () => Promise<void>): void {
     this.#timer = setInterval(() => void beat().catch(() => {}), everyMs);
     this.#timer.unref();
@@ -26,13 +26,13 @@ export class LeaseState {
     this.#timer = null;
   }
 
-  /** The owner lets go: no right is left, and no loss is told. */
+  /** The owner releases it: it may no longer write, and no loss is reported. */
   release(): void {
     this.stop();
     this.#released = true;
   }
 
-  /** @throws LEASE_LOST when it is known that the lease is held no more */
+  /** @throws LEASE_LOST if it is known that the lease is no longer held */
   throwUnlessHeld(name: string, fence: number): void {
     this.lost.throwIfAborted();
     if (!this.#released) return;
@@ -41,7 +41,7 @@ export class LeaseState {
     });
   }
 
-  /** Marks the lease as lost and gives the error to throw. */
+  /** Marks the lease as lost and returns the error to throw. */
   markLost(name: string, fence: number): RekindleError {
     this.stop();
     if (!this.#lost.signal.aborted) {
@@ -57,9 +57,9 @@ export class LeaseState {
 export interface Holder {
   readonly fence: number;
   readonly owner: LeaseOwner;
-  /** Of its last heartbeat, by the clocks at hand. */
+  /** Age of its last heartbeat, by the available clocks. */
   readonly ageMs: number;
-  /** True when the owner is this process. */
+  /** True if the owner is this process. */
   readonly isSelf: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Where memory lives when nobody says: `REKINDLE_MEMORY_DIR`, the original project's variable, or `memory` here. A folder, or a URL of a store. */
+/**
+ * The default memory location: `REKINDLE_MEMORY_DIR`, else `AUTOBYTEUS_MEMORY_DIR`, else `memory`. A folder, or the URL
+ * of a store.
+ */
 import path from 'node:path';
 import { isStorageUrl } from './open-storage.js';
 

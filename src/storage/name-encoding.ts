@@ -1,11 +1,11 @@
 /**
- * One injective, case-safe encoding of a name segment into a file name (and back).
+ * One injective, case-safe encoding of a name segment as a file name, and back.
  *
- * Kept as they are: `a-z 0-9 _ -` and a `.` that is not first. Everything else becomes `%xx` for each byte of
- * its UTF-8, with lower-case digits. So `Agent-A` and `agent-a` differ on every file system, and so do the two
- * spellings of an accented letter: ids are compared by code points. Refused before any I/O: empty text, `.` and `..`,
- * separators, control characters, lone surrogates, a leading or trailing space, a trailing dot, the
- * device names of Windows, and what is longer than `NAME_BYTES_MAX` when encoded.
+ * Kept unchanged: `a-z 0-9 _ -` and a `.` that is not first. Everything else becomes `%xx` for each byte of its UTF-8,
+ * with lower-case digits. So `Agent-A` and `agent-a` differ on every file system, and so do the two spellings of an
+ * accented letter: ids are compared by code points. Rejected before any I/O: empty text, `.` and `..`, separators,
+ * control characters, lone surrogates, a leading or trailing space, a trailing dot, the device names of Windows, and
+ * segments longer than `NAME_BYTES_MAX` when encoded.
  */
 import { RekindleError } from '../core/errors.js';
 import { NAME_BYTES_MAX } from '../core/limits.js';
@@ -13,6 +13,7 @@ import { NAME_BYTES_MAX } from '../core/limits.js';
 const PLAIN = /^[a-z0-9_-][a-z0-9._-]*$/;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
 
+/** The file name of a name segment. Different segments never share a file name. @throws INVALID_NAME */
 export function encodeNameSegment(segment: string): string {
   const problem = problemWith(segment);
   if (problem) throw refused(segment, problem);
@@ -24,7 +25,7 @@ export function encodeNameSegment(segment: string): string {
   return encoded;
 }
 
-/** The segment behind a file name, or null when the name is not of this encoding. */
+/** The segment of a file name, or null if the name does not have this encoding. */
 export function decodeNameSegment(fileName: string): string | null {
   if (!/^(?:[a-z0-9._-]|%[0-9a-f]{2})+$/.test(fileName)) return null;
   const bytes = fileName.replace(/%([0-9a-f]{2})/g, (_, hex: string) =>
@@ -40,14 +41,14 @@ export function decodeNameSegment(fileName: string): string | null {
 }
 
 /**
- * The segment behind an entry of a folder, or null when there is none. An entry that is not of the encoding is its own segment: another
+ * The segment of a folder entry, or null if there is none. An entry that is not encoded is its own segment: another
  * tool made it under a plain name, such as `Ada` or `Software Engineer_4771`.
  */
 export function segmentOfEntry(entry: string): string | null {
   return decodeNameSegment(entry) ?? (isPlainName(entry) ? entry : null);
 }
 
-/** Whether another tool may have used this segment as the name of a folder, as it is. Hidden entries and broken encodings are none. */
+/** Whether another tool may have used this segment as a folder name. False for hidden entries and broken encodings. */
 export function isPlainName(segment: string): boolean {
   return !/^\.|%[0-9a-f]{2}/i.test(segment) && problemWith(segment) === null;
 }
@@ -72,7 +73,7 @@ function encodeByte(byte: number, index: number): string {
 
 function refused(segment: string, problem: string): RekindleError {
   const shown = typeof segment === 'string' ? segment.toWellFormed().slice(0, 80) : typeof segment;
-  return new RekindleError('INVALID_NAME', `The name ${JSON.stringify(shown)} is refused: ${problem}.`, {
+  return new RekindleError('INVALID_NAME', `The name ${JSON.stringify(shown)} is not allowed: ${problem}.`, {
     details: { name: shown, problem },
   });
 }

@@ -1,9 +1,9 @@
-/** A name as one text, for backends that look things up by a key: its segments, each encoded, joined by `/`. */
+/** A name as one text, for backends that look up by key: its segments, each encoded, joined by `/`. */
 import { RekindleError } from '../core/errors.js';
 import { decodeNameSegment, encodeNameSegment } from './name-encoding.js';
 import type { Name } from './ports.js';
 
-/** Injective: what joins the segments cannot be in one. @throws INVALID_ARGUMENT, INVALID_NAME */
+/** Injective: a segment cannot contain the separator. @throws INVALID_ARGUMENT, INVALID_NAME */
 export function keyOf(name: Name): string {
   if (name.length === 0) throw new RekindleError('INVALID_ARGUMENT', 'A name needs at least one segment.');
   return name.map(encodeNameSegment).join('/');
@@ -13,12 +13,12 @@ export function nameOf(key: string): string[] {
   return key.split('/').map(segmentOf);
 }
 
-/** The segment behind its encoded form. */
+/** The segment of its encoded form. */
 export function segmentOf(encoded: string): string {
   return decodeNameSegment(encoded) ?? encoded;
 }
 
-/** Keys below a prefix: they begin with `start`, and come, byte by byte, before `end`. */
+/** Keys below a prefix: they begin with `start` and, compared by bytes, come before `end`. */
 export interface KeyRange {
   readonly start: string;
   readonly end: string;

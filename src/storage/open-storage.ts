@@ -1,4 +1,4 @@
-/** The one address of a store: a folder, or the URL of another backend. Nothing is opened yet; a driver is loaded when it is first used. */
+/** Opens a store by its address: a folder, or the URL of another backend. Does no I/O; a driver is loaded on first use. */
 import { fileURLToPath } from 'node:url';
 import { RekindleError } from '../core/errors.js';
 import type { RedactionOptions } from '../core/redaction/redactor.js';
@@ -18,7 +18,7 @@ const KINDS = [
   'memory:',
 ];
 
-/** At least two letters: `C:` is a drive. */
+/** At least two letters, because `C:` is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 
 /** False for a folder. */
@@ -27,10 +27,14 @@ export function isStorageUrl(place: string): boolean {
 }
 
 /**
- * `?objects=URL` (encoded) on any URL keeps large blobs there; see `openObjects`. `?redact=credentials`, `?redact=personal` or both,
- * divided by a comma, stores nothing of these kinds; see `withRedaction`.
+ * Opens a store by a folder or URL. With `?objects=URL` (encoded) it keeps large blobs in that object store; see
+ * `openObjects`. With `?redact=credentials`, `?redact=personal` or both, separated by a comma, it stores no such data; see
+ * `withRedaction`.
+ * ```ts
+ * const storage = openStorage('sqlite:agents.db');
+ * ```
  * @param place a folder, `file:`, `sqlite:`, `postgres:` or `memory:`
- * @throws INVALID_ARGUMENT for another scheme, or a parameter that is not known
+ * @throws INVALID_ARGUMENT for another scheme or an unknown parameter
  */
 export function openStorage(place: string): StorageBackend {
   const scheme = SCHEME.exec(place)?.[1]?.toLowerCase();
@@ -62,7 +66,7 @@ function kindsIn(redact: string): RedactionOptions {
   return { credentials: kinds.includes('credentials'), personal: kinds.includes('personal') };
 }
 
-/** What is ours is taken out of the URL; the rest is the driver's, such as `sslmode`. */
+/** Takes our parameters out of the URL; the rest, such as `sslmode`, is for the driver. */
 function openPostgres(address: string, query: URLSearchParams): StorageBackend {
   const flag = (name: string) => {
     const value = take(query, name);
@@ -93,7 +97,7 @@ function split(place: string): { readonly address: string; readonly query: URLSe
   return { address: place.slice(0, at), query: new URLSearchParams(place.slice(at + 1)) };
 }
 
-/** `sqlite:agents.db`, `sqlite:/var/agents.db` and `sqlite:///var/agents.db` are all usual. */
+/** Accepts the usual forms `sqlite:agents.db`, `sqlite:/var/agents.db` and `sqlite:///var/agents.db`. */
 function pathOf(address: string): string {
   const rest = address.slice(address.indexOf(':') + 1);
   if (rest === '' || rest === '//') throw invalid(address, 'names no file or folder');

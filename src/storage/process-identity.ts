@@ -1,18 +1,19 @@
-/** Who this process is, and whether another one still runs. A pid alone is not enough: pids are used again. */
+/** Identifies this process, and checks whether another one still runs. A pid alone is not enough, because pids are reused. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import type { LeaseOwner } from './ports.js';
 
 export interface ProcessIdentity {
-  /** A new owner entry for this process. */
+  /** A new owner record for this process. */
   owner(): LeaseOwner;
   /**
-   * `gone`: no thread of it is left on this kernel. `rebooted`: it ran before this machine was started again. `unknown`: it runs, if
-   * it does, where this process cannot look (another machine or PID namespace), and only its heartbeat can tell.
+   * `gone`: none of its threads is left on this kernel. `rebooted`: it ran before this machine was restarted.
+   * `unknown`: this process cannot observe it (another machine or PID namespace), so only its heartbeat can show
+   * whether it runs.
    */
   state(owner: LeaseOwner): 'running' | 'gone' | 'rebooted' | 'unknown';
-  /** True when the owner is this very process. Default: the same pid, start and host as `owner()`. */
+  /** True if the owner is this process. Default: the same pid, start and host as `owner()`. */
   isSelf?(owner: LeaseOwner): boolean;
 }
 
@@ -31,7 +32,7 @@ export const systemIdentity: ProcessIdentity = {
   },
 };
 
-/** True when the owner of a lease is the process that asks. */
+/** True if the owner of a lease is the asking process. */
 export function isSelf(identity: ProcessIdentity, owner: LeaseOwner): boolean {
   if (identity.isSelf) return identity.isSelf(owner);
   const own = identity.owner();
@@ -45,9 +46,9 @@ const MACHINE = '/etc/machine-id';
 let known: string | null = null;
 
 /**
- * Host name, boot, PID namespace and machine: `web-1/1c0e3f52/4026531836/9a3b77d1`. A pid means something only where all are equal: two
- * containers with one host name number their processes apart. Where Linux does not show the namespace, no other process can be
- * looked at: then the entry has a random part, and is like no other.
+ * Host name, boot, PID namespace and machine: `web-1/1c0e3f52/4026531836/9a3b77d1`. A pid is comparable only if all are
+ * equal: two containers with one host name number their processes separately. If Linux hides the namespace, no other
+ * process can be observed; then the entry has a random part and equals no other.
  */
 function hostName(): string {
   known ??= readHost();
@@ -60,7 +61,7 @@ function readHost(): string {
   const namespace = /\d+/.exec(readLink(PID_NAMESPACE) ?? '')?.[0];
   const own = boot && namespace ? `${boot}/${namespace}` : `-/${randomBytes(8).toString('hex')}`;
   const machine = readText(MACHINE)?.trim() ?? '';
-  // The id itself is not meant to be shown to others.
+  // The machine id itself must not be shown to others.
   const shown =
     machine === '' ? '' : createHash('sha256').update(`rekindle ${machine}`).digest('hex').slice(0, 8);
   return `${os.hostname()}/${own}/${shown}`;
@@ -84,8 +85,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * Start time in clock ticks since boot, from field 22 of `/proc/<pid>/stat`; null elsewhere. A zombie counts as gone, once none of
- * its threads is left: one may still be in the middle of a write.
+ * Start time in clock ticks since boot, from field 22 of `/proc/<pid>/stat`; null elsewhere. A zombie counts as gone
+ * once none of its threads is left: until then one may be in the middle of a write.
  */
 function processStart(pid: number): string | null {
   const stat = readText(`/proc/${pid}/stat`);

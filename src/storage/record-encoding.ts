@@ -1,4 +1,4 @@
-/** A record as bytes, before it has its place: the same text and checksum on every backend. */
+/** Encodes a record before its position is known: the same text and checksum on every backend. */
 import { crc32, crcHex } from '../core/crc32.js';
 import { RekindleError } from '../core/errors.js';
 import { isJsonObject, type JsonObject } from '../core/json.js';
@@ -13,7 +13,7 @@ export interface EncodedRecord {
   readonly empty: boolean;
 }
 
-/** @throws INVALID_ARGUMENT for what is no plain object, uses a reserved key or is too large. */
+/** @throws INVALID_ARGUMENT for anything but a plain object, for a reserved key, and for a record that is too large */
 export function encodeRecord(record: JsonObject): EncodedRecord {
   if (!isJsonObject(record)) throw invalid('A journal record must be a JSON object.');
   for (const key of RESERVED_KEYS)
@@ -28,7 +28,7 @@ export function encodeRecord(record: JsonObject): EncodedRecord {
   return { body, bodyCrc: crc32(body), empty: body.length === 1 };
 }
 
-/** A cycle, a big integer or a getter makes `JSON.stringify` throw; a `toJSON` may make no object of it. */
+/** `JSON.stringify` throws for a cycle, a bigint or a throwing getter; a `toJSON` may return something other than an object. */
 function objectText(record: JsonObject): string {
   let text: string | undefined;
   try {

@@ -17,9 +17,9 @@ import type {
   ReadOptions,
   SegmentRepair,
   StorageBackend,
-  StorageRedactor,
   StoredBlob,
 } from './ports.js';
+import type { StorageRedactor } from './storage-redactor.js';
 
 /**
  * The same store, where what is written from now on is redacted; see `RedactionOptions`. What was stored before stays as it is. Every

@@ -1,9 +1,9 @@
 /**
- * A journal that several processes write, and the state that each of them makes of it.
+ * A journal that several processes write, and the state that each of them derives from it.
  *
- * A change takes its turn (`SharedLease`), catches up with what others appended, decides on the newest state, appends one record,
- * and applies it: so no change is lost, and a decision is never made on old state. Reading takes no turn: it looks whether the
- * journal grew, and applies what is new. What a change appends is one record, so it is there as a whole or not at all.
+ * A change waits for its turn (`SharedLease`), applies what others appended, decides on the newest state, appends one
+ * record, and applies it. So no change is lost, and no decision is based on old state. Reading needs no turn: it checks
+ * whether the journal grew, and applies the new records. A change appends exactly one record, so it is atomic.
  */
 import PQueue from 'p-queue';
 import { canonicalJson } from '../core/canonical-json.js';
@@ -15,20 +15,23 @@ import { followFrom, JOURNAL_START } from './journal-position.js';
 import type { Journal, JournalHead, JournalRecord, Lease, Name, StorageBackend } from './ports.js';
 import { SharedLease } from './shared-lease.js';
 
-/** What makes a state of the records. */
+/** Derives a state from the records. */
 export interface JournalFold<R extends JsonObject> {
-  /** Begins anew from what is stored, and tells the last record that the state holds. Called at first, and when the journal is another one. */
+  /** Loads the stored state again and returns the last record that it includes. Called first, and if the journal was replaced. */
   load(journal: Journal<R>): Promise<JournalHead>;
-  /** The next record, in order. The object is the fold's own. */
+  /** Applies the next record, in order. The fold owns the object. */
   apply(entry: JournalRecord<R>): void;
-  /** Before a change is decided on: so many bytes after the last record are damaged, and may have been records. */
+  /** Called before a decision if this many bytes after the last record are damaged: they may have been records. */
   endDamaged?(bytes: number): void;
 }
 
-/** What a change came to: a record to append, or none; and what follows when it is durable and applied, still in the same turn. */
+/** The result of a change: a record to append, or none, and what to do once it is durable and applied, in the same turn. */
 export interface Decision<R, T> {
   readonly record?: R;
-  /** Without a record: what was decided on is made durable before `done`. A killed process may have left it un-synced. */
+  /**
+   * Without a record: makes the state that the decision relied on durable before `done`. A killed process may not have
+   * synced it.
+   */
   readonly secure?: true;
   done(): Promise<T> | T;
 }
@@ -43,15 +46,15 @@ export interface SharedJournalOptions<R extends JsonObject> {
   readonly segmentBytes?: number;
 }
 
-/** A decision whose append failed because the lease was lost: whoever took over may have read its record before that. */
+/** A decision whose append failed because the lease was lost. The new owner may have read its record before that. */
 interface Unsure<R, T> {
   readonly decision: Decision<R, T>;
   readonly record: R;
-  /** The number that it has, if it was read. */
+  /** The record's number, if it was read. */
   readonly seq: number;
 }
 
-/** Whoever took over did so seconds later, so no record of theirs has the same content at this place: it has another time. */
+/** A new owner takes over only seconds later, so its record at this place has another time, and so other content. */
 async function isThere<R extends JsonObject, T>(
   journal: Journal<R>,
   { record, seq }: Unsure<R, T>,
@@ -63,14 +66,14 @@ async function isThere<R extends JsonObject, T>(
   return false;
 }
 
-/** A lease that is lost again and again means that this process is stopped for seconds at a time. */
+/** A lease that is lost again and again means that this process is suspended for seconds at a time. */
 const LOST_MAX = 5;
 
 export class SharedJournal<R extends JsonObject> {
   readonly #backend: StorageBackend;
   readonly #options: SharedJournalOptions<R>;
   readonly #turns: SharedLease;
-  /** Records are applied by one at a time. */
+  /** Applies records one at a time. */
   readonly #folding = new PQueue({ concurrency: 1 });
   readonly #watches = new Set<() => Promise<void>>();
   #lastLook: Promise<void> = Promise.resolve();
@@ -78,7 +81,7 @@ export class SharedJournal<R extends JsonObject> {
   #head: JournalHead | null = null;
   #reader: Promise<Journal<R>> | null = null;
   #writer: Journal<R> | null = null;
-  /** An append of this process, whose end is unknown, may be in the journal. */
+  /** The journal may contain an append of this process whose outcome is unknown. */
   #mayBeBehind = false;
 
   constructor(backend: StorageBackend, options: SharedJournalOptions<R>) {
@@ -90,12 +93,12 @@ export class SharedJournal<R extends JsonObject> {
     });
   }
 
-  /** The last record that the state holds. */
+  /** The last record that the state includes. */
   get head(): JournalHead {
     return this.#head ?? JOURNAL_START;
   }
 
-  /** Brings the state up to date. Writes nothing. Who asks while one look is under way shares the next one, never that one. */
+  /** Applies new records. Writes nothing. A call during a running refresh shares the next one, never the running one. */
   refresh(): Promise<void> {
     if (!this.#nextLook) {
       const begin = () => {
@@ -104,23 +107,23 @@ export class SharedJournal<R extends JsonObject> {
       };
       const look = this.#lastLook.then(begin);
       this.#nextLook = look;
-      this.#lastLook = look.catch(() => {}); // told to those who wait for it
+      this.#lastLook = look.catch(() => {}); // reported to its callers
     }
     return this.#nextLook;
   }
 
   async #look(): Promise<void> {
-    if (this.#writer && (await this.#turns.holds())) return; // nobody else can have written since it caught up
+    if (this.#writer && (await this.#turns.holds())) return; // no other process can have written since it caught up
     const reader = await this.reader();
     await this.#catchUp(reader);
   }
 
-  /** From now on changes by other processes are noticed by themselves: `fold.apply` is called. The returned function ends it. */
+  /** From now on, changes by other processes are applied without a call. The returned function stops it. */
   async watch(): Promise<() => Promise<void>> {
     const { journal } = this.#options;
     const name = journal.at(-1) ?? '';
     const stop = await this.#backend.watch(journal.slice(0, -1), ({ path }) => {
-      if (path.startsWith(name)) void this.refresh().catch(() => {}); // told by the next call
+      if (path.startsWith(name)) void this.refresh().catch(() => {}); // reported by the next call
     });
     const end = async () => {
       this.#watches.delete(end);
@@ -136,7 +139,7 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
-  /** For looking back. */
+  /** For reading history. */
   reader(): Promise<Journal<R>> {
     if (!this.#reader) {
       const opened = this.#backend.openJournal<R>(this.#options.journal, { readOnly: true });
@@ -147,9 +150,9 @@ export class SharedJournal<R extends JsonObject> {
   }
 
   /**
-   * One change. `decide` sees the newest state, and the number that its record will have; it may run again, when the right to write was
-   * lost before its record was appended.
-   * What it throws is thrown, and nothing is written. Durable when it resolves.
+   * Makes one change. `decide` gets the number that its record will have, and sees the newest state. It may run again
+   * if the lease was lost before its record was appended. If it throws, the error is passed on and nothing is written.
+   * Durable when it resolves.
    * @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, STORAGE_FULL, STORAGE_FAILED
    */
   async change<T>(decide: (attempt: number, seq: number) => Promise<Decision<R, T>>): Promise<T> {
@@ -167,7 +170,7 @@ export class SharedJournal<R extends JsonObject> {
         if (appended || !written.unsure) throw thrown;
         throw new RekindleError(
           'JOURNAL_OUTCOME_UNKNOWN',
-          'The right to write was lost while a change was written.',
+          'The lease was lost while a change was being written.',
           {
             details: { name: [...this.#options.journal] },
             cause: thrown,
@@ -177,12 +180,12 @@ export class SharedJournal<R extends JsonObject> {
     }
   }
 
-  /** Work on the journal itself, in turn, on the newest state; appends wait. It must not append. @throws as `change` */
+  /** Runs maintenance of the journal in turn, on the newest state; appends wait. `work` must not append. @throws as `change` */
   async maintain<T>(work: (journal: Journal<R>, lease: Lease) => Promise<T>): Promise<T> {
     return this.#turns.run(async (lease) => work((this.#writer ??= await this.#openWriter(lease)), lease));
   }
 
-  /** Work that takes the journal away, in turn: what is asked for later begins anew. @throws as `change` */
+  /** Runs work that removes the journal, in turn; later calls start again from nothing. @throws as `change` */
   replaced<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     return this.#turns.run(async (lease) => {
       await this.#closeWriter();
@@ -197,7 +200,7 @@ export class SharedJournal<R extends JsonObject> {
     });
   }
 
-  /** Makes the state anew of what is stored: for a fold that reads records in another way than before. */
+  /** Rebuilds the state from what is stored: for a fold that now reads records in another way. */
   async reload(): Promise<void> {
     const journal = this.#writer ?? (await this.reader());
     await this.#folding.add(async () => {
@@ -217,7 +220,7 @@ export class SharedJournal<R extends JsonObject> {
     const { unsure } = written;
     if (unsure && (await isThere(writer, unsure))) return unsure.decision;
     written.unsure = null;
-    // The journal's own: what is damaged at its end has numbers, too.
+    // The journal's own head, because damaged records at its end have numbers too.
     const seq = (await writer.head()).seq + 1;
     const decision = await decide(seq);
     const { record } = decision;
@@ -226,12 +229,12 @@ export class SharedJournal<R extends JsonObject> {
       await this.#append(writer, record, written);
     } else {
       if (decision.secure) await writer.secure();
-      await lease.check(); // an append does: what was decided on is the newest until now
+      await lease.check(); // an append checks the lease: the state was the newest until now
     }
     return decision;
   }
 
-  /** One that has caught up: no change may be decided on a state that could not be read. */
+  /** Opens a writer that has caught up: no change may be decided on a state that could not be read. */
   async #openWriter(lease: Lease): Promise<Journal<R>> {
     const { journal, segmentBytes } = this.#options;
     await assertNotErasing(this.#backend, journal);
@@ -242,7 +245,7 @@ export class SharedJournal<R extends JsonObject> {
       this.#options.fold.endDamaged?.(await damagedAtEnd(writer));
       return writer;
     } catch (thrown) {
-      await writer.close().catch(() => {}); // the first error is the one to tell
+      await writer.close().catch(() => {}); // the first error is the one to report
       throw thrown;
     }
   }
@@ -255,14 +258,14 @@ export class SharedJournal<R extends JsonObject> {
     const expectedSeq = (written.unsure?.seq ?? 1) - 1;
     const { seq, cursor, crc } = await writer.append([record], { expectedSeq }).catch((thrown: unknown) => {
       if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#mayBeBehind = true;
-      // Any other error says by itself what became of the record.
+      // Other errors say themselves what happened to the record.
       if (!isRekindleError(thrown, 'LEASE_LOST')) written.unsure = null;
-      // Somebody else appended, so the lease is theirs.
+      // Another process appended, so it has the lease.
       if (isRekindleError(thrown, 'JOURNAL_CONFLICT')) throw lost(this.#options.journal, thrown);
       throw thrown;
     });
     await this.#folding.add(async () => {
-      // Whoever was reading just then has applied it already.
+      // A concurrent refresh has applied it already.
       if (seq <= this.head.seq) return;
       this.#options.fold.apply({ kind: 'record', seq, record, cursor, crc });
       this.#head = { seq, cursor, crc };
@@ -276,13 +279,16 @@ export class SharedJournal<R extends JsonObject> {
         this.#head =
           (known && (await this.#applyAfter(journal, known))) ?? (await this.#options.fold.load(journal));
       } catch (thrown) {
-        this.#head = null; // what fails half-way is loaded anew
+        this.#head = null; // after a partial failure everything is loaded again
         throw thrown;
       }
     });
   }
 
-  /** The new end. Null when the journal does not hold what the state was made of: it was repaired, or is another one. */
+  /**
+   * The new end. Null if the journal no longer contains what the state was derived from: it was repaired, or is another
+   * journal.
+   */
   async #applyAfter(journal: Journal<R>, known: JournalHead): Promise<JournalHead | null> {
     const head = await journal.head();
     if (head.seq === known.seq && head.crc === known.crc) return known;
@@ -296,7 +302,7 @@ export class SharedJournal<R extends JsonObject> {
     await writer?.close();
   }
 
-  /** Lets changes under way finish. */
+  /** Waits for running changes. */
   async close(): Promise<void> {
     for (const end of this.#watches) await end();
     await this.#turns.close();

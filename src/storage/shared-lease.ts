@@ -1,8 +1,9 @@
 /**
- * Turns at writing: several processes change one thing, each holding its lease for as short as it can.
+ * Turns for writing: several processes change one thing, and each holds its lease as briefly as possible.
  *
- * The lease stays with a process for a moment after its last work, so that a burst of changes pays for it once; a process that
- * works on and on lets go from time to time, so that nobody starves. Work of one process is done in the order of its calls.
+ * A process keeps the lease for a moment after its last work, so that a burst of changes pays for it once. A process
+ * with continuous work releases it from time to time, so that no other starves. Work of one process runs in the order
+ * of its calls.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
@@ -10,21 +11,21 @@ import { isRekindleError, RekindleError } from '../core/errors.js';
 import type { Lease, Leases, Name } from './ports.js';
 
 export interface SharedLeaseOptions {
-  /** How long to wait while others write. Default 15 s. */
+  /** Milliseconds to wait while others write. Default 15,000. */
   readonly waitMs?: number;
-  /** Told before the lease goes, and when it is lost: what was opened under it has to be closed. */
+  /** Called before the lease is released, and when it is lost: what was opened under it must be closed. */
   readonly onEnd?: () => Promise<void>;
 }
 
-/** A writer that hangs is taken over after this time. */
+/** A hung writer can be taken over after this many milliseconds. */
 const TTL_MS = 5_000;
 const WAIT_MS = 15_000;
-/** How long a lease stays after the last work, and at most; longer where nobody else came in since the last time. */
+/** How long a lease is kept after the last work, and at most; longer if no other process took it since the last time. */
 const LINGER_MS = 25;
 const HOLD_MAX_MS = 200;
 const LINGER_ALONE_MS = 150;
 const HOLD_MAX_ALONE_MS = 1_000;
-/** Longer than a contender sleeps between two tries. */
+/** Longer than a waiting process sleeps between two tries. */
 const PAUSE_MS = 30;
 const TRY_AGAIN_MS = 12;
 
@@ -35,13 +36,13 @@ export class SharedLease {
   readonly #queue = new PQueue({ concurrency: 1 });
   #lease: Lease | null = null;
   #since = 0;
-  /** Of the lease before. */
+  /** Fence of the previous lease. */
   #lastFence = 0;
-  /** Nobody else held it between the last two of ours. */
+  /** No other process held it between our last two leases. */
   #alone = false;
   #linger: NodeJS.Timeout | null = null;
   #closed = false;
-  /** Grows with each work that is begun. */
+  /** Increases with each started work. */
   #begun = 0;
 
   constructor(leases: Leases, name: Name, options: SharedLeaseOptions = {}) {
@@ -50,7 +51,7 @@ export class SharedLease {
     this.#options = options;
   }
 
-  /** True when nobody else can have written until now. The store is asked: a process that was stopped for a while does not know by itself. */
+  /** True if no other process can have written so far. Asks the store: a process does not know that it was suspended. */
   async holds(): Promise<boolean> {
     const lease = this.#lease;
     if (!lease?.held) return false;
@@ -61,8 +62,8 @@ export class SharedLease {
   }
 
   /**
-   * Runs work that writes, when it is this process's turn.
-   * @throws LEASE_HELD when it did not become its turn in time, and what the work throws
+   * Runs writing work when it is this process's turn.
+   * @throws LEASE_HELD if the turn did not come in time, and what the work throws
    */
   async run<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     if (this.#closed) throw closed(this.#name);
@@ -70,7 +71,7 @@ export class SharedLease {
     const running = this.#queue.add(async () => {
       if (gaveUp?.end()) {
         this.#lingerOn();
-        return undefined as T; // nobody waits for it any more
+        return undefined as T; // nothing waits for it any more
       }
       this.#begun += 1;
       return this.#run(work);
@@ -90,7 +91,7 @@ export class SharedLease {
     }
   }
 
-  /** Gives up when one work holds up the others for too long: it may be waiting for one that was begun inside it. */
+  /** Gives up if one work blocks the others for too long: it may be waiting for work that was started inside it. */
   #watchQueue(): { readonly promise: Promise<never>; end(): boolean } {
     let seen = this.#begun;
     let timer: NodeJS.Timeout | undefined;
@@ -116,7 +117,7 @@ export class SharedLease {
     return this.#options.waitMs ?? WAIT_MS;
   }
 
-  /** Lets work under way finish, then lets go. */
+  /** Waits for running work, then releases the lease. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#queue.onIdle();
@@ -170,7 +171,7 @@ export class SharedLease {
     if (this.#linger) clearTimeout(this.#linger);
     this.#linger = null;
     if (!lease) return;
-    // What was acknowledged was synced: a failure to close takes nothing back. A lease that stays ends by its time.
+    // Acknowledged data was synced, so a failed close loses nothing. A lease that is left expires.
     await this.#options.onEnd?.().catch(() => {});
     await lease.release().catch(() => {});
   }
@@ -185,7 +186,7 @@ function closed(name: Name): RekindleError {
 function heldUp(name: Name): RekindleError {
   return new RekindleError(
     'LEASE_HELD',
-    `Another change of ${name.join('/')} by this process does not end; one that is begun inside another waits for itself.`,
+    `Another change of ${name.join('/')} by this process did not finish. A change must not start another change of the same data and wait for it.`,
     { details: { name: [...name] } },
   );
 }

@@ -99,7 +99,7 @@ describe('the process exits with', { timeout: CLI_TIMEOUT_MS }, () => {
       runCliProcess(['restore', 'nobody', '-d', dir, '--json']),
     ]);
     expect(badId).toMatchObject({ code: 2, stdout: '' });
-    expect(badId.stderr).toContain('The name "../busy" is refused: it has a path separator. (INVALID_NAME)');
+    expect(badId.stderr).toContain('The name "../busy" is not allowed: it has a path separator. (INVALID_NAME)');
     expect(unknown).toMatchObject({ code: 3, stderr: '' });
     expect(JSON.parse(unknown.stdout)).toEqual({
       error: {

@@ -140,7 +140,7 @@ describe.concurrent('import refuses, and writes nothing:', { timeout: CLI_TIMEOU
       ]);
       expect(shown.code).toBe(6);
       expect(shown.stderr).toMatch(
-        /notes\.txt" is of no known transcript format: it is no JSON\. Looked for: .*Codex/,
+        /notes\.txt" has no known transcript format: it is not JSON\. Looked for: .*Codex/,
       );
       const { error } = JSON.parse(json.stdout) as {
         error: { code: string; details: Record<string, unknown> };

@@ -280,7 +280,7 @@ const shared = [
       ['shared-decided-on-volatile', 'if (decision.secure) await writer.secure();', ''],
       [
         'shared-refusal-without-lease',
-        'await lease.check(); // an append does: what was decided on is the newest until now',
+        'await lease.check(); // an append checks the lease: the state was the newest until now',
         '',
       ],
       [
@@ -288,7 +288,11 @@ const shared = [
         'if (head.seq === known.seq && head.crc === known.crc) return known;',
         'if (head.seq === known.seq) return known;',
       ],
-      ['shared-half-loaded-state-kept', 'this.#head = null; // what fails half-way is loaded anew', ''],
+      [
+        'shared-half-loaded-state-kept',
+        'this.#head = null; // after a partial failure everything is loaded again',
+        '',
+      ],
       [
         'shared-append-at-any-place',
         'writer.append([record], { expectedSeq })',

@@ -191,7 +191,7 @@ const others = [
     ],
     [
       'close-error-hides-the-first',
-      'await file.close().catch(() => {}); // the first error is the one to tell',
+      'await file.close().catch(() => {}); // the first error is the one to report',
       'await file.close();',
       [`${TESTS}/file-io.test.ts`],
     ],

@@ -68,7 +68,7 @@ const sql = [
   ...inFile('src/storage/sql/sql-leases.ts', SQLITE, [
     [
       'sql-lease-lost-race-taken',
-      'if (!taken) continue; // another contender came first',
+      'if (!taken) continue; // another contender was first',
       '',
       ['test/storage/sqlite/lease-race.test.ts', ...SQLITE],
     ],

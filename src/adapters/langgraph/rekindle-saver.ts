@@ -13,7 +13,8 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
-import type { StorageBackend, StorageRedactor } from '../../storage/ports.js';
+import type { StorageBackend } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import { nameKey } from '../name-key.js';
 import { BigIntSerializer } from './bigint-serializer.js';
 import {

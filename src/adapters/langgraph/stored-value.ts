@@ -3,8 +3,9 @@ import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { digestOf } from '../../storage/blob-digest.js';
-import type { Blobs, StorageRedactor } from '../../storage/ports.js';
+import type { Blobs } from '../../storage/ports.js';
 import { redactedBytes } from '../../storage/redacted-storage.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 
 /** Bytes as text where they are UTF-8, else as base64. */
 export type InlineContent = { readonly text: string } | { readonly base64: string };

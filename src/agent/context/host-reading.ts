@@ -18,7 +18,7 @@ import {
   toolCallsOf,
   toolResultOf,
 } from '../../messages/message.js';
-import type { StorageRedactor } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import { approvalsIn, type HostApproval } from './approvals.js';
 import type { HostMessage } from './host-message.js';
 

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { JSON_DEPTH_MAX } from '../../core/limits.js';
-import type { StorageRedactor } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 
 export interface ContextContent {
   /** What is stored: as given, or redacted. */

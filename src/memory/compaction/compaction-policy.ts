@@ -1,23 +1,24 @@
-/** When to make the context smaller, and how much of it to keep. A pure decision. */
+/** Decides when to reduce the context, and how much of it to keep. Pure. */
 export interface CompactionPolicyOptions {
   /** Act when the request reaches this share of the input budget. Default 0.8. */
   readonly triggerRatio?: number;
-  /** Share of the input budget that the context takes after a compaction. Default 0.5. */
+  /** Share of the input budget that the context may take after a compaction. Default 0.5. */
   readonly targetRatio?: number;
   /** Largest share of the input budget that one tool result may take in the context. Default 0.1. */
   readonly resultRatio?: number;
-  /** Turns that `compact()` keeps verbatim, where they fit. Default 4. */
+  /** Turns that `compact()` keeps verbatim if they fit. Default 4. */
   readonly rawTailTurns?: number;
-  /** Longest summary or fact, in characters. Default 2,000. */
+  /** Maximum length of a summary or fact, in characters. Default 2,000. */
   readonly maxItemChars?: number;
-  /** Kept free below the budget. Default 256. */
+  /** Tokens kept free below the budget. Default 256. */
   readonly safetyMarginTokens?: number;
-  /** Tokens that the model takes as input. Default: what is known of the model by its name, else 128,000. */
+  /** Input tokens that the model accepts. Default: the known size of the named model, else 128,000. */
   readonly inputBudgetTokens?: number;
-  /** Failures in a row after which automatic compaction stops. Default 3. */
+  /** Consecutive failures after which automatic compaction stops. Default 3. */
   readonly failuresMax?: number;
 }
 
+/** The thresholds of compaction, with defaults for everything that is not given. */
 export class CompactionPolicy {
   readonly triggerRatio: number;
   readonly targetRatio: number;
@@ -26,7 +27,7 @@ export class CompactionPolicy {
   readonly maxItemChars: number;
   readonly safetyMarginTokens: number;
   readonly inputBudgetTokens: number;
-  /** Whether the host said the budget: it goes before what is known of a model. */
+  /** Whether the host gave the budget: it overrides the known size of a model. */
   readonly isBudgetGiven: boolean;
   readonly failuresMax: number;
 
@@ -46,17 +47,17 @@ export class CompactionPolicy {
     return this.triggerTokensOf(this.inputBudgetTokens);
   }
 
-  /** The size of a request from which on it is made smaller. */
+  /** The request size, in tokens, at which the context is reduced. */
   triggerTokensOf(inputBudget: number): number {
     return Math.max(1, Math.floor(inputBudget * this.triggerRatio) - this.safetyMarginTokens);
   }
 
-  /** The size that a request is brought down to. */
+  /** The request size, in tokens, to which the context is reduced. */
   targetTokensOf(inputBudget: number): number {
     return Math.max(1, Math.floor(inputBudget * this.targetRatio));
   }
 
-  /** The size that no request may pass. */
+  /** The maximum request size, in tokens. */
   limitTokensOf(inputBudget: number): number {
     return Math.max(1, inputBudget - this.safetyMarginTokens);
   }

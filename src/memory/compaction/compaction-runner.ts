@@ -1,8 +1,8 @@
 /**
- * Carries compactions out, crash-safe: the record with everything first, then the long-term items, then the cache.
+ * Runs compactions crash-safely: first the record that holds everything, then the long-term items, then the cache.
  *
- * A crash at any point restores the old epoch or the new one. Refusals are counted in the journal, so that after several in a
- * row automatic compaction stops, also across restarts.
+ * A crash at any point restores either the old or the new epoch. Failures are counted in the journal, so that automatic
+ * compaction stops after several in a row, even across restarts.
  */
 import type { Clock } from '../../core/clock.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
@@ -30,12 +30,15 @@ export interface CompactionRunnerOptions {
   readonly saveCache: () => Promise<unknown>;
 }
 
-/** For a compaction that a request needs: what the context may take afterwards. Left out: the policy's last turns stay. */
+/**
+ * For a compaction that a request needs: the size that the context may have afterwards. If omitted, the policy's last
+ * turns stay.
+ */
 type RoomInit = Pick<PlanContext, 'roomTokens' | 'isOffline'>;
 
 export class CompactionRunner {
   readonly #options: CompactionRunnerOptions;
-  /** Items of the last compaction that are not in their journals yet. */
+  /** Items of the last compaction that are not yet in their journals. */
   #episodic: readonly EpisodicItem[] = [];
   #semantic: readonly SemanticItem[] = [];
   #toldOfStop = false;
@@ -44,7 +47,7 @@ export class CompactionRunner {
     this.#options = options;
   }
 
-  /** Automatic compaction stops after too many refusals in a row, and reports it once. */
+  /** Automatic compaction stops after too many consecutive failures, and reports it once. */
   hasStopped(): boolean {
     const { compactor, log, events } = this.#options;
     const failures = log.state.compactionFailures;
@@ -102,7 +105,7 @@ export class CompactionRunner {
     };
   }
 
-  /** The record first, and only if nothing was said meanwhile: from here on every crash restores the new epoch. */
+  /** Writes the record first, and only if nothing was recorded meanwhile: from here on every crash restores the new epoch. */
   async #apply(plan: CompactionPlan, before: readonly Message[], seq: number): Promise<void> {
     const { log, ledger, events, clock, saveCache } = this.#options;
     const { snapshot, lastTurn } = log.state;
@@ -128,7 +131,10 @@ export class CompactionRunner {
     if (!snapshot.hasOpenCalls) await ledger.archive();
   }
 
-  /** Writes what is not in the item journals yet. Before a cache is saved: one that covers the record would hide what is missing. */
+  /**
+   * Writes items that are missing in their journals. Must run before a cache is saved: a cache that covers the record
+   * would hide that they are missing.
+   */
   async flushItems(): Promise<void> {
     await this.#options.store.addEpisodic(this.#episodic);
     this.#episodic = [];

@@ -1,8 +1,9 @@
 /**
- * Builds the context of a new epoch: system message, one memory message, the raw tail as native messages.
+ * Builds the context of a new epoch: system message, one memory message, and the newest messages verbatim.
  *
- * The memory message has the role `user`, so a list that starts with it is legal everywhere, and the mark `kind: memory`. It
- * is made anew from the items each time: a summary never wraps an older one. What the items say is quoted: it adds no section and no item.
+ * The memory message has the role `user`, so a list that starts with it is legal for every provider, and the mark
+ * `kind: memory`. It is built from the items each time: a summary never contains an older one. Item text is quoted, so
+ * it cannot add a section or an item.
  */
 import { isOpening } from '../../messages/legality/h3-opens-with-user.js';
 import type { Message } from '../../messages/message.js';
@@ -11,6 +12,7 @@ import { sourceOf } from '../facts/fact-source.js';
 import type { EpisodicItem, MemoryBundle } from '../models/memory-items.js';
 import { quotedJson, quoteItem, quoteText } from './quoted-text.js';
 
+/** Builds the message list of a new epoch from memory items and the newest messages. Pure. */
 export class CompactionSnapshotBuilder {
   /** @param systemPrompt empty for none */
   build(systemPrompt: string, bundle: MemoryBundle, rawTail: readonly Message[]): Message[] {
@@ -18,14 +20,14 @@ export class CompactionSnapshotBuilder {
     const memory = memoryText(bundle);
     if (memory !== '') messages.push({ role: 'user', content: memory, kind: 'memory' });
     const tail = rawTail.filter((message) => message.role !== 'system' && message.kind !== 'memory');
-    // The memory message opens the list: what stands in for an opening is needed no more.
+    // The memory message opens the list, so a substitute opening is no longer needed.
     const isOpened = memory !== '' && tail[0] !== undefined && isOpening(tail[0]);
     for (const message of isOpened ? tail.slice(1) : tail) messages.push(message);
     return messages;
   }
 }
 
-/** The seed's text, without its digest of recent turns: those follow as messages. */
+/** The memory text in the documented format, without a digest of recent turns: those follow as messages. */
 function memoryText(bundle: MemoryBundle): string {
   const sections: string[] = [];
   const episodic = bundle.episodic.filter((item) => item.summary.trim() !== '');
@@ -44,7 +46,7 @@ function memoryText(bundle: MemoryBundle): string {
   return sections.join('\n\n');
 }
 
-/** What was written by somebody who had read tools or imports may repeat them: each of its lines is quoted. */
+/** Text written after reading tool results or imports may repeat them, so each of its lines is quoted. */
 function quoteOf({ origins = [] }: EpisodicItem): (line: string) => string {
   const source = sourceOf(origins);
   return source === 'tool' || source === 'import' ? quotedJson : quoteText;

@@ -1,8 +1,8 @@
 /**
- * Plans a compaction: which messages go, what stays, and whether the result is worth having. Writes nothing.
+ * Plans a compaction: what is removed, what stays, and whether the result is worth it. Writes nothing.
  *
- * The system message, pinned messages, the last request and the current step always stay. A plan is refused when the summary
- * is blank, or when the new list is not legal or not smaller than the old one.
+ * The system message, pinned messages, the last request and the current step always stay. A plan is refused if the
+ * summary is blank, or if the new list is not legal or not smaller than the old one.
  */
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { checkHistory } from '../../messages/legality/history.js';
@@ -23,8 +23,9 @@ import { currentRecallIndex, keptInFront, turnsCut } from './select-cut.js';
 import type { CompactionResult, Summarizer, SummarizerOptions } from './summarizer.js';
 import type { TokenCounter } from './token-counter.js';
 
+/** The result of a planned compaction: the new context, and the items for long-term memory. */
 export interface CompactionPlan {
-  /** Without the system message. */
+  /** The new list without the system message. */
   readonly messages: readonly Message[];
   readonly episodic: EpisodicItem;
   readonly semantic: readonly SemanticItem[];
@@ -33,12 +34,13 @@ export interface CompactionPlan {
   readonly turnIds: readonly string[];
 }
 
+/** The parts of a `Compactor`. */
 export interface CompactorOptions {
   readonly policy: CompactionPolicy;
   readonly summarizer: Summarizer;
   readonly retriever: MemoryRetriever;
   readonly counter: TokenCounter;
-  /** Items kept in the context. Defaults: 3, or as many as fit where a request has to; and 20. */
+  /** Maximum items kept in the context. Defaults: 3 summaries (for a request that needs space: as many as fit), and 20 facts. */
   readonly maxEpisodic?: number;
   readonly maxSemantic?: number;
 }
@@ -46,43 +48,44 @@ export interface CompactorOptions {
 export interface PlanContext {
   readonly messages: readonly Message[];
   readonly newId: (prefix: string) => string;
-  /** Seconds. */
+  /** Seconds since 1970. */
   readonly ts: number;
   /**
-   * What the new list may take, in tokens, with the system message: as much as fits stays, newest first. Left out: the
-   * policy's last turns stay.
+   * Maximum size of the new list in tokens, including the system message: as much as fits stays, newest first. If
+   * omitted, the policy's last turns stay.
    */
   readonly roomTokens?: number;
-  /** Left out: what does not fit whole goes. */
+  /** If omitted, messages that do not fit whole are removed. */
   readonly shrinking?: Shrinking;
   /** Summarize without a model, whatever the summarizer is. Default false. */
   readonly isOffline?: boolean;
-  /** Finds the trace of each new fact, and leaves out what was forgotten since. Default: they stay as they are. */
+  /** Finds the trace of each new fact, and leaves out facts that were forgotten since. Default: no change. */
   readonly settleFacts?: (items: readonly SemanticItem[]) => Promise<readonly SemanticItem[]>;
   readonly signal?: AbortSignal;
 }
 
-/** Items that stay in the memory message where nothing says how much fits, by default. */
+/** Default number of summaries in the memory message if no size is given. */
 export const SUMMARIES_KEPT = 3;
 export const FACTS_KEPT = 20;
-/** Share of the room that the memory message may take. */
+/** Share of the space that the memory message may take. */
 const MEMORY_SHARE = 0.35;
 /** Share of the memory message that one summary may take. */
 const ITEM_SHARE = 0.8;
-/** Summaries that are looked at where as many stay as fit. */
+/** Maximum number of summaries considered if as many stay as fit. */
 const EPISODIC_MAX = 50;
-/** Fewer than most texts have, so that a memory message stays within its share. */
+/** Lower than in most texts, so that a memory message stays within its share. */
 const CHARS_A_TOKEN = 3;
 
 interface MemoryRoom {
-  /** What is in the memory message already. */
+  /** The current content of the memory message. */
   readonly known: MemoryBundle;
   readonly tokens: number;
   readonly chars: number;
-  /** Of the longest summary or fact. */
+  /** Maximum length of a summary or fact, in characters. */
   readonly maxItemChars: number;
 }
 
+/** Plans compactions of a context. `MemoryManager.compact` executes the plans. */
 export class Compactor {
   readonly policy: CompactionPolicy;
   readonly counter: TokenCounter;
@@ -96,7 +99,7 @@ export class Compactor {
     this.counter = options.counter;
   }
 
-  /** Null when there is nothing that may be taken away. @throws COMPACTION_REFUSED */
+  /** Null if nothing may be removed. @throws COMPACTION_REFUSED */
   async plan(context: PlanContext): Promise<CompactionPlan | null> {
     const { messages, shrinking } = context;
     const room = await this.#memoryRoom(context);
@@ -106,7 +109,7 @@ export class Compactor {
     const tail: Message[] = [];
     const shortened: Message[] = [];
     for (const [index, message] of messages.entries()) {
-      const isOld = message.kind !== undefined && !stays[index]; // what came back for earlier requests, too
+      const isOld = message.kind !== undefined && !stays[index]; // includes what was recalled for earlier requests
       if (isOld || (index < cut && message.role === 'system')) continue;
       if (index < cut && !stays[index]) going.push(message);
       else if (shrinking && smaller.has(index)) {
@@ -116,17 +119,17 @@ export class Compactor {
     }
     if (going.length === 0) return null;
     const result = await this.#summarize(going, { stays: tail, shortened }, room, context);
-    // A model takes its time: what was remembered meanwhile is in the message, too.
+    // A model takes time, so facts remembered meanwhile are included.
     const now = { ...room, known: await this.#known(context) };
     return this.#planFrom(context, now, result, going, tail);
   }
 
-  /** Index of the first message that stays when the policy's last turns stay; 0 when no legal cut leaves anything to take. */
+  /** Index of the first message that stays if the policy's last turns stay; 0 if every legal cut would remove nothing. */
   selectCut(messages: readonly Message[]): number {
     return turnsCut(messages, this.policy.rawTailTurns);
   }
 
-  /** What stays: as much as fits, or the policy's last turns where nothing says how much fits. */
+  /** What stays: as much as fits, or the policy's last turns if no size is given. */
   async #tail(context: PlanContext, room: MemoryRoom): Promise<FilledTail> {
     const { messages, roomTokens, shrinking } = context;
     if (roomTokens === undefined) return { cut: this.selectCut(messages), smaller: new Set() };
@@ -140,14 +143,14 @@ export class Compactor {
     return filledTail(messages, size, memoryTokens, this.counter, shrinking);
   }
 
-  /** What may stand in the memory message beside one more summary. */
+  /** What the memory message may contain in addition to one more summary. */
   #known({ roomTokens }: PlanContext): Promise<MemoryBundle> {
     const most = roomTokens === undefined ? SUMMARIES_KEPT : EPISODIC_MAX;
     const { maxEpisodic = most, maxSemantic = FACTS_KEPT } = this.#options;
     return this.#options.retriever.retrieve(Math.max(0, maxEpisodic - 1), maxSemantic);
   }
 
-  /** What the memory message has, and what it may take: a share of the room beside what came back for the request. */
+  /** The current content and the maximum size of the memory message: a share of the space that recalled passages leave. */
   async #memoryRoom(context: PlanContext): Promise<MemoryRoom> {
     const { messages, roomTokens } = context;
     const known = await this.#known(context);
@@ -158,7 +161,7 @@ export class Compactor {
     const recalled = recall ? await this.counter.countMessages([recall]) : 0;
     const tokens = Math.max(1, Math.floor((roomTokens - recalled) * MEMORY_SHARE));
     const chars = tokens * CHARS_A_TOKEN;
-    // In a larger context an item may be longer, and several fit still.
+    // In a larger context an item may be longer, and several still fit.
     const longest = Math.min(chars, Math.max(maxItemChars, Math.floor(chars * ITEM_SHARE)));
     return { known, tokens, chars, maxItemChars: longest };
   }
@@ -231,7 +234,7 @@ export class Compactor {
   }
 }
 
-/** Calls that are open stay open; beyond that the new list breaks nothing. */
+/** Open calls stay open; otherwise the new list must break no rule. */
 function assertLegal(before: readonly Message[], after: readonly Message[]): void {
   const keyOf = (violation: Violation) => `${violation.rule} ${violation.callId} ${violation.reason}`;
   const known = new Set(checkHistory(before).map(keyOf));

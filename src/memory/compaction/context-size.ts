@@ -1,6 +1,6 @@
 /**
- * How large the context is, kept up to date by looking only at what is new. Tokens are counted only once the bytes, which
- * bound them from above, pass the limit.
+ * Tracks the size of the context by looking only at new messages. Bytes are an upper bound for tokens, so tokens are
+ * counted only once the bytes exceed the limit.
  */
 import { hasOnlyGrown, NOTHING_SEEN, type SeenContext, seenOf, unseen } from '../seen-context.js';
 import type { ContextView } from '../working-context-snapshot.js';
@@ -8,7 +8,7 @@ import { type TokenCounter, tokenBound } from './token-counter.js';
 
 interface Total {
   readonly seen: SeenContext;
-  /** Of the messages that were seen. */
+  /** Sum over the messages seen so far. */
   readonly sum: number;
 }
 
@@ -23,7 +23,7 @@ export class ContextSize {
     this.#counter = counter;
   }
 
-  /** The tokens when they may reach the limit; null when they surely do not. */
+  /** The tokens if they may reach the limit; null if they certainly do not. */
   async tokensNear(context: ContextView, limitTokens: number): Promise<number | null> {
     let sum = sumBefore(this.#bytes, context);
     for (const message of unseen(this.#bytes.seen, context)) sum += tokenBound(message);

@@ -1,7 +1,7 @@
 /**
- * The offline summarizer, and the default: takes sentences from the turns themselves. Deterministic, needs no model, invents
- * nothing. Keeps each request, what the tools did, and how each turn ended; then the work: files, commands with their outcome, errors
- * that are not resolved, the plan, and names.
+ * The default summarizer. It works offline and extracts sentences from the turns. Deterministic; needs no model and
+ * invents nothing. It keeps each request, what the tools did, and how each turn ended; then the work: files, commands
+ * with their outcome, unresolved errors, the plan, and names.
  */
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import { excerpt, lastingFacts } from '../facts/lasting-facts.js';
@@ -12,13 +12,14 @@ import { workDigest } from './work-digest.js';
 const REQUEST_CHARS = 240;
 const ANSWER_CHARS = 320;
 const NAME_CHARS = 128;
-/** Room for the line that names the gap. */
+/** Space for the line that marks the gap. */
 const GAP_CHARS = 48;
-/** Share of a summary that tells of files, commands, errors and names. */
+/** Share of a summary for files, commands, errors and names. */
 const WORK_SHARE = 0.75;
-/** In a shorter summary the turns need all the room. */
+/** In a shorter summary the turns need all the space. */
 const WORK_CHARS_MIN = 400;
 
+/** Summarizes turns offline by extracting their sentences. The default. */
 export class ExtractiveSummarizer implements Summarizer {
   async summarize(turns: readonly Message[], options: SummarizerOptions): Promise<CompactionResult> {
     const lines = groupByTurn(turns)
@@ -63,7 +64,7 @@ function summarizeTurn(messages: readonly Message[]): string {
   return parts.filter((part) => part !== '').join(' | ');
 }
 
-/** What a transcript of another program says is always quoted, and not the words of this agent's user. */
+/** Text of another program's transcript is always quoted: it is not the words of this agent's user. */
 function said(who: 'User' | 'Assistant', text: string, isImported: boolean): string {
   return isImported ? `Imported ${who}: ${quotedJson(text)}` : `${who}: ${quoteText(text)}`;
 }
@@ -90,7 +91,7 @@ function toolLine(messages: readonly Message[]): string {
   return `Tools: ${[...counts].map(([name, count]) => (count === 1 ? name : `${name} x${count}`)).join(', ')}`;
 }
 
-/** As many lines as fit. When some do not, the oldest and the newest are kept and the gap is named. Linear in the lines. */
+/** As many lines as fit. If some do not, the oldest and the newest are kept and the gap is marked. Linear in the lines. */
 export function fitLines(lines: readonly string[], max: number): string {
   const total = lines.reduce((sum, line) => sum + line.length + 1, 0);
   if (total - 1 <= max) return lines.join('\n');

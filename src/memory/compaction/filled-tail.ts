@@ -1,14 +1,14 @@
 /**
- * What stays of the list when a compaction fills the room that a request has: as much as fits as it is, newest first. Where the step
- * before that is too large, it and older ones stay with what is long in them taken out, as long as they fit.
+ * What stays of the list when a compaction fills the space that a request has: as much as fits unchanged, newest first.
+ * If the step before that is too large, it and older steps stay with their long texts taken out, as long as they fit.
  */
 import type { Message } from '../../messages/message.js';
 import { fillCut, keptInFront } from './select-cut.js';
 import type { TokenCounter } from './token-counter.js';
 
-/** How a message gets smaller that would not fit whole. Contract of `shrink`: what it takes out is durable when it resolves. */
+/** How to shorten a message that does not fit whole. Contract of `shrink`: what it takes out is durable when it resolves. */
 export interface Shrinking {
-  /** Tokens that stay, about; null for a message that stays as it is or goes. */
+  /** Approximate tokens after shortening; null for a message that is never shortened. */
   readonly tokensAfter: (message: Message) => number | null;
   readonly shrink: (message: Message) => Promise<Message>;
 }
@@ -16,11 +16,11 @@ export interface Shrinking {
 export interface FilledTail {
   /** The first message that stays. */
   readonly cut: number;
-  /** Places of messages that stay smaller. */
+  /** Positions of messages that stay shortened. */
   readonly smaller: ReadonlySet<number>;
 }
 
-/** @param memoryTokens what the memory message takes once these messages are in it */
+/** @param memoryTokens size of the memory message once these messages are in it */
 export async function filledTail(
   messages: readonly Message[],
   room: { readonly tokens: number; readonly memoryTokensMax: number },

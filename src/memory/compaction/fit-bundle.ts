@@ -1,20 +1,20 @@
 /**
- * What of the memory items stands in a context that has room for so many characters: the newest summary in most of its length,
- * older ones shorter, each made from the stored item and never from a shortened one, so that every item stays represented.
+ * Fits the memory items into a number of characters. The newest summary keeps most of its length; older ones get
+ * shorter. Each is made from the stored item, never from a shortened one, so that every item stays represented.
  */
 import { keepFactsWithin } from '../facts/keep-facts.js';
 import type { EpisodicItem, MemoryBundle } from '../models/memory-items.js';
 import { fitLines } from './extractive-summarizer.js';
 import { isWorkLine, shortenWork } from './work-digest.js';
 
-/** The least that an old summary is worth. */
+/** Minimum characters of an old summary. */
 const SUMMARY_CHARS_MIN = 100;
-/** What one summary takes of the room that newer ones left. */
+/** Share that one summary takes of the space that newer ones left. */
 const NEXT_SHARE = 0.35;
-/** Of a shortened summary, for files, commands and names. */
+/** Share of a shortened summary for files, commands and names. */
 const WORK_SHARE = 0.6;
 
-/** Facts are short and last: up to half of the room is theirs, and pinned ones come first. */
+/** Facts are short and lasting: they may take up to half of the space, pinned ones first. */
 export function fitBundle({ episodic, semantic }: MemoryBundle, maxChars: number): MemoryBundle {
   if (maxChars === Number.POSITIVE_INFINITY) return { episodic, semantic };
   const facts = keepFactsWithin(semantic, maxChars / 2);
@@ -22,7 +22,7 @@ export function fitBundle({ episodic, semantic }: MemoryBundle, maxChars: number
   return { episodic: fitSummaries(episodic, left), semantic: facts };
 }
 
-/** The newest one in any case. */
+/** Always keeps the newest one. */
 function fitSummaries(episodic: readonly EpisodicItem[], maxChars: number): EpisodicItem[] {
   const fitted: EpisodicItem[] = [];
   let room = maxChars;
@@ -39,7 +39,7 @@ function fitSummaries(episodic: readonly EpisodicItem[], maxChars: number): Epis
   return fitted;
 }
 
-/** Whole lines and whole items of lines. */
+/** Keeps whole lines, and whole items of lines. */
 export function shortenSummary(summary: string, maxChars: number): string {
   if (summary.length <= maxChars) return summary;
   const lines = summary.split('\n');

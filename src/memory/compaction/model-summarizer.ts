@@ -1,6 +1,6 @@
 /**
- * Summarizes with a model, in the sections of the offline digest. What must not be lost and the model left out is added from that digest. Takes a
- * function from prompt to text, so that memory does not depend on the agent's model port.
+ * Summarizes with a model, in the sections of the offline digest. Important items that the model left out are added
+ * from that digest. Takes a function from prompt to text, so that memory does not depend on the agent's model port.
  */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
@@ -10,11 +10,12 @@ import { quotedJson, quoteName, quoteText } from './quoted-text.js';
 import type { CompactionResult, SemanticFact, Summarizer, SummarizerOptions } from './summarizer.js';
 import { WORK_LABELS } from './work-digest.js';
 
-/** Contract: the whole answer as text; may throw. */
+/** Contract: returns the whole answer as text; may throw. */
 export type GenerateText = (prompt: string, signal?: AbortSignal) => Promise<string>;
 
 const FACTS_MAX = 20;
 
+/** Summarizes turns with a model. Throws, and so leaves the context unchanged, if the answer has the wrong form. */
 export class ModelSummarizer implements Summarizer {
   readonly #generate: GenerateText;
 
@@ -22,7 +23,7 @@ export class ModelSummarizer implements Summarizer {
     this.#generate = generate;
   }
 
-  /** @throws COMPACTION_REFUSED when the answer is not of the form that was asked for */
+  /** @throws COMPACTION_REFUSED if the answer does not have the requested form */
   async summarize(turns: readonly Message[], options: SummarizerOptions): Promise<CompactionResult> {
     const answer = await this.#generate(promptFor(turns, options), options.signal);
     const json = tryParseJson(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
@@ -39,7 +40,7 @@ export class ModelSummarizer implements Summarizer {
   }
 }
 
-/** What is added finds its room: the summary gives way, and so do the last facts. */
+/** Makes space for what is added: the summary is shortened, and the last facts are dropped. */
 function withMissing(
   { episodicSummary, semanticFacts }: CompactionResult,
   { lines, facts }: Missing,
@@ -48,7 +49,7 @@ function withMissing(
   const added = lines.reduce((sum, line) => sum + line.length + 1, 0);
   const summary = episodicSummary.slice(0, maxItemChars - added).toWellFormed();
   return {
-    // A blank summary is refused by the compactor: it must not look like one.
+    // The compactor refuses a blank summary, so it must stay blank.
     episodicSummary: summary.trim() === '' ? summary : [summary, ...lines].join('\n'),
     semanticFacts: [...semanticFacts.slice(0, FACTS_MAX - facts.length), ...facts],
   };

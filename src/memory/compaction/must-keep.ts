@@ -1,6 +1,7 @@
 /**
- * What a model's summary lacks of what must not be lost: rules and corrections of the user, open errors, the plan, files changed. It is taken from
- * the offline digest. Said in other words counts as said; a path has to stand whole.
+ * Finds what a model's summary lacks of the important items: the user's rules and corrections, open errors, the plan,
+ * changed files. They come from the offline digest. An item in other words counts as present; a path must be present
+ * literally.
  */
 import type { Message } from '../../messages/message.js';
 import { ExtractiveSummarizer } from './extractive-summarizer.js';
@@ -9,15 +10,15 @@ import { sectionLine, workThatMustStay } from './work-digest.js';
 
 /** Share of a summary that may be added. */
 const ADDED_SHARE = 0.4;
-/** In a shorter summary there is no room for more. */
+/** A shorter summary has no space for more. */
 const SUMMARY_CHARS_MIN = 400;
-/** Share of the words of an item that a text with the same meaning has. */
+/** Share of an item's words that a text with the same meaning contains. */
 const SAID_SHARE = 0.7;
 const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_./-]{2,}[\p{L}\p{N}_]/gu;
 const PATHS = 'Files changed';
 
 export interface Missing {
-  /** At most this share of the summary's length together. */
+  /** At most this share of the summary's length in total. */
   readonly lines: readonly string[];
   readonly facts: readonly SemanticFact[];
 }

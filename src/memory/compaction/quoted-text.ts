@@ -1,18 +1,18 @@
 /**
- * What somebody said, as it stands in text that a model reads as memory. Text that could be mistaken for structure (a section head, an
- * item, a speaker, a marker) becomes a JSON string on one line, as does text with a quote; other text stays as it is. So every quote is one of a JSON string, and the
- * text can be read back.
+ * Quotes text for use in a memory message. Text that could be mistaken for structure (a section heading, an item, a
+ * speaker, a marker), or that contains a quote, becomes a JSON string on one line; other text is unchanged. So every
+ * quote belongs to a JSON string, and the text can be read back.
  */
 import { escapeUnsafe } from '../../core/unsafe-characters.js';
 
 const SPEAKER = /\b(?:users?|assistants?|systems?|tools?|developers?|humans?|ai|models?)\b(?:\s+said)?\s*:/iu;
 const SECTION = /\[\s*\/?\s*memory\b/i;
 const FENCE = /<<<|>>>|```|<\/?[a-z|]/i;
-/** Bullets, heads, numbers of items, and the line that names a gap. */
+/** Bullets, headings, item numbers, and the line that marks a gap. */
 const OPENING = /^(?:[#>*+\-–—•|]|\(?\d+[).]|\(\d)/u;
 const NAME = /^[\w.-]{1,128}$/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/g;
-/** The forms in which the extractive summarizer says who said what. */
+/** The speaker prefixes of the extractive summarizer. */
 const SAID = /^(?:(?:Imported )?(?:User|Assistant)|Tools|The user said): (.*)$/;
 
 /** @param text of a person, a tool or a model */
@@ -20,13 +20,13 @@ export function quoteText(text: string): string {
   return isPlain(text) ? text : quotedJson(text);
 }
 
-/** A line behind a mark that says who said it: as it is, unless something in it could end a quote or open a section. */
+/** A line after a speaker prefix: unchanged, unless its text could end a quote or open a section. */
 export function quoteLine(line: string): string {
   const isSafe = line === escapeUnsafe(line) && !SECTION.test(line) && !FENCE.test(line);
   return isSafe ? line : quotedJson(line);
 }
 
-/** A name that is written like a program's stays as it is. */
+/** A name that looks like an identifier is unchanged. */
 export function quoteName(name: string): string {
   return NAME.test(name) ? name : quotedJson(name);
 }
@@ -38,8 +38,8 @@ export function quotedJson(value: unknown): string {
 }
 
 /**
- * An item of memory: its lines, each of which says that it belongs to the item.
- * @param quote how a line is quoted that does not name its speakers
+ * A memory item: each of its lines is marked as part of the item.
+ * @param quote how to quote a line that does not name its speakers
  */
 export function quoteItem(marker: string, text: string, quote: (line: string) => string = quoteText): string {
   const indent = ' '.repeat(marker.length);

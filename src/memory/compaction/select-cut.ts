@@ -1,12 +1,13 @@
 /**
- * Where a compaction cuts: between steps, and where no call before the cut is open. Pure, one walk over the list.
+ * Selects where a compaction cuts: between steps, at a place where no earlier call is open. Pure, one pass over the
+ * list.
  *
- * A step is one model response with the results of its calls. The current step, pinned messages and the last request stay,
- * wherever the cut lies.
+ * A step is one model response with the results of its calls. The current step, pinned messages and the last request
+ * stay wherever the cut is.
  */
 import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 
-/** Index where the current step begins: the newest response, or the last request when no response follows it. */
+/** Index where the current step starts: the newest response, or the last request if no response follows it. */
 export function currentStepStart(messages: readonly Message[]): number {
   const request = lastRequestIndex(messages);
   const response = messages.findLastIndex((message) => message.role === 'assistant');
@@ -22,21 +23,21 @@ function isRequest(message: Message): boolean {
   return message.role === 'user' && message.kind === undefined && !message.synthetic;
 }
 
-/** A request may be several user messages in a row. */
+/** A request may consist of several consecutive user messages. */
 function firstOfRun(messages: readonly Message[], index: number): number {
   let first = index;
   while (first > 0 && isRequest(messages[first]!) && isRequest(messages[first - 1]!)) first -= 1;
   return first;
 }
 
-/** Of what came back for the last request; -1 when nothing did. */
+/** Index of what was recalled for the last request; -1 if nothing was. */
 export function currentRecallIndex(messages: readonly Message[]): number {
   const request = lastRequestIndex(messages);
   const before = request < 0 ? -1 : firstOfRun(messages, request) - 1;
   return messages[before]?.kind === 'recall' ? before : -1;
 }
 
-/** For each message: whether it stays in front of any cut. A pinned message keeps its whole block: a call and its results. */
+/** For each message, whether it stays before any cut. A pinned message keeps its whole block: a call and its results. */
 export function keptInFront(messages: readonly Message[]): boolean[] {
   const kept = messages.map(() => false);
   let start = 0;
@@ -55,7 +56,7 @@ export function keptInFront(messages: readonly Message[]): boolean[] {
   return kept;
 }
 
-/** For each index: whether the list may be cut in front of it. */
+/** For each index, whether the list may be cut before it. */
 function legalCuts(messages: readonly Message[]): boolean[] {
   const open = new Map<string, number>();
   let openCount = 0;
@@ -76,7 +77,8 @@ function legalCuts(messages: readonly Message[]): boolean[] {
 }
 
 /**
- * The first message that stays when as much as fits `roomTokens` stays, newest first. 0 when everything fits, or nothing may go.
+ * The first message that stays if as much as fits into `roomTokens` stays, newest first. 0 if everything fits, or
+ * nothing may be removed.
  * @param sizes tokens of each message
  */
 export function fillCut(messages: readonly Message[], sizes: readonly number[], roomTokens: number): number {
@@ -97,7 +99,7 @@ export function fillCut(messages: readonly Message[], sizes: readonly number[], 
   return Math.max(0, cut);
 }
 
-/** The first message that stays when the last `turns` turns stay, and the last request in any case; 0 when nothing may go. */
+/** The first message that stays if the last `turns` turns and the last request stay; 0 if nothing may be removed. */
 export function turnsCut(messages: readonly Message[], turns: number): number {
   const legal = legalCuts(messages);
   const starts = turnStarts(messages);
@@ -110,7 +112,7 @@ function lastUserIndex(messages: readonly Message[]): number {
   return messages.findLastIndex((message) => message.role === 'user' && message.kind === undefined);
 }
 
-/** Where turns begin: at a user message that is no memory and does not follow another user message of its turn. */
+/** Turns start at a user message that is not a memory message and does not follow another user message of its turn. */
 function turnStarts(messages: readonly Message[]): number[] {
   const starts: number[] = [];
   for (const [index, message] of messages.entries()) {

@@ -1,23 +1,23 @@
-/** Counts the tokens of messages with a real tokenizer (o200k), loaded at first use, each message once. */
+/** Counts the tokens of messages with a real tokenizer (o200k), loaded on first use. Each message is counted once. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import { type Message, type ReasoningItem, textOf } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 
-/** Contract: deterministic, and never below zero. */
+/** Counts tokens. Must be deterministic and never negative. */
 export interface TokenCounter {
-  /** May give the event loop a turn while it counts. */
+  /** May yield to the event loop while it counts. */
   countMessages(messages: readonly Message[]): Promise<number>;
 }
 
-/** What providers add around each message. */
+/** Tokens that providers add around each message. */
 const MESSAGE_OVERHEAD_TOKENS = 4;
-/** An image or other medium counts as this much: about what a large image costs. */
+/** Tokens counted for an image or other media item: about the cost of a large image. */
 const MEDIA_TOKENS = 1_500;
 const SEALED_CHARS_A_TOKEN = 4;
 const SLICE_MS = 8;
 
-/** Bytes of text in a message: never fewer than its tokens would be, and much cheaper to know. */
+/** Bytes of text in a message: an upper bound for its tokens that is much cheaper to compute. */
 export function tokenBound(message: Message): number {
   const media = (message.parts?.length ?? 0) + (message.imageUrls?.length ?? 0);
   const payload = message.toolPayload ? Buffer.byteLength(JSON.stringify(message.toolPayload)) : 0;
@@ -26,12 +26,12 @@ export function tokenBound(message: Message): number {
   return text + payload + media * MEDIA_TOKENS + MESSAGE_OVERHEAD_TOKENS;
 }
 
-/** Without a tokenizer: a token for four bytes. */
+/** An estimate without a tokenizer: one token per four bytes. */
 export function roughTokens(message: Message): number {
   return Math.ceil(tokenBound(message) / 4);
 }
 
-/** What goes to the provider beside the text: reasoning, and items that only the provider reads. */
+/** What is sent to the provider in addition to the text: reasoning, and items that only the provider reads. */
 function besideText(message: Message): string {
   const { reasoningContent = '', providerItems = [] } = message;
   const thoughts = reasoningOf(message).map(({ text }) => text ?? '');
@@ -39,7 +39,7 @@ function besideText(message: Message): string {
   return [reasoningContent, ...thoughts, ...items].join('');
 }
 
-/** Characters that are no text: providers count what they encrypted, about a token for four characters. */
+/** Encrypted characters: providers count the decrypted text, about one token per four characters. */
 function sealedChars(message: Message): number {
   return reasoningOf(message).reduce(
     (sum, { signature = '', encrypted = '' }) => sum + signature.length + encrypted.length,
@@ -51,6 +51,7 @@ function reasoningOf({ reasoning = [], parts = [] }: Message): ReasoningItem[] {
   return [...reasoning, ...parts.flatMap((part) => (part.type === 'reasoning' ? part.reasoning : []))];
 }
 
+/** The default `TokenCounter`. Uses the o200k encoding, and caches the count of each message. */
 export class O200kTokenCounter implements TokenCounter {
   readonly #known = new WeakMap<Message, number>();
   #count: CountTokens | null = null;

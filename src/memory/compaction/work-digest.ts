@@ -1,8 +1,8 @@
 /**
- * What was done in a part of a conversation, from the messages themselves: files read and changed, commands with their outcome,
- * errors that no later call resolved, the plan, and names that may be needed again. Deterministic, offline, one walk.
+ * A digest of the work in a part of a conversation: files read and changed, commands with their outcome, errors that no
+ * later call resolved, the plan, and names that may be needed again. Deterministic, offline, one pass.
  *
- * Paths, commands, identifiers and numbers stand whole or not at all. What finds no room is counted.
+ * Paths, commands, identifiers and numbers appear whole or not at all. Items that do not fit are counted.
  */
 import { isJsonObject, type JsonValue } from '../../core/json.js';
 import {
@@ -20,7 +20,7 @@ const PATH_KEYS =
 const COMMAND_KEYS = /^(command|cmd|script)$/i;
 const CHANGES = /write|edit|create|patch|replace|insert|append|delete|remove|rename|move|mkdir|save/i;
 const PLANS = /todo|plan/i;
-/** Lines of a patch that name the file it changes. */
+/** Lines of a patch that name the changed file. */
 const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S+)/gm;
 const EXIT_CODE = /exit[ _-]?code["']?\s*[:=]?\s*(\d+)/i;
 /** Words that may be names; `isName` decides. */
@@ -41,10 +41,10 @@ const NAME_CHARS_MAX = 160;
 const COMMAND_CHARS_MAX = 200;
 const OUTCOME_CHARS = 100;
 const PLAN_CHARS = 600;
-/** Text of one message that is searched for names, in characters. */
+/** Characters of one message that are searched for names. */
 const SEARCHED_CHARS = 20_000;
 
-/** Shares of the room, most needed first; what a section leaves goes to the next. */
+/** Shares of the space, most important first. Unused space of a section goes to the next. */
 const SECTIONS: readonly Section[] = [
   { key: 'failed', label: 'Failed and not resolved', share: 0.15, isList: false },
   { key: 'plan', label: 'Plan', share: 0.2, isList: false },
@@ -58,7 +58,7 @@ interface Section {
   readonly key: keyof WorkDone;
   readonly label: string;
   readonly share: number;
-  /** Its items hold no `; `. */
+  /** Its items contain no `; `. */
   readonly isList: boolean;
 }
 
@@ -71,16 +71,16 @@ interface WorkDone {
   readonly names: readonly string[];
 }
 
-/** What stands in the context beside the digest: its names are not said again. */
+/** What stays in the context besides the digest: names in it are not repeated. */
 type SaidElsewhere = Pick<SummarizerOptions, 'stays' | 'shortened' | 'previous'>;
 
-/** The labels, in their order: what a summary of a model is asked for, too. */
+/** The labels in order; a model's summary is asked for them too. */
 export const WORK_LABELS: readonly string[] = SECTIONS.map(({ label }) => label);
 
-/** Sections of which nothing may be lost. */
+/** Sections that must be complete. */
 const MUST_KEEP: ReadonlySet<keyof WorkDone> = new Set(['failed', 'plan', 'changed']);
 
-/** What a summary must say, by section: open errors, the plan, files changed. */
+/** What a summary must contain, by section: open errors, the plan, changed files. */
 export function workThatMustStay(
   messages: readonly Message[],
 ): { label: string; items: readonly string[] }[] {
@@ -91,12 +91,15 @@ export function workThatMustStay(
   }));
 }
 
-/** Whether a line of a summary is one of these. */
+/** Whether a line of a summary has one of these labels. */
 export function isWorkLine(line: string): boolean {
   return SECTIONS.some(({ label }) => line.startsWith(`${label}: `));
 }
 
-/** Lines of a digest with fewer items. A command, a plan or an error stays whole or goes: it may hold what divides items. */
+/**
+ * Lines of a digest with fewer items. A command, a plan or an error is kept or dropped whole: it may contain the item
+ * separator.
+ */
 export function shortenWork(lines: readonly string[], maxChars: number): string[] {
   const shorter: string[] = [];
   let room = maxChars;
@@ -113,7 +116,7 @@ export function shortenWork(lines: readonly string[], maxChars: number): string[
   return shorter;
 }
 
-/** Lines of at most `maxChars` characters together; empty when nothing was done that a section takes. */
+/** Lines with at most `maxChars` characters in total; empty if there was nothing for any section. */
 export function workDigest(
   messages: readonly Message[],
   maxChars: number,
@@ -134,7 +137,7 @@ export function workDigest(
   return lines;
 }
 
-/** The newest items that fit, oldest first. Null when none does. */
+/** The newest items that fit, oldest first. Null if none does. */
 export function sectionLine(
   label: string,
   items: readonly string[],
@@ -142,9 +145,9 @@ export function sectionLine(
   leftBefore = 0,
 ): string | null {
   const taken: string[] = [];
-  let room = maxChars - label.length - 24; // for the count of what is left out
+  let room = maxChars - label.length - 24; // space for the count of omitted items
   for (const given of [...items].reverse()) {
-    const item = given.replace(LINE_BREAKS, ' '); // an item must not begin a line of its own
+    const item = given.replace(LINE_BREAKS, ' '); // an item must not start a new line
     if (item.length + 2 > room) continue;
     room -= item.length + 2;
     taken.push(item);
@@ -183,7 +186,7 @@ function workDone(messages: readonly Message[], shortened: readonly Message[], s
     if (isFailed) continue;
     for (const path of paths) {
       const list = CHANGES.test(call.name) ? files.changed : files.read;
-      list.delete(path); // its newest place counts
+      list.delete(path); // only its newest occurrence counts
       list.add(path);
     }
   }
@@ -199,7 +202,7 @@ function workDone(messages: readonly Message[], shortened: readonly Message[], s
   };
 }
 
-/** Set as the newest. */
+/** Sets the entry as the newest. */
 function renew(map: Map<string, string>, key: string, value: string): void {
   map.delete(key);
   map.set(key, value);
@@ -216,7 +219,7 @@ function pathsOf({ arguments: args }: ToolCallSpec): string[] {
   return paths;
 }
 
-/** Null for a call that is no command, or one that is too long to stand whole. */
+/** Null for a call that is not a command, or a command that is too long to be shown whole. */
 function commandOf({ arguments: args }: ToolCallSpec): string | null {
   if (!isJsonObject(args)) return null;
   const found = Object.entries(args).find(([key]) => COMMAND_KEYS.test(key))?.[1];
@@ -252,7 +255,7 @@ function isName(word: string): boolean {
   return SHAPES_OF_NAMES.some((shape) => shape.test(word));
 }
 
-/** Names by how often they occur, in calls three times as much, and by how late. */
+/** Ranks names by frequency (in calls three times as much) and by recency. */
 class NameCount {
   readonly #weights = new Map<string, { weight: number; last: number }>();
   #place = 0;
@@ -281,7 +284,7 @@ class NameCount {
     return this.#weights.keys();
   }
 
-  /** The heaviest last, as the newest of a section are taken first. */
+  /** The highest last, because a section takes its last items first. */
   ranked(without: ReadonlySet<string>): string[] {
     const scored = [...this.#weights].filter(([name]) => !without.has(name));
     const scoreOf = ({ weight, last }: { weight: number; last: number }) =>

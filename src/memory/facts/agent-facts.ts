@@ -8,12 +8,12 @@ import { FactTable } from './fact-table.js';
 
 export class AgentFacts implements FactLog {
   readonly #open: () => Promise<Journal<JsonObject>>;
-  /** Looks and changes, one after the other. */
+  /** Serializes reads and changes. */
   readonly #queue = new PQueue({ concurrency: 1 });
   #table = new FactTable();
   #head: JournalHead = JOURNAL_START;
 
-  /** @param open the journal, for writing where changes are made */
+  /** @param open opens the journal, for writing if changes are made */
   constructor(open: () => Promise<Journal<JsonObject>>) {
     this.#open = open;
   }
@@ -40,7 +40,7 @@ export class AgentFacts implements FactLog {
       const followed = canFollow ? await this.#follow(journal, known) : null;
       this.#head = followed ?? (await this.#follow(journal, this.#clear())) ?? JOURNAL_START;
     } catch (thrown) {
-      this.#clear(); // what fails half-way is read anew
+      this.#clear(); // after a partial failure it is read again
       throw thrown;
     }
     return this.#table;

@@ -1,4 +1,7 @@
-/** The facts of a compaction: what users stated, by rule; and what a summarizer wrote, which is trusted no more than what it read. */
+/**
+ * The facts of a compaction: users' statements, found by rules; and the summarizer's facts, which are trusted no more
+ * than its input.
+ */
 import type { Message } from '../../messages/message.js';
 import type { SemanticFact } from '../compaction/summarizer.js';
 import type { SemanticItem } from '../models/memory-items.js';
@@ -7,13 +10,13 @@ import { lastingFacts } from './lasting-facts.js';
 
 export interface CompactionFactsOptions {
   readonly newId: (prefix: string) => string;
-  /** Seconds. */
+  /** Seconds since 1970. */
   readonly ts: number;
   /** Cuts a text to the length of an item. */
   readonly clip: (text: string) => string;
 }
 
-/** The agent of each trace is not named yet. */
+/** The traces do not yet name their agent. */
 export function compactionFacts(
   turns: readonly Message[],
   written: readonly SemanticFact[],

@@ -1,4 +1,4 @@
-/** Takes the facts that came from one agent out of the journals of subjects, which several agents share. */
+/** Erases the facts that came from one agent from the journals of subjects, which several agents share. */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { newId } from '../../core/ids.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
@@ -13,7 +13,7 @@ import { subjectJournals } from './subject-facts.js';
 interface Found {
   readonly seqs: readonly number[];
   readonly places: readonly StoredPlace[];
-  /** Facts of others that are gone because a fact of the agent took their place, and went. */
+  /** Facts of other agents that stay gone although the agent's fact that replaced them is erased. */
   readonly gone: readonly string[];
 }
 
@@ -44,7 +44,7 @@ async function erase(
     const { seqs, gone } = await find(backend, place.journal, agent);
     const nowMs = clock.nowMs();
     const mark = { id: newId('mark', nowMs), ts: nowMs / 1000, mark: 'forget', ids: gone } as const;
-    // First: a crash after it leaves what the next call finds.
+    // Written first: after a crash, the next call still finds the facts.
     if (gone.length > 0) await journal.append([markToJson(mark)]);
     await journal.erase(seqs);
   });
@@ -75,7 +75,7 @@ function isFrom({ trace }: JsonObject, agent: string): boolean {
   return isJsonObject(trace) && trace['agent_id'] === agent;
 }
 
-/** What took its place in the end was forgotten or purged. */
+/** The fact that finally replaced it was forgotten or purged. */
 function wasGone(table: FactTable, id: string): boolean {
   const seen = new Set<string>();
   let entry: FactEntry | null = table.get(id);

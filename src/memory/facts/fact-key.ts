@@ -1,15 +1,15 @@
-/** When two facts are about the same: a key that was given, else what they say. */
+/** Decides whether two facts are about the same thing: by a given key, else by their text. */
 import { tryParseJson } from '../../core/json.js';
 import type { SemanticItem } from '../models/memory-items.js';
 
-/** How the offline extraction writes what a user said. */
+/** The prefix that the offline extraction puts before a user's words. */
 export const USER_SAID = 'The user said: ';
 
 export function keyOfFact({ key, fact }: Pick<SemanticItem, 'key' | 'fact'>): string {
   return key === undefined ? textKey(fact) : `key ${key}`;
 }
 
-/** The same for texts that differ in case, spaces, quotes or the stop at their end. */
+/** Equal for texts that differ only in case, spaces, quotes or the final full stop. */
 export function textKey(fact: string): string {
   const text = plainText(fact).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
   return `text ${text.replace(/[.!;\s]+$/, '')}`;

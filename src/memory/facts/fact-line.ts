@@ -1,10 +1,13 @@
-/** A fact in a memory message. What is not the user's says whose it is, and its text is one JSON string: it cannot be taken for the user's. */
+/**
+ * A fact in a memory message. A fact that is not the user's names its source, and its text is one JSON string, so that
+ * it cannot be taken for the user's.
+ */
 import { quotedJson, quoteItem, quoteName } from '../compaction/quoted-text.js';
 import type { SemanticItem } from '../models/memory-items.js';
 import { originsOfItem } from './fact.js';
 import { toolOf } from './fact-source.js';
 
-/** Rows of older releases do not note a source: they stand as they did. */
+/** Rows of older releases have no source; they are shown as before. */
 export function factLine(item: SemanticItem): string {
   const { source = 'user' } = item;
   return source === 'user' ? quoteItem('- ', item.fact) : `- ${saidBy(item)}: ${quotedJson(item.fact)}`;

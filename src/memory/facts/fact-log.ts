@@ -1,11 +1,11 @@
-/** Where facts are kept: appended rows, and what they come to. */
+/** The storage of facts: appended rows, and the table that they result in. */
 import type { JsonObject } from '../../core/json.js';
 import type { FactTable } from './fact-table.js';
 
-/** Rows to append, in one commit; none where nothing is to be done. */
+/** Rows to append in one commit; empty if there is nothing to do. */
 export interface FactDecision<T> {
   readonly rows: readonly JsonObject[];
-  /** When they are durable and applied. */
+  /** Called when they are durable and applied. */
   done(table: FactTable): T;
 }
 
@@ -13,7 +13,8 @@ export interface FactLog {
   /** The newest state. Writes nothing. */
   table(): Promise<FactTable>;
   /**
-   * One change, decided on the newest state; what `decide` throws is thrown, and nothing is written. Durable when it resolves.
+   * Makes one change, decided on the newest state. If `decide` throws, nothing is written and the error is passed on.
+   * Durable when it resolves.
    * @throws what `Journal.append` throws
    */
   change<T>(decide: (table: FactTable) => FactDecision<T>): Promise<T>;

@@ -1,4 +1,4 @@
-/** Rows that say something of rows before them: `{id, ts, mark, ids}`. Releases that do not know them pass them over. */
+/** Rows about earlier rows: `{id, ts, mark, ids}`. Releases that do not know them ignore them. */
 import type { JsonObject } from '../../core/json.js';
 
 const MARKS = ['forget', 'purge', 'pin', 'unpin'] as const;
@@ -6,11 +6,11 @@ export type MarkKind = (typeof MARKS)[number];
 
 export interface Mark {
   readonly id: string;
-  /** Seconds. */
+  /** Seconds since 1970. */
   readonly ts: number;
   readonly mark: MarkKind;
   readonly ids: readonly string[];
-  /** Of a purge: whose items went. */
+  /** For a purge: the source whose items were removed. */
   readonly source?: string;
 }
 
@@ -27,7 +27,7 @@ export function namedIds({ ids }: JsonObject): string[] {
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
 }
 
-/** Stands for the id of a row that has none. */
+/** Used in place of an id for a row that has none. */
 export function rowId(seq: number): string {
   return `row-${seq}`;
 }

@@ -1,22 +1,26 @@
-/** Who a fact is from, and how far it is trusted. Trust never rises: what is made of several sources has the least trusted of them. */
+/**
+ * Who a fact comes from, and how far it is trusted. Trust never increases: a fact made from several sources has the
+ * trust of the least trusted one.
+ */
 import type { Message } from '../../messages/message.js';
 import { toolResultOf } from '../../messages/message.js';
 
-/** From the most trusted to the least. */
+/** From most to least trusted. */
 export const FACT_SOURCES = ['user', 'agent', 'import', 'tool'] as const;
+/** Who a fact comes from. Determines how far it is trusted. */
 export type FactSource = (typeof FACT_SOURCES)[number];
 
-/** Of what older releases wrote: they did not note it. */
+/** For rows of older releases, which recorded no origin. */
 export const UNKNOWN_ORIGIN = 'unknown';
 const TOOL = 'tool:';
-/** Origins of one item that are told apart; more tools than that are one. */
+/** Maximum number of distinct origins of one item; further tools are joined into one. */
 const ORIGINS_MAX = 32;
 
 export function isFactSource(value: unknown): value is FactSource {
   return FACT_SOURCES.includes(value as FactSource);
 }
 
-/** True when the first is trusted less than the second. */
+/** True if the first is trusted less than the second. */
 export function isTrustedLess(source: FactSource, than: FactSource): boolean {
   return FACT_SOURCES.indexOf(source) > FACT_SOURCES.indexOf(than);
 }
@@ -25,12 +29,12 @@ export function toolOrigin(toolName: string): string {
   return `${TOOL}${toolName}`;
 }
 
-/** The name of the tool; null for an origin that is no tool. */
+/** The name of the tool; null for an origin that is not a tool. */
 export function toolOf(origin: string): string | null {
   return origin.startsWith(TOOL) ? origin.slice(TOOL.length) : null;
 }
 
-/** The least trusted source among origins. What says nothing of itself is the agent's. */
+/** The least trusted source among the origins. Without any origin, it is the agent. */
 export function sourceOf(origins: readonly string[]): FactSource {
   let source: FactSource = 'user';
   for (const origin of origins) {
@@ -40,12 +44,12 @@ export function sourceOf(origins: readonly string[]): FactSource {
   return origins.length === 0 ? 'agent' : source;
 }
 
-/** `tool` stands for every tool, `tool:NAME` for one; `user`, `agent`, `import` and `unknown` for themselves. */
+/** `tool` matches every tool, `tool:NAME` one tool; `user`, `agent`, `import` and `unknown` match themselves. */
 export function comesFrom(origins: readonly string[], source: string): boolean {
   return origins.some((origin) => origin === source || (source === 'tool' && toolOf(origin) !== null));
 }
 
-/** Where the messages are from, each origin once: `user`, `agent`, `import`, `tool:NAME`. */
+/** The origins of the messages, each once: `user`, `agent`, `import`, `tool:NAME`. */
 export function originsOf(messages: readonly Message[]): string[] {
   const imported = importedTurns(messages);
   const origins = new Set<string>();

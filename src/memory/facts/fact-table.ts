@@ -1,9 +1,9 @@
 /**
- * What the rows of a journal of facts come to. Rows are applied in order and never change: a fact that was replaced, forgotten or
- * purged is named by a later row.
+ * The result of applying the rows of a fact journal. Rows are applied in order and never change: later rows name facts
+ * that were replaced, forgotten or purged.
  *
- * Two facts with one key conflict: the newer stands. One exception: what says the same as a fact that is trusted more does not take
- * its place. A row whose id was there already changes nothing, so what a crash made be written twice counts once.
+ * Two facts with one key conflict, and the newer one wins. Exception: a fact never replaces a more trusted fact with
+ * the same text. A row with a known id changes nothing, so a row that was written twice because of a crash counts once.
  */
 import { isJsonObject, type JsonObject, textOr } from '../../core/json.js';
 import { type SemanticItem, semanticFromJson } from '../models/memory-items.js';
@@ -14,12 +14,12 @@ import { isTrustedLess } from './fact-source.js';
 
 export class FactTable {
   readonly #entries = new Map<string, FactEntry>();
-  /** The fact that stands for each key. */
+  /** The current fact of each key. */
   readonly #standing = new Map<string, string>();
-  /** When a fact with this text was forgotten or purged last, in seconds. */
+  /** When a fact with this text was last forgotten or purged, in seconds. */
   readonly #gone = new Map<string, number>();
 
-  /** Another shape than a fact or a mark is passed over: `verify` reports it. */
+  /** Ignores rows that are neither a fact nor a mark; `verify` reports them. */
   apply(row: JsonObject, seq: number): void {
     const mark = markOf(row);
     if (mark) this.#mark(mark, row);
@@ -76,7 +76,7 @@ export class FactTable {
     return id === undefined ? null : this.#entries.get(id)!.item;
   }
 
-  /** Seconds; when a fact of this text was forgotten or purged last. Null: never. */
+  /** When a fact with this text was last forgotten or purged, in seconds. Null: never. */
   goneSince(fact: string): number | null {
     return this.#gone.get(textKey(fact)) ?? null;
   }
@@ -102,7 +102,7 @@ export function standingOf(items: Iterable<SemanticItem>): SemanticItem[] {
   return table.standing();
 }
 
-/** A `replaces` for each row that takes the place of a fact. */
+/** Adds a `replaces` field to each row that replaces a fact. */
 export function withReplaced(table: FactTable, item: SemanticItem, row: JsonObject): JsonObject {
   const standing = table.standingFor(item);
   if (!standing || standing.id === textOr(row['id']) || keepsItsPlace(standing, item)) return row;

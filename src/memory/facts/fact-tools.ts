@@ -1,6 +1,6 @@
 /**
- * The tools with which a model keeps facts. Whose facts they are is bound here: no parameter names an agent, a scope or a source, and
- * what a model remembers is the agent's, never the user's.
+ * The tools with which a model keeps facts. The owner is fixed here: no parameter names an agent, a scope or a source.
+ * What a model remembers is the agent's fact, never the user's.
  */
 import type { JsonObject } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
@@ -12,12 +12,16 @@ import { textKey } from './fact-key.js';
 import { toolOriginsOfTurn } from './fact-traces.js';
 import { FACT_LIMITS, type Facts } from './facts.js';
 
+/** For tools of a running agent. */
 export interface FactToolOptions {
-  /** The memory of the agent that runs, once it is open: `() => agent.memory`. */
+  /** Returns the memory of the running agent once it is open: `() => agent.memory`. */
   readonly memory: () => MemoryManager;
 }
 
-/** For agents that do not run here: the memory is opened for each call, under the agent's lease. LEASE_HELD while the agent runs. */
+/**
+ * For agents that do not run here: the memory is opened for each call, under the agent's lease. LEASE_HELD while the
+ * agent runs.
+ */
 export interface StoredFactToolOptions {
   readonly backend: StorageBackend;
   readonly agentId: string;
@@ -37,7 +41,7 @@ const ID: JsonObject = {
 };
 const NAMES: ReadonlySet<string> = new Set(['remember', 'forget', 'pin']);
 
-/** `remember`, `forget` and `pin`, as the agent loop and MCP mount them. */
+/** The tools `remember`, `forget` and `pin`, for the agent loop and MCP. */
 export function factTools(options: FactToolOptions | StoredFactToolOptions): ToolDefinition[] {
   const withMemory = memoryOf(options);
   return [rememberTool(withMemory), forgetTool(withMemory), pinTool(withMemory)];
@@ -117,7 +121,7 @@ function pinTool(withMemory: WithMemory): ToolDefinition {
   };
 }
 
-/** A memory message shows texts, not ids. */
+/** A memory message shows texts instead of ids. */
 async function idOf(facts: Facts, given: string): Promise<string> {
   const wanted = textKey(given);
   return (await facts.list()).findLast(({ text }) => textKey(text) === wanted)?.id ?? given;

@@ -1,10 +1,10 @@
-/** The traces that facts come from. Reads backward, and no further than it has to. */
+/** Finds the traces that facts come from. Reads backward, and no further than necessary. */
 import { type JsonObject, textOr } from '../../core/json.js';
 import type { FactTrace, SemanticItem } from '../models/memory-items.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import { toolOrigin } from './fact-source.js';
 
-/** Rows that are looked at for one turn, and for all turns of a compaction. */
+/** Maximum rows read for one turn, and for all turns of a compaction. */
 const TURN_ROWS_MAX = 1_000;
 const ROWS_MAX = 20_000;
 
@@ -14,14 +14,14 @@ interface TraceRow {
   readonly row: JsonObject;
 }
 
-/** What was said or done last; null before anything was. */
+/** The newest message, call or result; null if there is none. */
 export async function lastTrace(store: MemoryStore): Promise<FactTrace | null> {
   for await (const { number, turnId } of rowsBackward(store, TURN_ROWS_MAX))
     return { agentId: store.agentId, number, turnId };
   return null;
 }
 
-/** The tools that gave a result in the turn under way, as origins: what a model remembers now may come from them. */
+/** The tools with a result in the current turn, as origins: what a model remembers now may come from them. */
 export async function toolOriginsOfTurn(store: MemoryStore, except: ReadonlySet<string>): Promise<string[]> {
   const origins = new Set<string>();
   let turn: string | null = null;
@@ -34,10 +34,7 @@ export async function toolOriginsOfTurn(store: MemoryStore, except: ReadonlySet<
   return [...origins];
 }
 
-/**
- * The facts of a compaction with the number of the trace that each is from. One that was forgotten or purged after that trace does not
- * come back.
- */
+/** Adds the number of its trace to each fact of a compaction. Drops facts that were forgotten or purged after that trace. */
 export async function settleFacts(
   store: MemoryStore,
   items: readonly SemanticItem[],

@@ -2,34 +2,35 @@
 import type { FactTrace, SemanticItem } from '../models/memory-items.js';
 import { type FactSource, UNKNOWN_ORIGIN } from './fact-source.js';
 
+/** A lasting fact, as `memory.facts` lists it. */
 export interface Fact {
   readonly id: string;
   /** Seconds since 1970. */
   readonly ts: number;
   readonly text: string;
   readonly category: string | null;
-  /** What it is about, where that was said. */
+  /** The subject of the fact, if given. A newer fact with the same key replaces it. */
   readonly key: string | null;
   readonly source: FactSource;
-  /** What it was made of: `user`, `agent`, `import`, `tool:NAME`; `unknown` in rows of older releases. */
+  /** What it was made from: `user`, `agent`, `import`, `tool:NAME`; `unknown` in rows of older releases. */
   readonly origins: readonly string[];
-  /** The trace it came from; null where that is not known. */
+  /** The trace it came from; null if unknown. */
   readonly trace: FactTrace | null;
   readonly pinned: boolean;
-  /** The id of the fact that stands in its place. */
+  /** The id of the fact that replaced it. */
   readonly replacedBy: string | null;
-  /** Why it does not stand any more. */
+  /** Why it no longer counts; null if it does, or if it was replaced. */
   readonly gone: 'forgotten' | 'purged' | null;
   /** The scope whose agents share it; null for a fact of one agent. */
   readonly scope: string | null;
 }
 
-/** What a journal says about one fact. */
+/** The journal's entry for one fact. */
 export interface FactEntry {
   readonly item: SemanticItem;
   readonly replacedBy: string | null;
   readonly gone: 'forgotten' | 'purged' | null;
-  /** Seconds; when it was forgotten or purged. */
+  /** When it was forgotten or purged, in seconds. */
   readonly goneTs: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The facts of an agent, for the host: `memory.facts`. With a scope they are those of the agent and those of its subject; what is
- * remembered goes to the subject.
+ * The facts of an agent, for the host: `memory.facts`. With a scope, they include the facts of its subject, and new
+ * facts are stored with the subject.
  */
 import type { Clock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
@@ -14,18 +14,19 @@ import { FACT_SOURCES, type FactSource, isFactSource } from './fact-source.js';
 import { standingOf, withReplaced } from './fact-table.js';
 import { lastTrace } from './fact-traces.js';
 
+/** Details of a new fact. */
 export interface RememberOptions {
   /** A word such as `user_preference`. At most 64 characters. */
   readonly category?: string;
-  /** What it is about: the newest fact with a key stands in place of the older ones. At most 128 characters. Default: what it says. */
+  /** What the fact is about: the newest fact with a key replaces older ones. At most 128 characters. Default: its text. */
   readonly key?: string;
   /** Default `user`. */
   readonly source?: FactSource;
-  /** What it was made of, as in `Fact`. Default: its source. */
+  /** What it was made from, as in `Fact`. Default: its source. */
   readonly origins?: readonly string[];
 }
 
-/** What can be done with facts, by the host and by the tools of a model. */
+/** The operations on facts, for the host and for a model's tools. */
 export interface FactKeeper {
   remember(text: string, options?: RememberOptions): Promise<Fact>;
   forget(id: string): Promise<Fact>;
@@ -42,6 +43,13 @@ export const FACT_LIMITS = {
   category: CATEGORY_CHARS_MAX,
 } as const;
 
+/**
+ * Lists and changes the facts of one agent.
+ * ```ts
+ * const { id } = await memory.facts.remember('Prefers short answers', { key: 'style' });
+ * await memory.facts.pin(id);
+ * ```
+ */
 export class Facts implements FactKeeper {
   readonly #store: MemoryStore;
   readonly #clock: Clock;
@@ -51,7 +59,7 @@ export class Facts implements FactKeeper {
     this.#clock = clock;
   }
 
-  /** The facts that stand, oldest first; with `all` also those that were replaced, forgotten or purged. Writes nothing. */
+  /** The current facts, oldest first; with `all`, also replaced, forgotten and purged ones. Writes nothing. */
   async list({ all = false }: { readonly all?: boolean } = {}): Promise<Fact[]> {
     const entries: { readonly entry: FactEntry; readonly scope: string | null }[] = [];
     for (const { log, scope } of this.#logs())
@@ -66,8 +74,8 @@ export class Facts implements FactKeeper {
   }
 
   /**
-   * Durable when it resolves. It takes the place of a fact with the same key, or with the same text when no key is given; a text that
-   * somebody more trusted said already stays theirs.
+   * Stores a fact. Durable when it resolves. It replaces a fact with the same key or, without a key, with the same
+   * text. A fact with the same text from a more trusted source is kept instead.
    * @throws INVALID_ARGUMENT, LIMIT_EXCEEDED, JOURNAL_CLOSED when opened for reading, and what `Journal.append` throws
    */
   async remember(text: string, options: RememberOptions = {}): Promise<Fact> {
@@ -100,12 +108,12 @@ export class Facts implements FactKeeper {
     };
   }
 
-  /** It no longer comes into a memory message; its row stays in the journal. Durable when it resolves. @throws FACT_NOT_FOUND */
+  /** Removes a fact from memory messages; its row stays in the journal. Durable when it resolves. @throws FACT_NOT_FOUND */
   forget(id: string): Promise<Fact> {
     return this.#mark(id, 'forget');
   }
 
-  /** Where there is no room for all facts, pinned ones come first. Durable when it resolves. @throws FACT_NOT_FOUND */
+  /** If there is no space for all facts, pinned ones come first. Durable when it resolves. @throws FACT_NOT_FOUND */
   pin(id: string): Promise<Fact> {
     return this.#mark(id, 'pin');
   }
@@ -129,7 +137,7 @@ export class Facts implements FactKeeper {
     throw notFound(id, 'There is no such fact');
   }
 
-  /** What is remembered goes to the last one. */
+  /** New facts go to the last one. */
   #logs(): { readonly log: FactLog; readonly scope: string | null }[] {
     const { facts, subject } = this.#store;
     return [{ log: facts, scope: null }, ...(subject ? [{ log: subject, scope: subject.scope }] : [])];
@@ -137,13 +145,13 @@ export class Facts implements FactKeeper {
 
   #assertWritable(): void {
     if (!this.#store.readOnly) return;
-    throw new RekindleError('JOURNAL_CLOSED', 'The memory was opened for reading.', {
+    throw new RekindleError('JOURNAL_CLOSED', 'The memory was opened for reading only.', {
       details: { agentId: this.#store.agentId },
     });
   }
 }
 
-/** @throws FACT_NOT_FOUND when it cannot be done any more */
+/** @throws FACT_NOT_FOUND if it is no longer possible */
 function isDone(entry: FactEntry | null, mark: Exclude<MarkKind, 'purge'>): boolean {
   if (mark === 'forget') return entry?.gone !== null;
   if (!entry || !doesStand(entry))
@@ -173,7 +181,7 @@ function assertFact(text: string, { category, key, source }: RememberOptions): v
 
 function assertText(argument: string, text: unknown, max: number): void {
   if (typeof text !== 'string' || text.trim() === '')
-    throw new RekindleError('INVALID_ARGUMENT', `The ${argument} of a fact needs to say something.`, {
+    throw new RekindleError('INVALID_ARGUMENT', `The ${argument} of a fact must not be blank.`, {
       details: { argument },
     });
   if (text.length > max)

@@ -1,7 +1,7 @@
-/** Which facts come into a context where there is no room for all. */
+/** Selects the facts for a context without space for all of them. */
 import type { SemanticItem } from '../models/memory-items.js';
 
-/** At most so many: pinned ones first, then the newest. Oldest first. */
+/** At most `max` facts: pinned ones first, then the newest. Oldest first. */
 export function keepFacts(items: readonly SemanticItem[], max: number): SemanticItem[] {
   if (items.length <= max) return [...items];
   let room = Math.max(0, Math.floor(max));
@@ -11,7 +11,7 @@ export function keepFacts(items: readonly SemanticItem[], max: number): Semantic
   });
 }
 
-/** Those that fit into so many characters: pinned ones first, then the newest up to the first that does not fit. Oldest first. */
+/** Facts within `maxChars` characters: pinned ones first, then the newest up to the first that does not fit. Oldest first. */
 export function keepFactsWithin(items: readonly SemanticItem[], maxChars: number): SemanticItem[] {
   let room = maxChars;
   return keepWhere(items, ({ fact }) => {

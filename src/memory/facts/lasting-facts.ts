@@ -1,4 +1,4 @@
-/** What users state as a rule or as a preference, by its words. Deterministic, offline; needs no model. */
+/** Finds rules and preferences that users state, by their wording. Deterministic and offline; needs no model. */
 import { type Message, textOf } from '../../messages/message.js';
 import { quoteText } from '../compaction/quoted-text.js';
 import { USER_SAID } from './fact-key.js';
@@ -6,19 +6,19 @@ import type { FactSource } from './fact-source.js';
 
 const FACT_CHARS = 240;
 const FACTS_MAX = 20;
-/** Sentences that are meant to last. */
+/** Wording of lasting statements. */
 const LASTING =
   /\b(remember|always|never|from now on|my name is|i am called|i prefer|i live in|call me|don't forget|do not forget)\b/i;
 
 export interface LastingFact {
   readonly fact: string;
   readonly category: 'user_preference';
-  /** `import` for what a transcript of another program says that its user said. */
+  /** `import` for a user's words in another program's transcript. */
   readonly source: FactSource;
   readonly turnId: string | null;
 }
 
-/** The newest 20, each once, oldest first. */
+/** The newest 20, without duplicates, oldest first. */
 export function lastingFacts(messages: readonly Message[]): LastingFact[] {
   const facts = new Map<string, LastingFact>();
   for (const message of messages) {
@@ -42,7 +42,7 @@ function sentences(text: string): string[] {
     .filter((sentence) => sentence !== '');
 }
 
-/** One line, cut at a word where possible, never in the middle of a character. */
+/** One line, cut between words if possible, never inside a character. */
 export function excerpt(text: string, max: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= max) return line;

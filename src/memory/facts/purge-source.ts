@@ -1,6 +1,6 @@
 /**
- * Takes away what came from one source, and what was made of it: facts and summaries. A row names what went; its bytes stay in the
- * journals, and so does what was said itself, until they are erased.
+ * Purges what came from one source, or was made from it: facts and summaries. A row names the purged items. Their
+ * bytes, and the original messages, stay in the journals until they are erased.
  */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { newId } from '../../core/ids.js';
@@ -19,9 +19,10 @@ import { comesFrom, UNKNOWN_ORIGIN } from './fact-source.js';
 import { keepFacts } from './keep-facts.js';
 import { SubjectFacts } from './subject-facts.js';
 
-/** Whose memory: of an agent, or the facts that a scope shares. */
+/** Whose memory: an agent's, or the facts that a scope shares. */
 export type FactOwner = { readonly agentId: string } | { readonly scope: string };
 
+/** The number of current facts and summaries from one source. */
 export interface SourceCount {
   /** `user`, `agent`, `import`, `tool:NAME`; `unknown` for items of older releases. */
   readonly source: string;
@@ -29,6 +30,7 @@ export interface SourceCount {
   readonly summaries: number;
 }
 
+/** What a purge removes, or would remove. */
 export interface SourcePurge {
   readonly source: string;
   readonly facts: readonly Fact[];
@@ -48,7 +50,7 @@ export function listFacts(backend: StorageBackend, owner: FactOwner, all: boolea
   });
 }
 
-/** Where facts and summaries come from that stand, most of them first. Writes nothing. @throws AGENT_NOT_FOUND, INVALID_NAME */
+/** The sources of current facts and summaries, most frequent first. Writes nothing. @throws AGENT_NOT_FOUND, INVALID_NAME */
 export function listSources(backend: StorageBackend, owner: FactOwner): Promise<SourceCount[]> {
   return reading(backend, owner, async (log, memory) => {
     const counts = new Map<string, { facts: number; summaries: number }>();
@@ -66,14 +68,14 @@ export function listSources(backend: StorageBackend, owner: FactOwner): Promise<
   });
 }
 
-/** What `purgeSource` would take away. Writes nothing. @throws AGENT_NOT_FOUND, INVALID_NAME */
+/** What `purgeSource` would remove. Writes nothing. @throws AGENT_NOT_FOUND, INVALID_NAME */
 export function planPurge(backend: StorageBackend, owner: FactOwner, source: string): Promise<SourcePurge> {
   return reading(backend, owner, (log, memory) => planOf(owner, log, memory, source));
 }
 
 /**
- * Durable when it resolves; repeated after a crash, it goes on. The memory message in the context of the agent is made anew without
- * what went. Agents of a scope are without it from their next compaction on.
+ * Removes all facts and summaries of one source. Durable when it resolves; after a crash, repeat the call. The agent's
+ * memory message is rebuilt without them. Agents of a scope drop them at their next compaction.
  * @throws AGENT_NOT_FOUND, INVALID_NAME, LEASE_HELD while the agent runs
  */
 export async function purgeSource(
@@ -94,7 +96,7 @@ export async function purgeSource(
     const { memory } = opened;
     await new WorkingContextSnapshotBootstrapper().bootstrap(memory, null);
     const plan = await planOf(owner, memory.store.facts, memory, source);
-    await clearContext(memory, plan); // first: a crash after it leaves something to find for the repetition
+    await clearContext(memory, plan); // first, so that a repetition after a crash still finds the items
     await markFacts(memory.store.facts, plan, clock);
     const ids = plan.summaries.map(({ id }) => id);
     if (ids.length > 0) await memory.store.addEpisodicMark(markToJson(purgeMark(ids, source, clock)));

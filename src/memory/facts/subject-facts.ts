@@ -1,6 +1,7 @@
 /**
- * The facts of a subject: one person or project, whose agents share them, also in several processes at once. Each change takes its
- * turn and is decided on the newest state; reading looks at the journal each time. The host gives the scope, and no model chooses it.
+ * The facts of a subject: a person or project whose agents share them, also from several processes at once. Each change
+ * waits for its turn and is decided on the newest state; each read checks the journal. The host chooses the scope,
+ * never a model.
  */
 import type { JsonObject } from '../../core/json.js';
 import { followFrom, JOURNAL_START } from '../../storage/journal-position.js';
@@ -15,7 +16,7 @@ export class SubjectFacts implements FactLog {
   readonly #journal: SharedJournal<JsonObject>;
   #table = new FactTable();
 
-  /** Opens nothing yet. @throws INVALID_NAME */
+  /** Does no I/O yet. @throws INVALID_NAME */
   constructor(backend: StorageBackend, scope: string) {
     encodeNameSegment(scope);
     this.scope = scope;
@@ -40,7 +41,7 @@ export class SubjectFacts implements FactLog {
     return this.#table;
   }
 
-  /** One row at most. @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, and what `Journal.append` throws */
+  /** At most one row. @throws LEASE_HELD, JOURNAL_OUTCOME_UNKNOWN, and what `Journal.append` throws */
   change<T>(decide: (table: FactTable) => FactDecision<T>): Promise<T> {
     return this.#journal.change(async () => {
       const { rows, done } = decide(this.#table);
@@ -58,7 +59,7 @@ export function subjectJournal(scope: string): { readonly journal: Name; readonl
   return { journal: ['subjects', scope, 'facts'], lease: ['subjects', scope, 'facts.lease'] };
 }
 
-/** For those who verify and repair. */
+/** For `verify` and `repair`. */
 export async function subjectJournals(
   backend: StorageBackend,
 ): Promise<{ readonly journal: Name; readonly lease: Name }[]> {

@@ -1,12 +1,12 @@
 /**
  * Keeps the next request within the model's input budget, before it is made.
  *
- * The first of these that suffices: clear old results; compact between steps (where a step is too large to stay, it stays without its
- * results); trim what is large by itself. Each goes down to the target at once. Each is one trace,
- * durable before the context changes, so a restore gives the same list. Large results are stored apart when they come in
- * (`withinShare`). The last request, pinned messages, the current step and open calls stay as they are. One exception: when the
- * finished calls and results of the current step alone are larger than the budget, their long texts are trimmed, since nothing
- * else could let the agent continue.
+ * It tries three rungs and stops at the first that suffices: clear old results; compact between steps (if a step is too
+ * large to stay, it stays without its results); trim messages that are large by themselves. Each rung goes down to the
+ * target at once. Each is one trace, durable before the context changes, so a restore gives the same list. Large
+ * results are stored separately when they arrive (`withinShare`). The last request, pinned messages, the current step
+ * and open calls stay unchanged. One exception: if the finished calls and results of the current step alone exceed the
+ * budget, their long texts are trimmed, since nothing else could let the agent continue.
  */
 import { isRekindleError, type RekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
@@ -33,20 +33,23 @@ import { clearable, RESULT_BYTES_MIN, recallsIn, trimmable } from './shrinkable.
 import { storeLargeResult } from './store-apart.js';
 import { ToolTokens } from './tool-tokens.js';
 
+/** A way to reduce the context, mildest first. */
 export type Rung = 'clear' | 'compact' | 'trim';
 
+/** The next request, as far as its size depends on it. */
 export interface FitRequest extends BudgetRequest {
-  /** Kept free for the answer, where the model's window is for both. Default 0. */
+  /** Tokens kept free for the answer, if the model's window covers both. Default 0. */
   readonly reserveTokens?: number;
-  /** The tools that go with the request. */
+  /** The tools that are sent with the request. */
   readonly tools?: readonly ToolDescription[];
   readonly signal?: AbortSignal;
 }
 
+/** What `fit` did. */
 export interface FitReport {
-  /** What was done, in order; empty when the request fitted. */
+  /** The rungs used, in order; empty if the request already fitted. */
   readonly rungs: readonly Rung[];
-  /** Tokens of the request; null when it was so small that nothing was counted. */
+  /** Tokens of the request; null if it was so small that nothing was counted. */
   readonly tokens: number | null;
   readonly inputBudgetTokens: number;
 }
@@ -59,7 +62,7 @@ export interface ContextFitterOptions {
   readonly events: TypedEvents<MemoryEvents>;
 }
 
-/** Tokens of the messages: what a rung goes down to, and what no request may pass. */
+/** Tokens of the messages: the target of a rung, and the hard limit. */
 interface Room {
   readonly target: number;
   readonly limit: number;
@@ -67,13 +70,16 @@ interface Room {
 
 const NOTHING: Found = { smaller: [], drops: [] };
 
-/** Something may be recorded while a rung is decided: a late result, mostly. */
+/** New records, mostly late results, may interrupt the decision on a rung. */
 const TRIES_MAX = 5;
-/** Bytes of a token in a text that is dense (code, JSON, Chinese): limits in bytes are made with it. */
+/** Bytes per token in dense text (code, JSON, Chinese); used to convert limits to bytes. */
 const BYTES_A_TOKEN = 3;
 /** Share of the budget that the results of one step may take together. */
 const STEP_RATIO = 0.4;
-/** Clearing alone must bring the request to the target, about; otherwise a compaction follows soon and breaks the prompt cache again. */
+/**
+ * Clearing is used only if it brings the request to about the target; otherwise a compaction follows soon and breaks
+ * the prompt cache again.
+ */
 const CLEAR_SLACK = 1.05;
 
 export class ContextFitter {
@@ -88,9 +94,9 @@ export class ContextFitter {
   readonly #budget: InputBudget;
   /** Tokens of tools and reserve in the last request. */
   #overhead = 0;
-  /** Of the last request, by our own count; null when nothing was counted. */
+  /** Size of the last request by our own count; null if nothing was counted. */
   #lastTokens: number | null = null;
-  /** The refusal for length that the next rungs answer. */
+  /** The provider's refusal for length that the next rungs respond to. */
   #refusal: unknown;
 
   constructor({ log, store, compactor, compaction, events }: ContextFitterOptions) {
@@ -109,14 +115,14 @@ export class ContextFitter {
     return this.#counter;
   }
 
-  /** Of the last request, or of the policy before the first. */
+  /** The budget of the last request, or of the policy before the first request. */
   get inputBudgetTokens(): number {
     return this.#budget.tokens;
   }
 
   /**
-   * A result that comes in, stored apart when it is larger than its share. The artifact is durable when it resolves.
-   * @param calls of its response, where that is not in the context yet
+   * Stores an arriving result as an artifact if it is larger than its share. The artifact is durable when it resolves.
+   * @param calls number of calls in its response, if that is not in the context yet
    */
   withinShare(body: ResultBody, turnId: string, calls: number): Promise<ResultBody> {
     const results = Math.max(1, calls, this.#callsBeside(body.result.toolCallId, turnId));
@@ -130,7 +136,7 @@ export class ContextFitter {
     return open ? toolCallsOf(snapshot.messages[open.messageIndex]!).length : 0;
   }
 
-  /** The longest text of a result in the context, in bytes, when so many results come in one step. */
+  /** Maximum bytes of a result's text in the context, if this many results arrive in one step. */
   #resultBytesMax(results: number): number {
     const share = Math.min(this.#policy.resultRatio, STEP_RATIO / Math.max(1, results));
     return Math.max(RESULT_BYTES_MIN, Math.floor(this.#budget.tokens * share * BYTES_A_TOKEN));
@@ -138,7 +144,7 @@ export class ContextFitter {
 
   /**
    * Makes the context small enough for the next request. Durable when it resolves.
-   * @throws CONTEXT_TOO_LARGE when what must stay is larger than the budget; what was made smaller stays so
+   * @throws CONTEXT_TOO_LARGE if what must stay exceeds the budget; reductions made so far stay
    */
   async fit(request: FitRequest): Promise<FitReport> {
     const inputBudgetTokens = await this.#budget.of(request);
@@ -159,7 +165,7 @@ export class ContextFitter {
     return { rungs, tokens: this.#lastTokens, inputBudgetTokens };
   }
 
-  /** Before so many tokens are added: what does not fit beside them goes now, so that what stays is known. */
+  /** Called before this many tokens are added: whatever does not fit with them is removed now, so that it is known what stays. */
   async makeRoom(tokens: number): Promise<void> {
     const inputBudgetTokens = await this.#budget.of({});
     const room = this.#roomOf(inputBudgetTokens, this.#overhead, 0);
@@ -172,7 +178,7 @@ export class ContextFitter {
     await this.#climb({ target: Math.min(room.target, limit), limit }, undefined);
   }
 
-  /** What came back for the current request does not count against what is kept, only against the limit. */
+  /** What was recalled for the current request counts only against the limit, not against the target. */
   #roomOf(inputBudgetTokens: number, overhead: number, recalled: number): Room {
     const limit = this.#policy.limitTokensOf(inputBudgetTokens) - overhead;
     const target = this.#policy.targetTokensOf(inputBudgetTokens) - overhead + recalled;
@@ -185,19 +191,19 @@ export class ContextFitter {
     return recall ? this.#count(recall) : 0;
   }
 
-  /** Of tools and reserve; where the request names neither, as in the request before it. */
+  /** Tokens of tools and reserve; if the request names neither, those of the request before it. */
   async #overheadOf({ tools, reserveTokens }: FitRequest): Promise<number> {
     if (tools || reserveTokens !== undefined)
       this.#overhead = (await this.#toolTokens.of(tools ?? [])) + (reserveTokens ?? 0);
     return this.#overhead;
   }
 
-  /** What the provider counted for the last request. A request that was so small that nobody counted it teaches nothing. */
+  /** The provider's count for the last request. Ignored for a request that was too small to be counted. */
   async learnUsage(inputTokens: number): Promise<void> {
     if (this.#lastTokens !== null) await this.#budget.seen(this.#lastTokens, inputTokens);
   }
 
-  /** True when the failure was a refusal for length: the size is known from now on. Durable when it resolves. */
+  /** True if the failure was a refusal for length: the size is known from now on. Durable when it resolves. */
   async learnRefusal(thrown: unknown): Promise<boolean> {
     const refusal = lengthRefusalOf(thrown);
     if (!refusal) return false;
@@ -206,7 +212,7 @@ export class ContextFitter {
     return true;
   }
 
-  /** Makes what was learned of the model durable. */
+  /** Makes the learned model sizes durable. */
   saveSizes(): Promise<void> {
     return this.#budget.save();
   }
@@ -222,7 +228,7 @@ export class ContextFitter {
     if ((await this.#tokens()) <= room.limit) return rungs;
     done('clear', await this.#clear(room.target, Number.POSITIVE_INFINITY));
     if ((await this.#tokens()) <= room.limit) return rungs;
-    // A model that is away must not keep the agent from its next request.
+    // Offline, because an unavailable model must not block the agent's next request.
     done('compact', await this.#tryCompact({ roomTokens: room.target, isOffline: true }, signal));
     if ((await this.#tokens()) <= room.limit) return rungs;
     done('trim', await this.#trim(room.target, room.limit));
@@ -230,8 +236,8 @@ export class ContextFitter {
   }
 
   /**
-   * Drops what came back for earlier requests, and clears the oldest results until `target` is reached. Does nothing when all of
-   * that would leave more than `atMost`.
+   * Drops what was recalled for earlier requests, and clears the oldest results until `target` is reached. Does nothing
+   * if all of that would leave more than `atMost`.
    */
   #clear(target: number, atMost: number): Promise<boolean> {
     const shrink = (message: Message) => clearResult(message, this.#store.artifacts);
@@ -241,7 +247,7 @@ export class ContextFitter {
     });
   }
 
-  /** A refusal is counted and told as an event by the runner; the next rung follows. */
+  /** The runner counts a refusal and reports it as an event; the next rung follows. */
   async #compact(roomTokens: number, signal: AbortSignal | undefined): Promise<boolean> {
     return !this.#compaction.hasStopped() && this.#tryCompact({ roomTokens }, signal);
   }
@@ -258,7 +264,7 @@ export class ContextFitter {
     }
   }
 
-  /** Trims the largest first: older messages, then what is larger than its share in the current step. */
+  /** Trims the largest first: older messages, then messages of the current step that exceed their share. */
   #trim(target: number, limit: number): Promise<boolean> {
     return this.#edit('trim', limit, async (messages) => {
       const open = new Set(this.#log.state.snapshot.openCalls().map(({ messageIndex }) => messageIndex));
@@ -275,7 +281,7 @@ export class ContextFitter {
     });
   }
 
-  /** Makes messages smaller, one after the other until `downTo` tokens are left, as one trace. False when none got smaller. */
+  /** Shortens messages one after the other until `downTo` tokens are left, as one trace. False if none got shorter. */
   #edit(
     rung: 'clear' | 'trim',
     downTo: number,
@@ -311,7 +317,7 @@ export class ContextFitter {
     });
   }
 
-  /** Decides anew where something was recorded meanwhile: places in the list may be others then. */
+  /** Decides again if something was recorded meanwhile, because positions in the list may have changed. */
   async #undisturbed(decide: () => Promise<boolean>): Promise<boolean> {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -1,16 +1,16 @@
-/** How many tokens the next request may have, by our own count: what the host says, and what is known of the model. */
+/** The token budget of the next request, by our own count: from the host's settings, and from what is known of the model. */
 import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import { knownInputTokens, type ModelSizes } from './model-sizes.js';
 import type { LengthRefusal } from './provider-refusal.js';
 
 export interface BudgetRequest {
-  /** Tokens that the model takes as input. Default: the policy's where it was given, else what is known of the model, else 128,000. */
+  /** Input tokens that the model accepts. Default: the policy's if given, else the known size of the model, else 128,000. */
   readonly inputBudgetTokens?: number;
-  /** Which model is asked: its input size may be known, and what its provider counted is kept under its name. */
+  /** Name of the model: its input size may be known, and its provider's counts are stored under this name. */
   readonly model?: string;
 }
 
-/** Of hosts that name no model. */
+/** Used for hosts that name no model. */
 const UNNAMED = 'unnamed';
 
 export class InputBudget {
@@ -25,12 +25,12 @@ export class InputBudget {
     this.#tokens = policy.inputBudgetTokens;
   }
 
-  /** Of the last request, in our tokens. */
+  /** The budget of the last request, in our tokens. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** In our tokens. What a request does not say is as in the request before it. */
+  /** In our tokens. Missing settings are taken from the previous request. */
   async of(request: BudgetRequest): Promise<number> {
     const { inputBudgetTokens = this.#last.inputBudgetTokens, model = this.#last.model } = request;
     this.#last = {
@@ -45,7 +45,7 @@ export class InputBudget {
     return this.#tokens;
   }
 
-  /** What the provider counted for the last request, of `ourTokens`. */
+  /** The provider's count for the last request of `ourTokens`. */
   async seen(ourTokens: number, inputTokens: number): Promise<void> {
     await this.#sizes.seen(this.#last.model ?? UNNAMED, ourTokens, inputTokens);
   }
@@ -55,7 +55,7 @@ export class InputBudget {
     await this.#sizes.save();
   }
 
-  /** Makes what was learned durable, where it is news. */
+  /** Makes new findings durable. */
   async save(): Promise<void> {
     await this.#sizes.save();
   }

@@ -1,16 +1,16 @@
 /**
- * The lines that stand where text was taken out of the context, and the way back to it: the whole text is an artifact, and the
+ * The lines that replace text taken out of the context, and the way back to it: the whole text is an artifact, and the
  * tool `read_result` reads it by its reference.
  */
 import { createHash } from 'node:crypto';
 import type { Blobs } from '../../storage/ports.js';
 
-/** Digits of the digest in a reference: short, because a model repeats it, and unique within one agent. */
+/** Digits of the digest in a reference: few, because a model repeats it, and unique within one agent. */
 const REF_DIGITS = 16;
-/** The head gets more of the room than the tail: most results say first what they are. */
+/** The head gets more space than the tail: most results start with what they are. */
 const HEAD_SHARE = 0.6;
 
-/** Where a whole text is, in fields of the message that no provider gets. */
+/** The location of a whole text, in message fields that no provider gets. */
 export interface StoredText {
   /** `sha256:<digest>` of the artifact. */
   readonly ref: string;
@@ -23,24 +23,24 @@ export async function storeText(text: string, blobs: Blobs): Promise<StoredText>
   return { ref: `sha256:${digest}`, chars: text.length };
 }
 
-/** Whether this is the text that is stored. */
+/** Whether this is the stored text. */
 export function isStoredText(text: string, ref: string): boolean {
   return ref === `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** What a model passes to `read_result`. */
+/** The reference that a model passes to `read_result`. */
 export function shortRef({ ref }: StoredText): string {
   return ref.slice('sha256:'.length, 'sha256:'.length + REF_DIGITS);
 }
 
-/** How many characters of a text fit in so many bytes of UTF-8, about: the share of its own density. Null when all of it fits. */
+/** Approximate number of characters that fit in this many bytes of UTF-8, from the text's own density. Null if all of it fits. */
 export function charsWithin(text: string, maxBytes: number): number | null {
   if (text.length * 3 <= maxBytes) return null;
   const bytes = Buffer.byteLength(text);
   return bytes <= maxBytes ? null : Math.floor((text.length * maxBytes) / bytes);
 }
 
-/** Head and tail of a text, and a line between them that says what is left out. */
+/** Head and tail of a text, with a line between them that says what is left out. */
 export function headAndTail(text: string, stored: StoredText, maxChars: number): string {
   const line = `[... ${text.length - maxChars} of ${text.length} characters are left out here. read_result({"ref":"${shortRef(stored)}"}) reads them. ...]`;
   const head = text.slice(0, Math.floor(maxChars * HEAD_SHARE)).toWellFormed();
@@ -48,13 +48,13 @@ export function headAndTail(text: string, stored: StoredText, maxChars: number):
   return `${head}\n${line}\n${tail}`;
 }
 
-/** The text itself when it fits, else its head and its tail. Durable when it resolves: the whole is an artifact then. */
+/** The text itself if it fits, else its head and tail. Durable when it resolves: the whole text is an artifact then. */
 export async function shortenText(text: string, maxBytes: number, blobs: Blobs): Promise<string> {
   const chars = charsWithin(text, maxBytes);
   return chars === null ? text : headAndTail(text, await storeText(text, blobs), chars);
 }
 
-/** What stays of an old result. */
+/** What remains of an old result. */
 export function clearedLine(toolName: string, stored: StoredText): string {
   return `[This result of ${toolName} (${stored.chars} characters) was cleared to save room. read_result({"ref":"${shortRef(stored)}"}) reads it.]`;
 }

@@ -1,31 +1,31 @@
 /**
- * What is known of the models that an agent was asked with: how large their input is, and how their tokens relate to our count.
- * Learned from usage and refusals of providers, kept beside the agent's journals in `model_sizes.json`. It is advice: without it
- * the next refusal teaches it again.
+ * What is known of the models that an agent has used: their input size, and how their tokens relate to our count.
+ * Learned from the usage and refusals of providers, and stored next to the agent's journals in `model_sizes.json`. It
+ * is only a hint: without it, the next refusal teaches it again.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Documents } from '../../storage/ports.js';
 import type { LengthRefusal } from './provider-refusal.js';
 
 export interface ModelSize {
-  /** Largest input, in the provider's tokens, as a refusal told it. */
+  /** Largest input, in the provider's tokens, as reported by a refusal. */
   readonly limitTokens: number | null;
-  /** The provider's tokens for each of ours; never below 1. */
+  /** The provider's tokens per token of ours; at least 1. */
   readonly ratio: number;
 }
 
 const UNKNOWN: ModelSize = { limitTokens: null, ratio: 1 };
-/** Smaller requests say little: what the provider adds to each weighs too much. */
+/** Smaller requests are not representative: the provider's fixed overhead weighs too much. */
 const USAGE_TOKENS_MIN = 1_000;
 const RATIO_MAX = 4;
-/** A lower ratio is taken over slowly: a request without dense text must not make the next one too large. */
+/** A lower ratio is adopted slowly: one request without dense text must not make the next one too large. */
 const SLOWNESS = 0.9;
-/** A refusal that names no sizes: this share of what was refused is tried. */
+/** After a refusal without sizes, this share of the refused size is tried. */
 const GUESSED_SHARE = 0.75;
-/** A change below this is not worth a write. */
+/** Smaller changes are not written. */
 const WORTH_WRITING = 0.05;
 
-/** Input of models by the beginning of their name, in tokens; the longest beginning counts. */
+/** Input size of models in tokens, by the beginning of their name; the longest match wins. */
 const KNOWN: Readonly<Record<string, number>> = {
   'gpt-3.5-turbo': 16_385,
   'gpt-4': 8_192,
@@ -46,7 +46,7 @@ const KNOWN: Readonly<Record<string, number>> = {
   'deepseek-reasoner': 128_000,
 };
 
-/** Null for a model that is not known by its name. `provider/model` is read as `model`. */
+/** Null for an unknown model name. `provider/model` is read as `model`. */
 export function knownInputTokens(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   const beginnings = Object.keys(KNOWN).filter((beginning) => isNamed(name, beginning));
@@ -54,7 +54,7 @@ export function knownInputTokens(model: string): number | null {
   return longest === undefined ? null : KNOWN[longest]!;
 }
 
-/** `gpt-4` does not name `gpt-42`. */
+/** `gpt-4` does not match `gpt-42`. */
 function isNamed(name: string, beginning: string): boolean {
   return name.startsWith(beginning) && !/^\d/.test(name.slice(beginning.length));
 }
@@ -74,7 +74,7 @@ export class ModelSizes {
     return (await this.#load()).get(model) ?? UNKNOWN;
   }
 
-  /** What a provider counted for a request of `ourTokens`. */
+  /** The provider's count for a request of `ourTokens`. */
   async seen(model: string, ourTokens: number, inputTokens: number): Promise<void> {
     if (ourTokens < USAGE_TOKENS_MIN || inputTokens < USAGE_TOKENS_MIN) return;
     const models = await this.#load();
@@ -84,7 +84,7 @@ export class ModelSizes {
     models.set(model, { ...known, ratio });
   }
 
-  /** A request of `ourTokens` was refused for its length. */
+  /** A request of `ourTokens` was refused because of its length. */
   async refused(model: string, ourTokens: number, { limitTokens, usedTokens }: LengthRefusal): Promise<void> {
     const models = await this.#load();
     const known = models.get(model) ?? UNKNOWN;
@@ -96,7 +96,7 @@ export class ModelSizes {
     models.set(model, { limitTokens: limitTokens ?? guessed, ratio });
   }
 
-  /** Makes what was learned durable, where it is news. @throws what storage throws */
+  /** Makes new findings durable. @throws what storage throws */
   async save(): Promise<void> {
     if (!this.#models || ![...this.#models].some(([model, size]) => isNews(this.#written.get(model), size)))
       return;
@@ -108,7 +108,7 @@ export class ModelSizes {
 
   async #load(): Promise<Map<string, ModelSize>> {
     if (this.#models) return this.#models;
-    const document = await this.#documents.read(this.#name).catch(() => null); // it is only advice
+    const document = await this.#documents.read(this.#name).catch(() => null); // it is only a hint
     this.#models ??= fromJson(document?.value);
     this.#written = new Map(this.#models);
     return this.#models;

@@ -1,18 +1,19 @@
 /**
- * Whether a provider refused a request because it was too long, and what its error says of sizes. Shapes: OpenAI and servers that
- * follow it (vLLM, llama.cpp, Mistral, xAI, Groq), Anthropic, Gemini, Bedrock. A limit of tokens per minute is another refusal.
+ * Detects whether a provider refused a request because it was too long, and reads the sizes from its error. Supports
+ * OpenAI and compatible servers (vLLM, llama.cpp, Mistral, xAI, Groq), Anthropic, Gemini, Bedrock. A limit of tokens
+ * per minute is a different refusal.
  */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 
-/** In tokens, as the provider counts them; null where its error does not say. */
+/** In the provider's tokens; null if its error does not say. */
 export interface LengthRefusal {
-  /** Largest input that it takes, without what the request kept for the answer. */
+  /** Largest accepted input, without the tokens that the request reserved for the answer. */
   readonly limitTokens: number | null;
-  /** Size of the input that it refused. */
+  /** Size of the refused input. */
   readonly usedTokens: number | null;
 }
 
-/** Errors of clients wrap each other, and some carry the body as text. */
+/** Clients wrap errors in errors, and some contain the body as text. */
 const DEPTH_MAX = 6;
 const TEXT_CHARS_MAX = 20_000;
 
@@ -29,7 +30,7 @@ const WORDS = [
 const RATE = /tokens? per (?:minute|day)|rate.?limit|\bTPM\b/i;
 
 const NUMBER = '([\\d][\\d,_]*)';
-/** Where the limit stands, and where the size of the input stands: the first that matches. */
+/** Patterns for the limit and for the size of the input: the first match counts. */
 const LIMITS = [
   new RegExp(`maximum (?:context|prompt|model) length (?:is|of) ${NUMBER}`, 'i'),
   new RegExp(`> ${NUMBER} maximum`),
@@ -47,7 +48,7 @@ const USED = [
   new RegExp(`"n_prompt_tokens"\\s*:\\s*${NUMBER}`),
   new RegExp(`(?:resulted in|contains|requested|length) \\(?${NUMBER}`, 'i'),
 ];
-/** Tokens of the window that the request kept for the answer. */
+/** Tokens of the window that the request reserved for the answer. */
 const ANSWER = [
   new RegExp(`${NUMBER} in the completion`, 'i'),
   new RegExp(`context limit: ${NUMBER} \\+ ${NUMBER} >`),

@@ -1,11 +1,11 @@
-/** What a request is made of, in tokens: for errors, events and people. */
+/** The parts of a request in tokens: for errors, events and people. */
 import { RekindleError } from '../../core/errors.js';
 import { hasMedia, type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 
 /**
- * Tokens by kind. A message counts once, under the first kind that fits: memory, results, media, calls, requests, answers; but its
- * reasoning counts by itself.
+ * Tokens by kind. A message counts once, under the first kind that fits: memory, results, media, calls, requests,
+ * answers. Only its reasoning counts separately.
  */
 export interface RequestParts {
   readonly system: number;
@@ -63,7 +63,7 @@ function kindOf(message: Message): keyof RequestParts {
   return message.role === 'user' ? 'requests' : 'answers';
 }
 
-/** @param cause the refusal of the provider that the rungs answered, where there was one */
+/** @param cause the provider's refusal that the rungs responded to, if any */
 export function contextTooLarge(
   parts: RequestParts,
   tokens: number,

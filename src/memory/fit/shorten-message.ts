@@ -12,17 +12,17 @@ import type { Blobs } from '../../storage/ports.js';
 import { clearedLine, shortenText, storeText } from './left-out.js';
 import { shortenParts, storedJson, storedOf, storeLargeResult } from './store-apart.js';
 
-/** Results shorter than this stay: the line that replaces one is not much shorter. */
+/** Shorter results stay: the line that replaces one is not much shorter. */
 const CLEAR_CHARS_MIN = 400;
 
-/** Whether clearing this message would save room. */
+/** Whether clearing this message would save space. */
 export function isClearable(message: Message): boolean {
   const result = toolResultOf(message);
   if (!result || message.pinned || message.synthetic || result.extra?.['cleared'] === true) return false;
   return message.parts !== undefined || resultText(result).length >= CLEAR_CHARS_MIN;
 }
 
-/** A result replaced by a line that says where the whole is. Durable when it resolves: the whole is an artifact. */
+/** Replaces a result by a line that says where the whole text is. Durable when it resolves: the whole text is an artifact. */
 export async function clearResult(message: Message, blobs: Blobs): Promise<Message> {
   const { parts, ...rest } = message;
   const result = toolResultOf(message)!;
@@ -39,7 +39,7 @@ export async function clearResult(message: Message, blobs: Blobs): Promise<Messa
   return { ...rest, toolPayload };
 }
 
-/** A result's text with the text of its parts; media are artifacts already, or URLs. */
+/** A result's text with the text of its parts. Media are already artifacts or URLs. */
 function wholeText(message: Message): string {
   const texts = (message.parts ?? []).map((part) =>
     part.type === 'text' ? part.text : part.type === 'media' ? `[${part.media.kind} ${part.media.ref}]` : '',
@@ -48,8 +48,8 @@ function wholeText(message: Message): string {
 }
 
 /**
- * Each long text of the message shortened to its head and tail, the whole in artifacts. Signed texts and signed calls stay as
- * they are. The same object when nothing could be shortened. Durable when it resolves.
+ * Shortens each long text of the message to its head and tail; the whole texts become artifacts. Signed texts and
+ * signed calls stay unchanged. Returns the same object if nothing could be shortened. Durable when it resolves.
  */
 export async function trimMessage(message: Message, maxBytes: number, blobs: Blobs): Promise<Message> {
   const result = toolResultOf(message);
@@ -79,7 +79,7 @@ export async function trimMessage(message: Message, maxBytes: number, blobs: Blo
   };
 }
 
-/** Null when no call changed. */
+/** Null if no call changed. */
 async function trimCalls(
   calls: readonly ToolCallSpec[],
   maxBytes: number,
@@ -99,7 +99,7 @@ async function trimCalls(
   return changed ? trimmed : null;
 }
 
-/** Long texts of the arguments shortened; anything else that is too large becomes its JSON, shortened. */
+/** Shortens long texts in the arguments. Any other value that is too large becomes its shortened JSON. */
 async function trimArguments(args: JsonObject, maxBytes: number, blobs: Blobs): Promise<JsonObject> {
   const fields = Object.entries(args);
   const share = Math.max(80, Math.floor(maxBytes / Math.max(1, fields.length)));

@@ -1,4 +1,4 @@
-/** Which messages may get smaller, by which rung, and in which order. Changes nothing. */
+/** Decides which messages may be shortened, by which rung, and in which order. Changes nothing. */
 
 import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { Blobs } from '../../storage/ports.js';
@@ -7,19 +7,19 @@ import { currentRecallIndex, currentStepStart, keptInFront } from '../compaction
 import type { TokenCounter } from '../compaction/token-counter.js';
 import { clearResult, isClearable, trimMessage } from './shorten-message.js';
 
-/** The least that a result keeps in the context, in bytes. */
+/** Minimum that a result keeps in the context, in bytes. */
 export const RESULT_BYTES_MIN = 600;
-/** What the line between head and tail takes, about. */
+/** Approximate size of the line between head and tail. */
 const LINE_BYTES = 150;
-/** A message below this many tokens is not worth trimming. */
+/** A message with fewer tokens is not worth trimming. */
 const TRIM_TOKENS_MIN = 200;
 
-/** What the line of a cleared result takes, about. */
+/** Approximate size of the line that replaces a cleared result. */
 const CLEARED_TOKENS = 60;
-/** What an old call with long arguments keeps of them, in a compaction: bytes, and about as many tokens. */
+/** What an old call with long arguments keeps of them in a compaction: bytes, and the approximate tokens. */
 const OLD_CALL = { bytes: 900, tokens: 400 };
 
-/** For a compaction: old results are cleared, and long arguments of old calls trimmed. Signed messages stay as they are. */
+/** For a compaction: old results are cleared, and long arguments of old calls trimmed. Signed messages stay unchanged. */
 export function shrinkingTo(blobs: Blobs): Shrinking {
   return {
     tokensAfter: (message) => {
@@ -38,15 +38,15 @@ function isTrimmableCall(message: Message): boolean {
 }
 
 export interface Clearable {
-  /** Of results that get shorter. */
+  /** Positions of results to shorten. */
   readonly places: readonly number[];
-  /** Of what came back for earlier requests, and goes. */
+  /** Positions of passages recalled for earlier requests, to remove. */
   readonly drops: readonly number[];
   /** Tokens that would be left. */
   readonly left: number;
 }
 
-/** What came back for earlier requests, and the oldest results, that bring the list down to `target` tokens. */
+/** What to clear to bring the list down to `target` tokens: passages recalled for earlier requests, and the oldest results. */
 export async function clearable(
   messages: readonly Message[],
   target: number,
@@ -68,21 +68,22 @@ export async function clearable(
   return { places, drops, left };
 }
 
-/** Places of everything that came back. */
+/** Positions of everything that was recalled. */
 export function recallsIn(messages: readonly Message[]): number[] {
   return [...messages.keys()].filter((at) => messages[at]!.kind === 'recall');
 }
 
 export interface TrimBounds {
-  /** Of the whole list, about. */
+  /** Approximate target for the whole list. */
   readonly targetBytes: number;
-  /** Of one result, when so many come in one step. */
+  /** Limit for one result, if this many arrive in one step. */
   readonly resultBytesMax: (results: number) => number;
 }
 
 /**
- * Long messages with the bytes that each may keep: older ones first, the largest of them first; then those of the current step.
- * @param open places of messages with open calls, which stay as they are
+ * Long messages with the bytes that each may keep: older ones first, the largest of them first; then those of the
+ * current step.
+ * @param open positions of messages with open calls, which stay unchanged
  */
 export async function trimmable(
   messages: readonly Message[],

@@ -1,4 +1,4 @@
-/** Stores large results apart: the whole text becomes an artifact, and the context holds its head and its tail. */
+/** Stores large results separately: the whole text becomes an artifact, and the context holds its head and tail. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { ContentPart, Message, ToolResultPayload } from '../../messages/message.js';
 import type { Blobs } from '../../storage/ports.js';
@@ -16,7 +16,10 @@ export interface Result {
   readonly parts?: Message['parts'];
 }
 
-/** @param maxBytes of a text, in UTF-8. The same object when nothing in it is larger. The artifact is durable when it resolves. */
+/**
+ * @param maxBytes of a text, in UTF-8. Returns the same object if no text is larger. The artifact is durable when it
+ * resolves.
+ */
 export async function storeLargeResult<R extends Result>(
   given: R,
   maxBytes: number,
@@ -24,7 +27,7 @@ export async function storeLargeResult<R extends Result>(
 ): Promise<R> {
   const { result, parts } = given;
   const text = result.toolError ?? textOfValue(result.toolResult);
-  // Values of another type are refused when the result is recorded.
+  // Values of another type are rejected when the result is recorded.
   const isLarge = typeof text === 'string' && charsWithin(text, maxBytes) !== null;
   const largeParts = Array.isArray(parts) && parts.some((part) => isLargeText(part, maxBytes));
   if (!isLarge && !largeParts) return given;
@@ -66,13 +69,13 @@ export async function shortenParts(
   return shortened;
 }
 
-/** A signed text goes back unchanged or not at all. */
+/** A signed text must be sent back unchanged or not at all. */
 function isLargeText(part: ContentPart, maxBytes: number): part is Extract<ContentPart, { type: 'text' }> {
   const isText = part?.type === 'text' && typeof part.text === 'string';
   return isText && part.signature === undefined && charsWithin(part.text, maxBytes) !== null;
 }
 
-/** Whether a recorded result stands for this one: it was stored apart, or cleared. */
+/** Whether a recorded result represents this one: it was stored separately, or cleared. */
 export function standsFor(recorded: ToolResultPayload, whole: ToolResultPayload): boolean {
   const stored = storedOf(recorded.extra?.['stored']);
   if (!stored) return false;

@@ -1,4 +1,7 @@
-/** How many tokens tools take in a request. Each is counted once: hosts give a new list of the same tools with every request. */
+/**
+ * Counts the tokens of tools in a request. Each tool is counted once: hosts give a new list of the same tools with
+ * every request.
+ */
 import type { ToolDescription } from '../../core/tool-definition.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 

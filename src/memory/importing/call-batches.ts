@@ -1,6 +1,7 @@
 /**
- * Holds calls, and the results right behind them, until their batch is whole. Calls of one response that were written apart are one
- * response, and a result finds its call under another spelling of the id, by the rules that repair a whole list.
+ * Holds back calls, and the results directly after them, until their batch is complete. Calls of one response that were
+ * recorded separately are joined, and a result finds its call under another spelling of the id, by the same rules that
+ * repair a whole list.
  */
 import { mendMessage } from '../../messages/legality/history.js';
 import { joinBatches } from '../../messages/legality/pairing-rule.js';
@@ -8,23 +9,23 @@ import { type Message, toolCallsOf } from '../../messages/message.js';
 
 export interface DatedMessage {
   readonly message: Message;
-  /** Seconds; null where no time is known. */
+  /** Seconds since 1970; null if unknown. */
   readonly ts: number | null;
 }
 
 export class CallBatches {
   #batch: DatedMessage[] = [];
-  /** Blank messages inside the batch. No list has them. */
+  /** Blank messages inside the batch. They are in no list. */
   #blank: DatedMessage[] = [];
   #hasResults = false;
   readonly #isKnown: (callId: string) => boolean;
 
-  /** @param isKnown whether a call of the context that was given out had the id */
+  /** @param isKnown whether a call of the context built so far had the id */
   constructor(isKnown: (callId: string) => boolean) {
     this.#isKnown = isKnown;
   }
 
-  /** Returns the messages that wait for nothing more, in order. */
+  /** Returns, in order, the messages that no longer have to wait. */
   add(dated: DatedMessage): readonly DatedMessage[] {
     const { message } = dated;
     const isOpen = this.#batch.length > 0;
@@ -53,7 +54,7 @@ export class CallBatches {
   }
 }
 
-/** As they were given, unless something has to be joined. */
+/** Unchanged, unless something has to be joined. */
 function joined(
   batch: readonly DatedMessage[],
   isKnown: (callId: string) => boolean,

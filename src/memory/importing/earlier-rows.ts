@@ -1,4 +1,4 @@
-/** The rows that an interrupted import wrote: the same import again passes over them, and another one is refused. */
+/** The rows that an interrupted import wrote: the same import skips them when it is repeated, and any other import is refused. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -21,11 +21,11 @@ export class EarlierRows {
     return new EarlierRows(store.agentId, journal.read(), (await journal.head()).seq);
   }
 
-  /** Whether the row is there already. @throws AGENT_EXISTS when another row stands in its place */
+  /** Whether the row is already stored. @throws AGENT_EXISTS if another row is stored in its place */
   async has(row: JsonObject): Promise<boolean> {
     if (this.#left === 0) return false;
     let stands = await this.#next();
-    while (stands?.['trace_type'] === 'journal') stands = await this.#next(); // it says who may read the journal
+    while (stands?.['trace_type'] === 'journal') stands = await this.#next(); // a header states who may read the journal
     if (!stands && this.#left === 0) return false;
     if (stands && keyOf(stands) === keyOf(row)) return true;
     throw new RekindleError(
@@ -35,7 +35,7 @@ export class EarlierRows {
     );
   }
 
-  /** Null at the end, and for what is damaged. */
+  /** Null at the end, and for damage. */
   async #next(): Promise<JsonObject | null> {
     if (this.#left === 0) return null;
     this.#left -= 1;
@@ -44,7 +44,7 @@ export class EarlierRows {
   }
 }
 
-/** What the transcript says. When it was read, and what the journal adds to a row, is of no matter. */
+/** The transcript's content. Ignores the import time, and fields that the journal adds. */
 function keyOf(row: JsonObject): string {
   const { id: _, ts: __, last_compaction_ts: ___, agent_id: ____, reader: _____, ...said } = row;
   return canonicalJson(said);

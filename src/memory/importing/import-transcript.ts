@@ -1,9 +1,10 @@
 /**
- * A transcript of another tool becomes an agent: its traces, and the artifacts that they refer to. The first restore makes the
- * working context from them, legal, with a report.
+ * Imports another tool's transcript as an agent: its traces, and the artifacts that they refer to. The first restore
+ * makes a legal working context from them, with a report.
  *
- * Streaming: neither the transcript nor the context is held in memory. What can be refused is refused before anything is written. An import
- * that was interrupted cannot be opened; the same import again goes on where it stopped.
+ * Streaming: neither the transcript nor the context is held in memory. Invalid input is refused before anything is
+ * written, as far as possible. An agent from an interrupted import cannot be opened; repeat the same import to continue
+ * it.
  */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { newId } from '../../core/ids.js';
@@ -21,31 +22,40 @@ import { assertRecordable } from './record-size.js';
 import { SaidSomething } from './said-something.js';
 import { isTime, TranscriptTraces } from './transcript-traces.js';
 
+/** Options of `importTranscript`. */
 export interface ImportOptions {
-  /** Told after each batch. */
+  /** Called after each batch. */
   readonly onProgress?: (progress: { readonly messages: number }) => void;
   readonly clock?: Clock;
 }
 
+/** What `importTranscript` read and wrote, as counts, and what was lost. */
 export interface ImportReport {
   readonly agentId: string;
   readonly format: string;
   readonly title: string;
   readonly messages: number;
-  /** Of them, messages that were there already under their id: written once. */
+  /** How many of them were repeated under the same id; these are written once. */
   readonly replayed: number;
   readonly turns: number;
   readonly traces: number;
   readonly artifacts: number;
-  /** Calls without a result: the first restore closes them and says that their outcome is unknown. */
+  /** Calls without a result. The first restore closes them and says that their outcome is unknown. */
   readonly openCalls: number;
   readonly losses: LossReport;
 }
 
-/** One commit writes about this many characters of rows. */
+/** Approximate characters of rows per commit. */
 const BATCH_CHARS = 512 * 1024;
 
-/** @throws TRANSCRIPT_UNKNOWN, TRANSCRIPT_INVALID, UNSUPPORTED_VERSION, AGENT_EXISTS, LEASE_HELD, and what storage throws */
+/**
+ * Creates an agent from a transcript of any known format. Durable when it resolves.
+ * ```ts
+ * const report = await importTranscript(storage, 'ann', sourceOf(transcriptText));
+ * ```
+ * @throws TRANSCRIPT_UNKNOWN, TRANSCRIPT_INVALID, UNSUPPORTED_VERSION, AGENT_EXISTS, LEASE_HELD, and what storage
+ * throws
+ */
 export async function importTranscript(
   backend: StorageBackend,
   agentId: string,
@@ -53,7 +63,7 @@ export async function importTranscript(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const transcript = await openTranscript(source);
-  await importToken(backend, agentId); // now, before a long reading, and again under the lease
+  await importToken(backend, agentId); // before the long reading, and again under the lease
   const firstTs = transcript.isDocument ? await readThrough(transcript) : null;
   const lease = await backend.leases.acquire(['agents', agentId]);
   try {
@@ -71,7 +81,7 @@ export async function importTranscript(
   }
 }
 
-/** Of the import that was interrupted, which goes on; else a new one. @throws AGENT_EXISTS */
+/** The token of the interrupted import, which continues; else a new one. @throws AGENT_EXISTS */
 async function importToken(backend: StorageBackend, agentId: string): Promise<string> {
   const begun = await unfinishedImport(backend, agentId);
   if (begun === null) await assertAgentIsNew(backend, agentId);
@@ -83,7 +93,10 @@ interface Beginning {
   readonly token: string;
 }
 
-/** A document may turn out to be broken at its end; nothing may be written by then. Gives the first time in it, in seconds. */
+/**
+ * Reads the whole document first: it may be broken at its end, and nothing may be written then. Returns its first time,
+ * in seconds.
+ */
 async function readThrough(transcript: OpenTranscript): Promise<number | null> {
   let firstTs: number | null = null;
   let number = 0;
@@ -142,7 +155,7 @@ async function write(
   };
 }
 
-/** Open calls that an interrupted import noted already. */
+/** Number of open calls that an interrupted import already recorded. */
 async function ledgerRecords(store: MemoryStore): Promise<number> {
   return (await (await store.journal('pending_calls')).head()).seq;
 }
@@ -151,7 +164,7 @@ class RowBatch {
   written = 0;
   readonly #store: MemoryStore;
   readonly #token: string;
-  /** Rows of an interrupted import of this transcript, which are there already. */
+  /** Rows that an interrupted import of this transcript already wrote. */
   #earlier: EarlierRows | null = null;
   #rows: JsonObject[] = [];
   #chars = 0;
@@ -161,7 +174,7 @@ class RowBatch {
     this.#token = token;
   }
 
-  /** True when a batch was committed. */
+  /** True if a batch was committed. */
   async add(rows: readonly JsonObject[]): Promise<boolean> {
     this.#earlier ??= await EarlierRows.of(this.#store);
     for (const row of rows) {
@@ -195,7 +208,7 @@ function sizeOf(row: JsonObject): number {
   return size;
 }
 
-/** Inline bytes become artifacts: each row of the journal would carry them otherwise, and each request too. */
+/** Turns inline bytes into artifacts: otherwise each row of the journal, and each request, would contain them. */
 class ArtifactMaker {
   count = 0;
   readonly #blobs: Blobs;

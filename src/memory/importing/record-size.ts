@@ -1,4 +1,4 @@
-/** A message of a transcript that no record holds is refused before anything is written, with its place. */
+/** Rejects, before anything is written, a transcript message that is too large for a record, and names its place. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { RECORD_BYTES_MAX } from '../../core/limits.js';
@@ -6,12 +6,12 @@ import type { TranscriptItem } from '../../messages/importers/transcript.js';
 import { type Message, toolCallsOf } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 
-/** Room for what a row has beside its message. */
+/** Bytes of a row in addition to its message. */
 const ROW_BYTES = 4096;
-/** A shorter text is not measured: it cannot become so many bytes. */
+/** A shorter text is not measured: it cannot become too many bytes. */
 const MEASURED_CHARS = RECORD_BYTES_MAX / 8;
 
-/** @param number of the item, from 1 @throws TRANSCRIPT_INVALID */
+/** @param number of the item, starting at 1 @throws TRANSCRIPT_INVALID */
 export function assertRecordable(item: TranscriptItem, number: number): void {
   const bytes = item.kind === 'message' ? largestRow(item.message) : 0;
   if (bytes + ROW_BYTES <= RECORD_BYTES_MAX) return;
@@ -22,7 +22,7 @@ export function assertRecordable(item: TranscriptItem, number: number): void {
   );
 }
 
-/** What is said is a row, and so is each call. */
+/** The message is a row, and so is each of its calls. */
 function largestRow(message: Message): number {
   const { toolPayload, ...said } = message;
   const calls = toolCallsOf(message);
@@ -32,14 +32,14 @@ function largestRow(message: Message): number {
   return most;
 }
 
-/** They become artifacts. */
+/** Inline media become artifacts. */
 function withoutInlineMedia(message: Message): Message {
   if (!message.parts) return message;
   const parts = message.parts.filter((part) => part.type !== 'media' || !part.media.ref.startsWith('data:'));
   return { ...message, parts };
 }
 
-/** 0 for what is short. */
+/** 0 for short values. */
 function bytesOf(value: JsonValue): number {
   return hasLongText(value) ? Buffer.byteLength(JSON.stringify(value)) : 0;
 }

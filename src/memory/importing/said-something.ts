@@ -1,6 +1,6 @@
 /**
- * A transcript whose messages are all blank makes no context: it is refused, because no restore would take it. Results without a call
- * say nothing, and are in no context: a transcript of these alone is an empty one.
+ * Rejects a transcript whose messages are all blank, because no restore would accept it. Results without a call are in
+ * no context, so a transcript with nothing else counts as empty.
  */
 import { RekindleError } from '../../core/errors.js';
 import type { TranscriptItem } from '../../messages/importers/transcript.js';
@@ -22,7 +22,7 @@ export class SaidSomething {
     }
   }
 
-  /** A prompt alone is a beginning. @throws TRANSCRIPT_INVALID */
+  /** A system prompt alone is accepted. @throws TRANSCRIPT_INVALID */
   assert(): void {
     if (this.#isSaid || this.#blank === 0) return;
     throw new RekindleError('TRANSCRIPT_INVALID', 'Every message of the transcript is blank.', {
@@ -31,7 +31,7 @@ export class SaidSomething {
   }
 }
 
-/** A result is shown with its call alone. */
+/** A result is shown only with its call. */
 function isShown(message: Message): boolean {
   const { toolPayload: _, ...said } = message;
   return mendMessage(toolResultOf(message) ? said : message) !== null;

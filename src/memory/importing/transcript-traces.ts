@@ -1,6 +1,7 @@
 /**
- * The items of a transcript as traces: turns begin with the user, calls follow the answer that made them, results stand in the
- * turn of their call. What is wrong with the conversation is written as it is; the reducer and the restore mend it.
+ * Converts the items of a transcript to traces: turns start with the user, calls follow the answer that made them, and
+ * results are in the turn of their call. Faults of the conversation are recorded unchanged; the reducer and the restore
+ * fix them.
  */
 import { createHash } from 'node:crypto';
 import { formatTurnId, newId, turnNumber } from '../../core/ids.js';
@@ -33,7 +34,7 @@ import { LateResults } from './late-results.js';
 import { UnansweredCalls } from './unanswered-calls.js';
 
 const SOURCE_EVENT = 'Import';
-/** The end of the year 9999, in seconds: what is later is no time, and no date can show it. */
+/** The end of the year 9999, in seconds: a later value is not a valid time. */
 const TIME_MAX = 253_402_300_799;
 
 export class TranscriptTraces {
@@ -41,32 +42,32 @@ export class TranscriptTraces {
   #turn = 0;
   #turnSeq = 0;
   #epoch = 1;
-  /** Of the prompt; those at the head are one. */
+  /** Texts of the system prompt; those at the head are joined. */
   readonly #systemTexts: string[] = [];
-  /** Also one without text, which no context shows. */
+  /** Also true for a prompt without text, which no context shows. */
   #hasPrompt = false;
-  /** Something that a context shows came beside the prompt. */
+  /** There was something besides the prompt that a context shows. */
   #isOpened = false;
   readonly #lateResults = new LateResults();
   readonly #batches = new CallBatches((callId) => this.#lateResults.knows(callId));
-  /** Seconds of the last item that had a time. */
+  /** Time of the last item that had one, in seconds. */
   #ts: number | null = null;
   readonly #unanswered = new UnansweredCalls();
-  /** Ids of messages, and what was said under each: a transcript that was replayed has everything twice. */
+  /** Ids of messages, with a digest of each: a transcript that was replayed contains everything twice. */
   readonly #ids = new IdTable();
   readonly #contents = NumberColumn.offsets();
   #replayed = 0;
-  /** Late results are numbered after what their turn has already. */
+  /** The last number used in each turn: late results continue from it. */
   readonly #lastSeq = new Map<number, number>();
   #messages = 0;
   #answers = 0;
-  /** Begins the ids that answers without one get: the same again when an interrupted import goes on. */
+  /** Prefix of ids for answers without one: the same when an interrupted import continues. */
   readonly #token: string;
   readonly #renaming = new CallIdRenaming();
 
   /**
-   * @param firstTs for what comes before the first item with a time, where the transcript was read before
-   * @param token of this import: no other one has it
+   * @param firstTs time for items before the first one with a time, if the transcript was read before
+   * @param token unique to this import
    */
   constructor(nowMs: () => number, firstTs: number | null = null, token: string = newId('import', nowMs())) {
     this.#nowMs = nowMs;
@@ -78,7 +79,7 @@ export class TranscriptTraces {
     return this.#messages;
   }
 
-  /** Messages that were there already under their id, with the same content. */
+  /** Messages that were repeated under the same id with the same content. */
   get replayed(): number {
     return this.#replayed;
   }
@@ -87,7 +88,7 @@ export class TranscriptTraces {
     return this.#turn;
   }
 
-  /** Calls that the transcript leaves open: nobody knows what became of them. */
+  /** Calls that the transcript leaves open; their outcome is unknown. */
   openCalls(): LedgerCall[] {
     return this.#unanswered.all();
   }
@@ -108,7 +109,7 @@ export class TranscriptTraces {
     return [];
   }
 
-  /** Of what waits for the rest of its batch. */
+  /** Rows of messages that still wait for the rest of their batch. */
   end(): JsonObject[] {
     return this.#rowsOfAll(this.#batches.end());
   }
@@ -119,7 +120,7 @@ export class TranscriptTraces {
     return this.#rowsOfAll(this.#batches.add({ message, ts: this.#ts }));
   }
 
-  /** Each with the time that it came with. */
+  /** Each message with its own time. */
   #rowsOfAll(dated: readonly DatedMessage[]): JsonObject[] {
     const now = this.#ts;
     const rows = dated.flatMap(({ message, ts }) => {
@@ -130,11 +131,11 @@ export class TranscriptTraces {
     return rows;
   }
 
-  /** Null for a replay. Another message that has taken the id gets on without it. */
+  /** Null for a replay. A different message with a used id loses the id. */
   #withOwnId(message: Message): Message | null {
     const { messageId, ...rest } = message;
     if (messageId === undefined) return message;
-    const digest = digestOf({ ...rest, turnId: '' }); // whichever turn it was written down in
+    const digest = digestOf({ ...rest, turnId: '' }); // in whichever turn it was recorded
     const before = this.#ids.size;
     const number = this.#ids.numberOf(messageId.toWellFormed());
     if (number === before) this.#contents.push(digest);
@@ -153,7 +154,7 @@ export class TranscriptTraces {
     }
   }
 
-  /** As H2 has it: several at the head are one prompt; one that says something else later is a note in its place. */
+  /** As in H2: several system messages at the head are one prompt; a later one with another text becomes a note in its place. */
   #system(message: Message): JsonObject[] {
     if (!mendMessage(message)) return [];
     const text = textOf(message).toWellFormed();
@@ -170,7 +171,7 @@ export class TranscriptTraces {
     return [this.#row(0, boundaryBody(boundary, SOURCE_EVENT))];
   }
 
-  /** Of the user's side, and yet no request of the user: it begins no turn. */
+  /** From the user's side, but not a request of the user: it starts no turn. */
   #note(message: Message, sourceEvent: string): JsonObject {
     return this.#row(this.#turn, { type: 'user', message, sourceEvent });
   }
@@ -202,7 +203,7 @@ export class TranscriptTraces {
       sourceEvent: SOURCE_EVENT,
     };
     const blank = isBlankMessage(said);
-    // What is no message by itself joins its calls, which therefore come first.
+    // Content that is not a message by itself joins its calls, which therefore come first.
     const joins = blank && belongsToCalls(said) ? [answer] : [];
     const bodies = blank ? [...called, ...joins] : [answer, ...called];
     const unpaired = toolPayload && !isToolCallPayload(toolPayload) ? this.#result(message) : [];
@@ -271,7 +272,7 @@ export class TranscriptTraces {
     return seq;
   }
 
-  /** A transcript without times happened now, as far as anyone knows. */
+  /** A transcript without times is dated now. */
   #timeMs(): number {
     return this.#ts === null ? this.#nowMs() : Math.round(this.#ts * 1000);
   }
@@ -281,13 +282,13 @@ export function isTime(ts: number | undefined): ts is number {
   return ts !== undefined && ts >= 0 && ts <= TIME_MAX;
 }
 
-/** Reasoning, how the answer ended, and whose it is: a signature goes back to its own model only. */
+/** Reasoning, the end status, and the origin: a signature is sent back only to its own model. */
 function belongsToCalls(said: Message): boolean {
   const { reasoning, reasoningContent, parts, status, extra, origin } = said;
   return [reasoning, reasoningContent, parts, status, extra, origin].some((field) => field !== undefined);
 }
 
-/** 48 bits: enough to tell two messages of one id apart, and a number that a column holds. */
+/** 48 bits: enough to tell two messages of one id apart, and small enough for a column of numbers. */
 function digestOf(message: Message): number {
   const text = JSON.stringify(messageToJson(message));
   return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 12), 16);

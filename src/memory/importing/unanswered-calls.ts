@@ -1,13 +1,13 @@
-/** The calls of a transcript that wait for their result, with the turns that they stand in. */
+/** The calls of a transcript without a result, with their turns. */
 import { turnNumber } from '../../core/ids.js';
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { LedgerCall } from '../store/tool-call-ledger.js';
 
 export class UnansweredCalls {
-  /** By call id, the newest last: tools use ids again. */
+  /** By call id, newest last: tools reuse ids. */
   readonly #waiting = new Map<string, LedgerCall[]>();
 
-  /** Under the ids that the rows have: half characters are no text. */
+  /** Stored under the ids that the rows have, without lone surrogates. */
   add(spec: ToolCallSpec, turnId: string): void {
     const id = spec.id.toWellFormed();
     const name = spec.name.toWellFormed();
@@ -17,7 +17,7 @@ export class UnansweredCalls {
     else this.#waiting.set(id, [call]);
   }
 
-  /** The newest call of this id, which has its result now; undefined when none waits. */
+  /** Removes and returns the newest call with this id; undefined if none is waiting. */
   answer(given: string): LedgerCall | undefined {
     const callId = given.toWellFormed();
     const waiting = this.#waiting.get(callId);
@@ -26,7 +26,7 @@ export class UnansweredCalls {
     return newest;
   }
 
-  /** After a compaction only the calls that it kept are in the context, in the turns that it left them. */
+  /** After a compaction only the calls that it kept are in the context, in the turns that it assigned. */
   keepOnly(messages: readonly Message[]): void {
     this.#waiting.clear();
     for (const message of messages) {
@@ -36,7 +36,7 @@ export class UnansweredCalls {
     }
   }
 
-  /** By turn: the ledger is read backwards, as far as the oldest turn that is asked for. */
+  /** Sorted by turn: the ledger is read backward, up to the oldest turn that is requested. */
   all(): LedgerCall[] {
     return [...this.#waiting.values()]
       .flat()

@@ -1,23 +1,25 @@
-/** What `list` shows of an agent: cheap, and without a restore. */
+/** The summary of an agent that `list` shows: cheap, without a restore. */
 import { isRekindleError } from '../../core/errors.js';
 import type { LeaseOwner, StorageBackend } from '../../storage/ports.js';
 import { agentExists, openMemory } from '../open-memory.js';
 import type { SnapshotFile } from '../store/snapshot-file.js';
 
+/** A cheap overview of one agent, read without a restore. */
 export interface AgentSummary {
   readonly agentId: string;
-  /** `running`: a live process holds its lease. `crashed`: its owner is gone without letting go. */
+  /** `running`: a live process holds its lease. `crashed`: its owner died without releasing it. */
   readonly status: 'running' | 'crashed' | 'stopped';
   readonly owner: LeaseOwner | null;
-  /** Messages in the cache; null without a readable one. */
+  /** Messages in the cache; null without a readable cache. */
   readonly messages: number | null;
   readonly epochId: number | null;
   readonly snapshot: 'valid' | 'plain' | 'damaged' | 'unreadable' | 'newer' | 'foreign' | 'missing';
   readonly traces: number;
-  /** Seconds since 1970; null without traces. */
+  /** Time of the last trace, in seconds since 1970; null without traces. */
   readonly lastTraceTs: number | null;
 }
 
+/** Summaries of all agents in a store, sorted by id. Takes no lease and writes nothing. */
 export async function listAgents(
   backend: StorageBackend,
   isWanted: (agentId: string) => boolean = () => true,
@@ -30,7 +32,7 @@ export async function listAgents(
   return summaries;
 }
 
-/** What lies below `agents/` and is an agent. */
+/** Entries below `agents/` that are agents. */
 export async function listAgentIds(backend: StorageBackend): Promise<string[]> {
   const ids: string[] = [];
   for (const agentId of await backend.listNames(['agents']))
@@ -38,7 +40,7 @@ export async function listAgentIds(backend: StorageBackend): Promise<string[]> {
   return ids;
 }
 
-/** Files and links that someone put below `agents/` are no agents. */
+/** Files and links that someone put below `agents/` are not agents. */
 export async function isListedAgent(backend: StorageBackend, agentId: string): Promise<boolean> {
   try {
     return await agentExists(backend, agentId);

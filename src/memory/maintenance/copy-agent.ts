@@ -1,4 +1,4 @@
-/** Copies an agent from one backend to another, and makes sure that it restores to the same context there. */
+/** Copies an agent from one backend to another, and verifies that it restores to the same context there. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
 import { messageToJson } from '../../messages/message-serializer.js';
@@ -7,15 +7,17 @@ import type { StorageBackend } from '../../storage/ports.js';
 import { agentExists, assertAgentExists, endBeginning, noteBeginning } from '../open-memory.js';
 import { restoreDry } from './restore-dry.js';
 
+/** What `copyAgent` copied. */
 export interface AgentCopy extends CopyResult {
   readonly agentId: string;
-  /** Messages of its working context, equal on both sides. */
+  /** Messages of its working context, which is equal on both sides. */
   readonly messages: number;
 }
 
 /**
- * Journals, artifacts and cache, with their numbers. Nobody can write the agent on either side meanwhile. What is in the target already, as
- * after a copy that was interrupted, stays; something else of that name is never overwritten.
+ * Copies journals, artifacts and cache, with record numbers and checksums. Holds the agent's lease on both sides
+ * meanwhile. What the target already has, for example after an interrupted copy, is kept; different content under the
+ * same name is never overwritten.
  * @throws AGENT_NOT_FOUND, LEASE_HELD while the agent runs, and as `copyStorage`
  */
 export async function copyAgent(

@@ -1,6 +1,6 @@
 /**
- * Restores the context from the cache and without it, and compares. An agent may be at work meanwhile: what looks wrong then is looked at
- * again, until the agent stood still during a look, or nothing is wrong.
+ * Restores the context with and without the cache, and compares the two. The agent may be running. A difference is then
+ * checked again, until the agent did not change during a check, or nothing is wrong.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,10 +20,10 @@ import {
 import { SNAPSHOT_FILE } from '../store/working-context-snapshot-store.js';
 
 export interface ContextLook {
-  /** Null when the context cannot be restored at all. */
+  /** Null if the context cannot be restored at all. */
   readonly restored: Restored | null;
   readonly cacheEqualsRebuild: boolean | null;
-  /** It went on during every look: a difference proves nothing then. */
+  /** The agent wrote during every check, so a difference proves nothing. */
   readonly isAtWork: boolean;
   readonly problems: readonly string[];
 }
@@ -38,7 +38,7 @@ export async function lookAtContext(backend: StorageBackend, agentId: string): P
     const look = await lookOnce(backend, agentId);
     if (look.problems.length === 0 || before === (await momentOf(backend, agentId))) return look;
     if (looks < LOOKS_MAX) {
-      await sleep(PAUSE_MS * 2 ** looks * Math.random()); // not in step with the agent
+      await sleep(PAUSE_MS * 2 ** looks * Math.random()); // a random pause, to avoid running in step with the agent
       continue;
     }
     if (look.cacheEqualsRebuild !== false) return { ...look, isAtWork: true };
@@ -69,7 +69,7 @@ async function momentOf(backend: StorageBackend, agentId: string): Promise<strin
     const cache = await backend.documents.readBytes([...folder, SNAPSHOT_FILE]);
     return `${seq} ${cache ? hash('sha256', cache, 'hex') : ''}`;
   } catch (thrown) {
-    return messageOf(thrown); // the look says it, too
+    return messageOf(thrown); // the check reports it too
   }
 }
 

@@ -1,10 +1,10 @@
-/** The newest traces of an agent, page by page, as they are stored. Takes no lease and writes nothing. */
+/** The newest traces of an agent as stored, page by page. Takes no lease and writes nothing. */
 import type { JsonObject } from '../../core/json.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 
 export interface StoredTrace {
-  /** In the journal. */
+  /** Its number in the journal. */
   readonly number: number;
   readonly row: JsonObject;
 }
@@ -12,7 +12,7 @@ export interface StoredTrace {
 export interface TracePage {
   /** Newest first. */
   readonly traces: readonly StoredTrace[];
-  /** For the next page; null when there is none. */
+  /** Pass it to get the next page; null if there is none. */
   readonly before: number | null;
 }
 

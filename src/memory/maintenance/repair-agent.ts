@@ -1,4 +1,4 @@
-/** Mends what an agent has on disk, on request: clean copies of damaged journals, a new cache. Old files are kept. */
+/** Repairs an agent's stored data on request: clean copies of damaged journals, and a new cache. Old files are kept. */
 import type { SegmentRepair, StorageBackend } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
 import { assertOwner, assertReadable, headerOf } from '../models/journal-header.js';
@@ -11,25 +11,32 @@ import {
 import { MEMORY_JOURNALS } from '../store/memory-store.js';
 import type { SavedSnapshot } from '../store/working-context-snapshot-store.js';
 
+/** What `repairAgent` repaired. */
 export interface RepairReport {
   readonly agentId: string;
   readonly journals: readonly SegmentRepair[];
   readonly restore: RestoreReport;
-  /** Null when the cache could not be written. */
+  /** Null if the cache could not be written. */
   readonly snapshot: SavedSnapshot | null;
 }
 
-/** @throws AGENT_NOT_FOUND, LEASE_HELD, CONTEXT_BLANK, ... */
+/**
+ * Replaces damaged journals by clean copies and rewrites the cache. Keeps the damaged files. Durable when it resolves.
+ * @throws AGENT_NOT_FOUND, LEASE_HELD, CONTEXT_BLANK, ...
+ */
 export async function repairAgent(backend: StorageBackend, agentId: string): Promise<RepairReport> {
   return mend(backend, agentId, { repairJournals: true, ignoreCache: false });
 }
 
-/** Writes the cache anew from the journals alone. */
+/** Rebuilds the cache from the journals alone. */
 export async function rebuildAgent(backend: StorageBackend, agentId: string): Promise<RepairReport> {
   return mend(backend, agentId, { repairJournals: false, ignoreCache: true });
 }
 
-/** A record that damage took is still in the cache: from here on the context starts from there, with the cache or without it. */
+/**
+ * The cache still contains a record that was damaged in the journal. From here on the context starts from a copy of the
+ * cached list.
+ */
 async function keepWhatTheCacheHas(memory: MemoryManager): Promise<void> {
   await memory.repairList({
     kind: 'base',
@@ -41,7 +48,7 @@ async function keepWhatTheCacheHas(memory: MemoryManager): Promise<void> {
   });
 }
 
-/** Nothing is repaired in a journal of a newer release, or of another agent. @throws UNSUPPORTED_VERSION, AGENT_FOREIGN */
+/** A journal of a newer release, or of another agent, is not repaired. @throws UNSUPPORTED_VERSION, AGENT_FOREIGN */
 async function assertOurs({ store, agentId }: MemoryManager): Promise<void> {
   let owner: string | null = null;
   for await (const entry of (await store.journal('raw_traces')).read()) {

@@ -1,4 +1,4 @@
-/** A restore that changes nothing and takes no lease, for those who only look. */
+/** A restore that changes nothing and takes no lease, for read-only commands. */
 
 import type { Message } from '../../messages/message.js';
 import type { StorageBackend } from '../../storage/ports.js';

@@ -1,7 +1,7 @@
 /**
- * Reads everything that an agent has and says what is wrong with it. Changes nothing.
+ * Reads everything that an agent has stored and reports what is wrong. Changes nothing.
  *
- * Beyond checksums it checks the promise itself: the context from the cache equals the context rebuilt without it.
+ * In addition to checksums it checks that the context from the cache equals the context rebuilt without it.
  */
 import type { JsonObject } from '../../core/json.js';
 import type { Message } from '../../messages/message.js';
@@ -19,13 +19,14 @@ export interface JournalVerdict {
   readonly name: MemoryJournalName;
   readonly records: number;
   readonly unverified: number;
-  /** Trace rows that are no traces; 0 for the other journals. */
+  /** Rows of the trace journal that are not traces; 0 for the other journals. */
   readonly notTraces: number;
   /** Rows of kinds that this release does not know, such as those of a newer one. */
   readonly unknown: readonly UnknownTraces[];
   readonly damage: readonly JournalDamage[];
 }
 
+/** What `verifyAgent` found. */
 export interface VerifyReport {
   readonly agentId: string;
   readonly ok: boolean;
@@ -35,13 +36,13 @@ export interface VerifyReport {
     readonly damaged: readonly string[];
     readonly missing: readonly string[];
   };
-  /** Null when the context cannot be restored at all; then `problems` says why. */
+  /** Null if the context cannot be restored at all; `problems` says why. */
   readonly restore: RestoreReport | null;
-  /** False when cache and rebuild differ; null when there was nothing to compare. */
+  /** False if cache and rebuild differ; null if there was nothing to compare. */
   readonly cacheEqualsRebuild: boolean | null;
-  /** The agent went on at every look, so that cache and rebuild were of different moments: nothing could be compared. */
+  /** The agent wrote during every check, so that cache and rebuild could not be compared. */
   readonly isAtWork: boolean;
-  /** What is wrong, in words. Empty when all is well. */
+  /** What is wrong, in words. Empty if everything is fine. */
   readonly problems: readonly string[];
 }
 
@@ -49,6 +50,7 @@ export type VerifyProgress = (step: string, records: number) => void;
 
 const PROGRESS_EVERY = 5_000;
 
+/** Checks all checksums and artifacts of an agent, and compares its cache with a rebuild. Takes no lease and writes nothing. */
 export async function verifyAgent(
   backend: StorageBackend,
   agentId: string,

@@ -1,9 +1,9 @@
 /**
- * What a trace journal says about itself: whose it is, and the oldest reader that may read it.
+ * What a trace journal states about itself: its owner, and the oldest reader version that can read it.
  *
- * The header is a trace of type `journal`, in the same commit as the first trace. A trace of a kind that needs a newer reader
- * than the journal declares gets a raised header before it, in its own commit. So an older release refuses a journal that it
- * would read wrongly. Rows that hold a whole context repeat the header: a rebuild reads nothing before them.
+ * The header is a trace of type `journal`, in the same commit as the first trace. If a trace needs a newer reader than
+ * the journal declares, a raised header is written before it in its own commit. So an older release refuses a journal
+ * that it would misread. Rows that hold a whole context repeat the header, because a rebuild reads nothing before them.
  */
 import { RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
@@ -12,7 +12,7 @@ import type { Boundary, ForeignTrace, Trace } from './trace.js';
 
 export interface JournalHeader {
   readonly agentId: string;
-  /** The oldest reader that may read what follows. */
+  /** The oldest reader version that can read what follows. */
   readonly reader: number;
 }
 
@@ -20,15 +20,15 @@ export interface JournalHeader {
 export interface UnknownTraces {
   /** The `trace_type`, or `boundary "<kind>"`. */
   readonly type: string;
-  /** Number of the first one in the journal. */
+  /** Journal number of the first one. */
   readonly seq: number;
   readonly count: number;
 }
 
-/** The reader that this release is. A release that adds a kind of trace is one higher than the release before it. */
+/** The reader version of this release. A release that adds a kind of trace increases it by one. */
 export const JOURNAL_READER = 3;
 
-/** The oldest reader that reads each kind right. Reader 1: releases that know no header, and skip what they do not know. */
+/** The oldest reader version that reads each kind correctly. Reader 1: releases without headers, which skip unknown kinds. */
 const TRACE_READERS: Readonly<Record<Exclude<Trace['type'], 'foreign'>, number>> = {
   journal: 1,
   user: 1,
@@ -47,7 +47,7 @@ const BOUNDARY_READERS: Readonly<Record<Boundary['kind'], number>> = {
   compaction_failed: 1,
 };
 
-/** Rows of the original project that have no effect on a context. */
+/** Rows of AutoByteus that have no effect on a context. */
 const WITHOUT_EFFECT = new Set(['tool_continuation', 'operation_boundary', 'provider_compaction_boundary']);
 
 export function readerNeededBy(row: JsonObject): number {
@@ -60,7 +60,7 @@ function readerOf(readers: Readonly<Record<string, number>>, kind: string): numb
   return Object.hasOwn(readers, kind) ? readers[kind]! : 1;
 }
 
-/** The kind of a trace that this release does not understand; null where it is known to have no effect. */
+/** The kind of a trace that this release does not understand; null if it is known to have no effect. */
 export function unknownKindOf({ traceType, row }: ForeignTrace): string | null {
   if (WITHOUT_EFFECT.has(traceType)) return null;
   return traceType === 'boundary' ? `boundary ${JSON.stringify(row['boundary'] ?? null)}` : traceType;
@@ -71,7 +71,7 @@ export function countUnknown(found: Map<string, UnknownTraces>, type: string, se
   found.set(type, { type, seq: known?.seq ?? seq, count: (known?.count ?? 0) + 1 });
 }
 
-/** Null for a row that says nothing about its journal. */
+/** Null for a row without information about its journal. */
 export function headerOf(row: JsonObject): JournalHeader | null {
   const { agent_id: agentId, reader } = row;
   if (row['trace_type'] !== 'journal' && !holdsContext(row)) return null;
@@ -79,13 +79,13 @@ export function headerOf(row: JsonObject): JournalHeader | null {
   return { agentId, reader };
 }
 
-/** A compaction, or a base: a rebuild starts from the newest one. */
+/** A compaction or a base: a rebuild starts from the newest one. */
 export function holdsContext(row: JsonObject): boolean {
   const isBase = row['trace_type'] === 'boundary' && row['boundary'] === 'base';
   return isBase || row['trace_type'] === 'compaction';
 }
 
-/** The row of a header, with the time of the trace that follows it. */
+/** A header row, with the time of the trace that follows it. */
 export function headerRow({ agentId, reader }: JournalHeader, next: JsonObject): JsonObject {
   const ts = Number(next['ts']);
   return {
@@ -104,14 +104,14 @@ export function withHeader(row: JsonObject, { agentId, reader }: JournalHeader):
   return holdsContext(row) ? { ...row, agent_id: agentId, reader } : row;
 }
 
-/** @throws AGENT_FOREIGN when the journal says that it is another agent's */
+/** @throws AGENT_FOREIGN if the journal states that it belongs to another agent */
 export function assertOwner(owner: string | null, agentId: string): void {
   if (owner === null || owner === agentId) return;
   const text = `The folder of the agent ${JSON.stringify(agentId)} holds the traces of the agent ${JSON.stringify(owner)}.`;
   throw new RekindleError('AGENT_FOREIGN', text, { details: { agentId, owner, file: 'raw_traces.jsonl' } });
 }
 
-/** @throws UNSUPPORTED_VERSION when a newer release wrote the journal */
+/** @throws UNSUPPORTED_VERSION if a newer release wrote the journal */
 export function assertReadable(reader: number, agentId: string): void {
   if (reader <= JOURNAL_READER) return;
   const text = `The traces of the agent ${JSON.stringify(agentId)} need reader ${reader}, and this release is reader ${JOURNAL_READER}.`;

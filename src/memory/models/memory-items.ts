@@ -1,4 +1,4 @@
-/** Long-term memory: summaries of blocks of turns, and lasting facts. Stored one a line, in the seed's shapes. */
+/** Long-term memory: summaries of blocks of turns, and lasting facts. Stored one per line. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { type FactSource, isFactSource } from '../facts/fact-source.js';
@@ -11,7 +11,7 @@ export interface EpisodicItem {
   readonly turnIds: readonly string[];
   readonly summary: string;
   readonly salience: number;
-  /** What it was made of: see `Fact.origins`. Absent in rows of older releases. */
+  /** What it was made from: see `Fact.origins`. Absent in rows of older releases. */
   readonly origins?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface SemanticItem {
   readonly category?: string;
   readonly confidence?: number;
   readonly salience: number;
-  /** See `Fact` for these. A row without a source is an older release's: it is nobody's word. */
+  /** See `Fact` for these. A row without a source was written by an older release, and is attributed to nobody. */
   readonly key?: string;
   readonly source?: FactSource;
   readonly origins?: readonly string[];
@@ -31,15 +31,15 @@ export interface SemanticItem {
   readonly pinned?: boolean;
 }
 
-/** Where a fact came from. */
+/** The trace that a fact came from. */
 export interface FactTrace {
   readonly agentId: string;
-  /** In the agent's trace journal; null when only the turn is known. */
+  /** Its number in the agent's trace journal; null if only the turn is known. */
   readonly number: number | null;
   readonly turnId: string;
 }
 
-/** What a restored or compacted context remembers. */
+/** The memory items of a restored or compacted context. */
 export interface MemoryBundle {
   readonly episodic: readonly EpisodicItem[];
   readonly semantic: readonly SemanticItem[];

@@ -1,11 +1,11 @@
-/** What a row has to be before it becomes durable: a later restore reads it back as it was meant. */
+/** Checks a row before it becomes durable, so that a later restore can read it. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Message } from '../../messages/message.js';
 import { messageFromJson } from '../../messages/message-serializer.js';
 import { traceFromJson } from './trace-serializer.js';
 
-/** Fields with a shape: what is given and is not of it would be kept, and no request would have it. */
+/** Fields with a required shape: a wrong value would be stored, but no request would contain it. */
 const SHAPED = [
   ['parts', 'parts'],
   ['reasoning', 'reasoning'],
@@ -26,13 +26,9 @@ export function assertTrace(row: JsonObject): void {
 function assertShapes(row: JsonObject, read: Message): void {
   for (const [key, name] of SHAPED) {
     if (!isGiven(row[key]) || read[name] !== undefined) continue;
-    throw new RekindleError(
-      'MESSAGE_INVALID',
-      `The field \`${key}\` does not have the shape that it needs.`,
-      {
-        details: { field: key },
-      },
-    );
+    throw new RekindleError('MESSAGE_INVALID', `The field \`${key}\` has the wrong shape.`, {
+      details: { field: key },
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Traces to and from journal rows. The only place that knows both spellings. */
+/** Converts traces to and from journal rows. The only place that knows both spellings. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
@@ -15,7 +15,7 @@ import {
 import { episodicFromJson, episodicToJson, semanticFromJson, semanticToJson } from './memory-items.js';
 import type { Boundary, Trace } from './trace.js';
 
-/** What every row has, whoever wrote it. Fields of the types are checked where they are read. */
+/** Fields that every row has, whoever wrote it. Fields of the single types are checked where they are read. */
 const rowCheck = lazySchema(
   Type.Object({
     id: Type.String(),
@@ -27,6 +27,7 @@ const rowCheck = lazySchema(
   }),
 );
 
+/** The journal row of a trace, without `_seq` and `_crc`. */
 export function traceToJson(trace: Trace): JsonObject {
   const head: JsonObject = {
     id: trace.id,
@@ -76,7 +77,7 @@ function bodyToJson(trace: Trace): JsonObject {
 
 function messageBody(message: Message): JsonObject {
   const { role, turn_id, ...body } = messageToJson(message);
-  // The original project writes a content always; an answer that has none is another one than an empty one.
+  // AutoByteus always writes a content, so absent content must be distinguished from an empty one.
   const isAbsent = message.content === null && message.role === 'assistant' && !message.parts;
   return isAbsent ? body : { ...body, content: message.content ?? '' };
 }
@@ -130,7 +131,7 @@ function boundaryToJson(boundary: Boundary): JsonObject {
   }
 }
 
-/** Numbers with more digits than a number holds are read as text; in the envelope such a time is a number all the same. */
+/** Numbers with too many digits are read as text; in the envelope such a time is converted back to a number. */
 function withNumbers(row: JsonObject): JsonObject {
   const { ts, seq } = row;
   if (typeof ts !== 'string' && typeof seq !== 'string') return row;
@@ -145,7 +146,7 @@ function isDigits(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && /^-?\d{16,}$/.test(value);
 }
 
-/** @throws MESSAGE_INVALID for a row that is no trace; unknown types are no error. */
+/** A trace from its journal row. Unknown types become `foreign` traces. @throws MESSAGE_INVALID for a row that is not a trace */
 export function traceFromJson(given: JsonObject): Trace {
   const row = withNumbers(given);
   const check = rowCheck();
@@ -153,7 +154,7 @@ export function traceFromJson(given: JsonObject): Trace {
     const [first] = check.violations();
     throw new RekindleError(
       'MESSAGE_INVALID',
-      `The row is no trace: ${first?.path || 'it'} ${first?.message}.`,
+      `The row is not a trace: ${first?.path || 'it'} ${first?.message}.`,
       {
         details: { violations: check.violations().map((violation) => ({ ...violation })) },
       },
@@ -169,7 +170,7 @@ export function traceFromJson(given: JsonObject): Trace {
   return { ...envelope, ...bodyFromJson(row) } as Trace;
 }
 
-/** Null for a row that is no trace. */
+/** Null for a row that is not a trace. */
 export function tryTraceFromJson(row: JsonObject): Trace | null {
   try {
     return traceFromJson(row);
@@ -190,7 +191,7 @@ function bodyFromJson(row: JsonObject): Body {
     case 'assistant':
       return { type: row['trace_type'], message: messageOf(row, row['trace_type']) };
     case 'recall':
-      // The type of the row decides, whatever its `kind` says: with both, the message would have two.
+      // The type of the row decides, whatever its `kind` says; a message can have only one.
       return { type: 'recall', message: messageOf({ ...row, kind: 'recall' }, 'user') };
     case 'tool_call':
       return {
@@ -227,7 +228,7 @@ function bodyFromJson(row: JsonObject): Body {
 }
 
 function messageOf(row: JsonObject, role: 'user' | 'assistant'): Message {
-  // The rest keeps every unknown field, a `__proto__` key among them, as an own property.
+  // The rest keeps every unknown field as an own property, even a `__proto__` key.
   const { id, ts, seq, trace_type, source_event, tags, correlation_id, media, ...fields } = row;
   fields['role'] = role;
   if (media && typeof media === 'object' && !Array.isArray(media)) {
@@ -251,7 +252,7 @@ function callOf(row: JsonObject): ReturnType<typeof callFromJson> {
   });
 }
 
-/** Result rows of the original carry the call's arguments again; they belong to the call and are left there. */
+/** AutoByteus repeats the call's arguments in result rows. They belong to the call and are ignored here. */
 function resultOf(row: JsonObject): ReturnType<typeof resultFromJson> {
   return resultFromJson({
     tool_call_id: row['tool_call_id'] ?? null,

@@ -1,8 +1,8 @@
 /**
- * Traces: the events of a conversation, one journal record each. They hold everything that the model saw or said.
+ * Traces: the events of a conversation, one journal record each. They hold everything that the model saw or wrote.
  *
- * Stored shape: the seed's (`id, ts, turn_id, seq, trace_type, content, source_event, ...`), with more fields. `ts` is in
- * seconds, as the seed has it. Types that this release does not know are kept, have no effect, and are reported.
+ * Stored fields: `id, ts, turn_id, seq, trace_type, content, source_event, ...`. `ts` is in seconds. Types that this
+ * release does not know are kept, have no effect, and are reported.
  */
 import type { JsonObject } from '../../core/json.js';
 import type { Message, ToolCallSpec, ToolResultPayload } from '../../messages/message.js';
@@ -13,12 +13,12 @@ interface TraceEnvelope {
   /** Seconds since 1970, with a fraction. */
   readonly ts: number;
   readonly turnId: string;
-  /** Position in its turn, from 1. */
+  /** Position in its turn, starting at 1. */
   readonly seq: number;
   readonly sourceEvent: string;
 }
 
-/** The user's input, or the model's answer. Calls of an answer follow as `tool_call` traces with its `messageId`. */
+/** A user message, or a model's answer. Calls of an answer follow as `tool_call` traces with its `messageId`. */
 export interface MessageTrace extends TraceEnvelope {
   readonly type: 'user' | 'assistant';
   readonly message: Message;
@@ -27,7 +27,7 @@ export interface MessageTrace extends TraceEnvelope {
 export interface ToolCallTrace extends TraceEnvelope {
   readonly type: 'tool_call';
   readonly call: ToolCallSpec;
-  /** The `messageId` of the response it belongs to; absent in files of the original project. */
+  /** The `messageId` of the response it belongs to; absent in files of AutoByteus. */
   readonly messageId?: string;
 }
 
@@ -39,13 +39,13 @@ export interface ToolResultTrace extends TraceEnvelope {
   readonly synthetic?: boolean;
 }
 
-/** Passages of what left the context, for the request after it: a message of the kind `recall`. */
+/** Passages that had left the context, recalled for the next request: a message of the kind `recall`. */
 export interface RecallTrace extends TraceEnvelope {
   readonly type: 'recall';
   readonly message: Message;
 }
 
-/** A new epoch: the whole context after it, so that it can be redone exactly. */
+/** A new epoch, with the whole context after it, so that it can be repeated exactly. */
 export interface CompactionTrace extends TraceEnvelope {
   readonly type: 'compaction';
   readonly epochId: number;
@@ -57,10 +57,11 @@ export interface CompactionTrace extends TraceEnvelope {
   readonly lastTurn: number;
 }
 
+/** A change of the context other than a message, a call, a result or a compaction. */
 export type Boundary =
   /** The system prompt from here on. */
   | { readonly kind: 'system'; readonly systemPrompt: string }
-  /** The context was set as a whole: taken over from a snapshot of another format, or by the host. */
+  /** The whole context was set: taken over from a snapshot of another format, or by the host. */
   | {
       readonly kind: 'base';
       readonly reason: string;
@@ -69,7 +70,7 @@ export type Boundary =
       readonly lastCompactionTs: number | null;
       readonly lastTurn: number;
     }
-  /** A repair of the list: `deleteCount` messages at `at` give way to `insert`. */
+  /** A repair of the list: `deleteCount` messages at `at` are replaced by `insert`. */
   | {
       readonly kind: 'repair';
       readonly at: number;
@@ -77,13 +78,13 @@ export type Boundary =
       readonly insert: readonly Message[];
       readonly codes: readonly string[];
     }
-  /** Messages made smaller, each at its place; the whole texts are artifacts. */
+  /** Shortened messages at their positions; the whole texts are artifacts. */
   | {
       readonly kind: 'edit';
       readonly rung: 'clear' | 'trim';
       readonly edits: readonly { readonly at: number; readonly message: Message }[];
     }
-  /** A compaction was refused; counted until one succeeds. */
+  /** A compaction was refused. Such failures are counted until one succeeds. */
   | { readonly kind: 'compaction_failed'; readonly reason: string };
 
 export interface BoundaryTrace extends TraceEnvelope {
@@ -91,11 +92,11 @@ export interface BoundaryTrace extends TraceEnvelope {
   readonly boundary: Boundary;
 }
 
-/** What the journal says about itself: see `journal-header.ts`. Has no effect on the context. */
+/** The journal's header: see `journal-header.ts`. Has no effect on the context. */
 export interface JournalTrace extends TraceEnvelope {
   readonly type: 'journal';
   readonly agentId: string;
-  /** The oldest reader that may read what follows. */
+  /** The oldest reader version that can read what follows. */
   readonly reader: number;
 }
 
@@ -106,6 +107,7 @@ export interface ForeignTrace extends TraceEnvelope {
   readonly row: JsonObject;
 }
 
+/** One event of a conversation; tell them apart by `type`. */
 export type Trace =
   | MessageTrace
   | RecallTrace

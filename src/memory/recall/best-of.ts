@@ -1,4 +1,4 @@
-/** Keeps the best of many: a heap with the worst of them on top. */
+/** Keeps the best of many values: a heap with the worst of them on top. */
 export interface Scored {
   readonly index: number;
   readonly score: number;
@@ -23,7 +23,7 @@ export class BestOf {
     }
   }
 
-  /** Best first; of equals, the newer first. */
+  /** Best first; among equals, the newer first. */
   sorted(): Scored[] {
     return [...this.#heap].sort((a, b) => b.score - a.score || b.index - a.index);
   }

@@ -1,4 +1,4 @@
-/** Bytes that grow, with numbers of variable length: seven bits a byte, the lowest first. */
+/** A growing buffer, with variable-length numbers: seven bits per byte, the lowest first. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(4_096);
   #length = 0;
@@ -22,7 +22,7 @@ export class ByteWriter {
     this.#length += this.#bytes.write(value, this.#length);
   }
 
-  /** What was written; valid until the next write. */
+  /** The bytes written so far; valid until the next write. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -36,7 +36,7 @@ export class ByteWriter {
   }
 }
 
-/** A place in bytes, for reading such numbers. */
+/** A position in bytes, for reading such numbers. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #at: number;

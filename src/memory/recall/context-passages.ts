@@ -1,4 +1,4 @@
-/** What the context holds already, as passages: it need not come back. Kept up to date by looking only at messages that are new. */
+/** The passages that the context already contains, which need not be recalled. Tracked by looking only at new messages. */
 import { isJsonObject } from '../../core/json.js';
 import { type Message, resultText, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import { hasOnlyGrown, NOTHING_SEEN, seenOf, unseen } from '../seen-context.js';
@@ -31,7 +31,7 @@ export class ContextPassages {
   }
 }
 
-/** What a recall names in a field that no provider gets: `<record>/<piece>` of each passage. */
+/** The ids of recalled passages, from a field that no provider gets: `<record>/<piece>` of each. */
 export function recalledIn({ kind, extra }: Message): string[] {
   const recall = kind === 'recall' ? extra?.['recall'] : undefined;
   const passages = isJsonObject(recall) ? recall['passages'] : undefined;

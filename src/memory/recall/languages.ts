@@ -1,12 +1,12 @@
 /**
- * Which language a text is in, as far as its stems need to know, and the stemmer of that language.
+ * Detects the language of a text, as far as stemming needs it, and provides the stemmer.
  *
- * Stemmers come from a library and are loaded when a text of their language is met. Text without spaces between words (Chinese,
- * Japanese, Thai) needs none: it is indexed by pairs of characters.
+ * Stemmers come from a library and are loaded when the first text of their language appears. Text without spaces
+ * between words (Chinese, Japanese, Thai) needs none: it is indexed by pairs of characters.
  */
 export type Stem = (word: string) => string;
 
-/** The most frequent short words of each language: they tell languages apart, and carry no meaning for a search. */
+/** The most frequent short words of each language: they identify the language and mean nothing to a search. */
 const FUNCTION_WORDS = {
   english:
     'a about after again all also am an and any are as at be because been before being but by can could did do does doing during each for from further had has have having he her here hers him his how i if in into is it its just me more most my no nor not now of off on once only or other our out over own same she should so some such than that the their them then there these they this those through to too under until up us very was we were what when where which while who whom why will with would you your yours ll re ve d m s t don hi hey hello oh yes yeah ok okay please thanks thank',
@@ -42,7 +42,7 @@ const FUNCTION_WORDS = {
 
 export type Language = keyof typeof FUNCTION_WORDS | 'russian' | 'ukrainian' | 'greek' | 'arabic';
 
-/** Of languages with a script of their own. */
+/** Languages with their own script. */
 const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
   [/[іїєґ]/i, 'ukrainian'],
   [/\p{Script=Cyrillic}/u, 'russian'],
@@ -78,10 +78,10 @@ const votes = new Map<string, Language[]>();
 for (const [language, words] of Object.entries(FUNCTION_WORDS))
   for (const word of words.split(' ')) votes.set(word, [...(votes.get(word) ?? []), language as Language]);
 
-/** Two words at least: one may be a name. */
+/** At least two words, because one may be a name. */
 const VOTES_MIN = 2;
 
-/** English where nothing speaks for another. @param words lower case, of the beginning of the text */
+/** English unless another language is indicated. @param words the first words of the text in lower case */
 export function languageOf(text: string, words: readonly string[]): Language {
   for (const [script, language] of SCRIPTS) if (script.test(text)) return language;
   const counts = new Map<Language, number>();
@@ -97,7 +97,7 @@ export function isLanguage(name: string): name is Language {
   return Object.hasOwn(LOADERS, name);
 }
 
-/** Says nothing by itself: not indexed. */
+/** Meaningless on its own, so it is not indexed. */
 export function isFunctionWord(word: string, language: Language): boolean {
   return votes.get(word)?.includes(language) ?? false;
 }

@@ -1,9 +1,9 @@
-/** One shard in place of several that follow each other: fewer files to look into. */
+/** Merges consecutive shards into one, so that fewer files must be searched. */
 import type { Language } from './languages.js';
 import type { PassageInfo, Place } from './shard.js';
 import { encodeShard, type StoredShard } from './shard-file.js';
 
-/** @param parts in order, each beginning where the one before ends */
+/** @param parts in order; each starts where the one before ends */
 export function mergeShards(parts: readonly StoredShard[], agentId: string): Promise<Buffer> {
   const starts = startsOf(parts);
   const partAt = (index: number) => {
@@ -51,7 +51,7 @@ function* placesOf(parts: readonly StoredShard[]): Generator<Place> {
   for (const part of parts) yield* part.places();
 }
 
-/** Terms of all parts, each once, in the order of their bytes. */
+/** The terms of all parts, without duplicates, in byte order. */
 function* postingsOf(
   parts: readonly StoredShard[],
   starts: readonly number[],
@@ -77,7 +77,7 @@ function* postingsOf(
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** By the bytes of their UTF-8, which only surrogates order in another way than JavaScript does. */
+/** By UTF-8 bytes; this differs from JavaScript's order only for surrogates. */
 export function compareTerms(a: string, b: string): number {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
   if (a === b) return 0;

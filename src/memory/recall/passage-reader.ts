@@ -1,4 +1,4 @@
-/** Reads the texts of passages from the journal, where they are whole: the index holds none. */
+/** Reads the texts of passages from the journal; the index holds no texts. */
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { tryTraceFromJson } from '../models/trace-serializer.js';
@@ -7,11 +7,11 @@ import type { Passage } from './passage.js';
 import type { PassageInfo, Place } from './shard.js';
 import { passagesIn } from './stored-passages.js';
 
-/** Records that are read on over, rather than to look up a place of their own. */
+/** Up to this many records in between are read, instead of finding a new position. */
 const GAP_MAX = 32;
-/** Runs that are read at once. */
+/** Runs that are read in parallel. */
 const PARALLEL = 4;
-/** Of texts that are kept, in characters: what was said lately is found most often. */
+/** Cache size for texts, in characters: recent texts are found most often. */
 const KEPT_CHARS_MAX = 4_000_000;
 
 export class PassageReader {
@@ -28,7 +28,7 @@ export class PassageReader {
     this.#keptChars = 0;
   }
 
-  /** In the order that was asked for; null for one that the journal does not have any more. */
+  /** In the requested order; null for a passage that the journal no longer has. */
   async read(
     infos: readonly PassageInfo[],
     placeBefore: (seq: number) => Place | null,
@@ -47,7 +47,7 @@ export class PassageReader {
     return all;
   }
 
-  /** The oldest go when there are too many. */
+  /** Drops the oldest if there are too many. */
   keep(passage: Passage): void {
     const key = keyOf(passage);
     if (this.#kept.has(key)) return;
@@ -74,7 +74,7 @@ export class PassageReader {
         if (entry.seq >= last) break;
       }
     } catch (thrown) {
-      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // the place is gone: the next catching up finds that out
+      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // the position is invalid: the next update of the index detects that
     }
     return passages;
   }
@@ -85,7 +85,7 @@ export class PassageReader {
   }
 }
 
-/** Numbers near each other are read in one go. */
+/** Numbers near each other are read together. */
 function runsOf(seqs: readonly number[]): number[][] {
   const runs: number[][] = [];
   for (const seq of seqs) {

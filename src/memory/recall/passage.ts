@@ -1,4 +1,4 @@
-/** Passages: the pieces of the past that are indexed, and how a trace is cut into them. Pure: the same trace gives the same passages. */
+/** Passages: the indexed pieces of the past, and how a trace is cut into them. Pure: the same trace gives the same passages. */
 import {
   type Message,
   resultText,
@@ -11,36 +11,37 @@ import {
 import type { Trace } from '../models/trace.js';
 
 export const SPEAKERS = ['user', 'assistant', 'call', 'tool', 'memory'] as const;
-/** Who said it: the user, the model, the model in a call of a tool, a tool in its result, a summary that came in from elsewhere. */
+/** Who wrote it: the user, the model, the model in a tool call, a tool in its result, or an imported summary. */
 export type Speaker = (typeof SPEAKERS)[number];
 
+/** An indexed piece of the past. */
 export interface Passage {
-  /** Of its trace in the journal, and its place among the passages of that trace. */
+  /** The number of its trace in the journal, and its position among the passages of that trace. */
   readonly seq: number;
   readonly piece: number;
   readonly turnId: string;
   /** Seconds since 1970. */
   readonly ts: number;
   readonly speaker: Speaker;
-  /** Of calls and results; null otherwise. */
+  /** For calls and results; null otherwise. */
   readonly toolName: string | null;
   readonly text: string;
 }
 
-/** When it was said, in UTC (ISO 8601); null for a time that no calendar has. */
+/** Its time in UTC (ISO 8601); null for an invalid time. */
 export function timeOf({ ts }: Pick<Passage, 'ts'>): string | null {
   const time = new Date(ts * 1000);
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** A passage has about this many characters at most: long enough to be understood alone, short enough that many fit. */
+/** Approximate maximum length of a passage in characters: long enough to be understood alone, short enough that many fit. */
 const PASSAGE_CHARS = 600;
-/** Of one trace, about 9 MB; what follows is not indexed. */
+/** Maximum passages per trace, about 9 MB; the rest is not indexed. */
 const PIECES_MAX = 16_000;
 /** Where a long text is best cut, best first. */
 const BREAKS = [/\n\s*\n/g, /\n/g, /[.!?。！？]\s*/g, /\s+/g];
 
-/** @param wholeResult the text of a result that was stored apart */
+/** @param wholeResult the text of a result that was stored separately */
 export function passagesOf(trace: Trace, seq: number, wholeResult?: string): Passage[] {
   const said = saidIn(trace, wholeResult);
   const passages: Passage[] = [];
@@ -65,7 +66,7 @@ function saidIn(trace: Trace, wholeResult?: string): Said[] {
     case 'tool_result':
       return [saidInResult(trace.result, wholeResult)];
     case 'boundary':
-      // A context that was set as a whole: its messages may have no traces of their own.
+      // A context that was set as a whole: its messages may have no traces.
       return trace.boundary.kind === 'base' ? trace.boundary.messages.flatMap(saidInMessage) : [];
     default:
       return [];
@@ -90,7 +91,7 @@ function saidInResult(result: ToolResultPayload, whole?: string): Said {
   return { speaker: 'tool', toolName: result.toolName, text: whole ?? resultText(result) };
 }
 
-/** The arguments of a call as a reader would say them: a lone text as it is. */
+/** The arguments of a call as readable text: a single text is shown unchanged. */
 export function callText({ arguments: args }: ToolCallSpec): string {
   if (typeof args === 'string') return args;
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args) ?? '';
@@ -99,7 +100,7 @@ export function callText({ arguments: args }: ToolCallSpec): string {
     .join('\n');
 }
 
-/** The text in order, in pieces; cut at paragraphs, lines, sentences or words, whichever comes first in a piece that is full. */
+/** The text in order, in pieces; a full piece is cut at a paragraph, line, sentence or word, in this order of preference. */
 export function splitText(text: string): string[] {
   const trimmed = text.trim();
   if (trimmed === '') return [];
@@ -114,7 +115,7 @@ export function splitText(text: string): string[] {
   return pieces;
 }
 
-/** How long the piece is that begins here. */
+/** The length of the piece that starts here. */
 function cutIn(text: string, from: number): number {
   const window = text.slice(from, from + PASSAGE_CHARS);
   for (const pattern of BREAKS) {

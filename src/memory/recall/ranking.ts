@@ -1,34 +1,34 @@
 /**
- * Which passages answer a question best: BM25 over stems; what stands beside a hit shares its score, because an answer often stands
- * beside the words of its question; and terms that the best hits have in common are added to the question.
+ * Ranks passages for a question: BM25 over stems. Neighbours of a hit share its score, because an answer is often next
+ * to the words of its question. Terms that the best hits have in common are added to the question.
  */
 import { BestOf, type Scored } from './best-of.js';
 import type { Shard } from './shard.js';
 
-/** BM25: how soon repetition stops to count, and how much length does. */
+/** BM25 parameters: saturation of repeated terms, and influence of length. */
 const K1 = 1.2;
 const B = 0.6;
-/** What a passage gives to those one, two and three places before and after it. */
+/** Share of a passage's score for the passages one, two and three positions before and after it. */
 const NEIGHBOUR_SHARES = [0.5, 0.3, 0.2];
-/** The best hits that terms are taken from, how many terms, and how much they count beside those of the question. */
+/** The number of best hits that supply terms, the number of terms, and their weight relative to those of the question. */
 const FEEDBACK_HITS = 8;
 const FEEDBACK_TERMS = 16;
 const FEEDBACK_WEIGHT = 0.35;
-/** Where there are many passages, a term that is not rarer adds nothing to a question. */
+/** If there are many passages, only terms rarer than this are added to a question. */
 const FEEDBACK_SHARE = 0.02;
 const FEEDBACK_FROM = 10_000;
-/** A passage of the time that the question names counts so much more. */
+/** Score factor for a passage from a time that the question names. */
 const TIME_FACTOR = 1.5;
-/** The newest passage counts so much more than the oldest: of two that say the same, the newer is right. */
+/** Bonus of the newest passage over the oldest: if two say the same, the newer is right. */
 const RECENCY = 0.05;
-/** A term that every second passage has says nothing, where there are many. */
+/** If there are many passages, a term in half of them is ignored. */
 const FREQUENT_SHARE = 0.5;
 const FREQUENT_FROM = 200;
-/** Terms of a question that are looked up. */
+/** Maximum terms of a question. */
 const TERMS_MAX = 64;
-/** Work done between two looks at the event loop, in milliseconds. */
+/** Milliseconds of work before yielding to the event loop. */
 const SLICE_MS = 8;
-/** Passages between two looks at the clock. */
+/** Passages between two checks of the time. */
 const CHUNK = 16_384;
 
 export interface Question {
@@ -40,13 +40,13 @@ export interface Question {
 
 export interface RankOptions {
   readonly limit: number;
-  /** Looks at a passage by shard and place in it; left out: all may be found. */
+  /** Filter by shard and position in it; if omitted, all passages are accepted. */
   readonly accepts?: (shard: Shard, index: number) => boolean;
   /** The terms of passages, by their numbers over all shards. */
   readonly termsOf: (indexes: readonly number[]) => Promise<readonly (readonly string[])[]>;
 }
 
-/** Numbers go over all shards, oldest first. Best first. */
+/** Numbers count over all shards, oldest first. Best first. */
 export async function rank(
   shards: readonly Shard[],
   question: Question,
@@ -60,7 +60,7 @@ export async function rank(
   return ranking.best(options.limit, question.times, options.accepts);
 }
 
-/** Terms that the best hits have and the question has not, with their weights. What only stands beside a hit gives none. */
+/** Terms that the best hits have and the question lacks, with their weights. Mere neighbours of hits supply none. */
 async function feedback(
   ranking: Ranking,
   hits: readonly Scored[],
@@ -111,7 +111,7 @@ class Ranking {
     this.#scores = new Float32Array(count);
   }
 
-  /** Of the question: not only beside one that has. */
+  /** Whether the passage itself has a term of the question, and not only a neighbour. */
   hasTerm(index: number): boolean {
     return this.#scores[index]! > 0;
   }
@@ -120,17 +120,17 @@ class Ranking {
     return this.#hits.length > 0;
   }
 
-  /** How much a term says: the rarer, the more. */
+  /** The weight of a term: rarer terms weigh more. */
   rarityOf(term: string): number {
     return this.#rarity(this.#frequencyOf(term));
   }
 
-  /** In more than this share of the passages, where there are so many. */
+  /** Whether the term is in more than this share of the passages, if there are at least `from`. */
   isFrequent(term: string, share: number, from: number): boolean {
     return this.#count >= from && this.#frequencyOf(term) > this.#count * share;
   }
 
-  /** The rarest words of a long question. */
+  /** Uses the rarest words of a long question. */
   async ask(words: Question['words']): Promise<void> {
     const rarities = words.map((forms) => Math.max(...forms.map((form) => this.rarityOf(form))));
     const order = [...words.keys()].sort((a, b) => rarities[b]! - rarities[a]!).slice(0, TERMS_MAX);
@@ -166,7 +166,7 @@ class Ranking {
     return { shard: this.#shards[low]!, start: this.#starts[low]! };
   }
 
-  /** The scores with what neighbours give each other. */
+  /** The scores including the shares of neighbours. */
   async #shared(): Promise<{ readonly scores: Float32Array; readonly places: readonly number[] }> {
     const scores = new Float32Array(this.#count);
     const places: number[] = [];

@@ -1,4 +1,4 @@
-/** Reads one agent's past in order: around a record, or whole turns; as much as one answer takes. */
+/** Reads one agent's past in order: around a record, or whole turns, up to the limit of one answer. */
 import type { StorageBackend } from '../../storage/ports.js';
 import type { Passage } from './passage.js';
 import { readAround, readTurns } from './search-agent.js';
@@ -6,27 +6,27 @@ import { readAround, readTurns } from './search-agent.js';
 export type PastPlace =
   | {
       readonly record: number;
-      /** Records on either side; default 4. */
+      /** Number of records before it; default 4. */
       readonly before?: number;
       readonly after?: number;
     }
   | {
       readonly fromTurn: number;
-      /** Default: the first. Turns after the twentieth are left out. */
+      /** Default: the first one. At most twenty turns are read. */
       readonly toTurn?: number;
     };
 
 export interface PastReading {
   readonly passages: readonly Passage[];
-  /** Where the rest begins, when it was more than one answer takes. */
+  /** Where the rest starts, if there was too much for one answer. */
   readonly nextRecord: number | null;
 }
 
-/** Records around one, on either side. */
+/** Maximum records on either side of one. */
 export const AROUND_MAX = 50;
 const AROUND_DEFAULT = 4;
 export const TURNS_MAX = 20;
-/** Of one answer, in characters. */
+/** Maximum characters of one answer. */
 const READ_CHARS_MAX = 20_000;
 
 /** @throws AGENT_NOT_FOUND */

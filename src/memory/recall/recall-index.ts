@@ -1,6 +1,7 @@
 /**
- * The recall index of one agent: what was said and done, found by words. A cache of the trace journal: it is read on from where the
- * index ends, at each use, so it cannot tell anything else than the journal does. Deleted or damaged, it is built again.
+ * The recall index of one agent: finds messages, calls and results by their words. It is a cache of the trace journal.
+ * Each use first adds the new records of the journal, so the index cannot contradict it. If it is deleted or damaged,
+ * it is built again.
  */
 import { turnNumber } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
@@ -22,20 +23,21 @@ import { questionTerms, termsOf } from './terms.js';
 
 export interface RecallQuery {
   readonly text: string;
-  /** Passages wanted. */
+  /** Maximum number of passages. */
   readonly limit: number;
   /** Times that the question names, in seconds since 1970. */
   readonly times?: Question['times'];
-  /** Left out: every passage may be found. */
+  /** If omitted, every passage may be found. */
   readonly accepts?: (info: PassageInfo) => boolean;
 }
 
+/** A passage that was found, with its score. Higher is better. */
 export interface RecallHit {
   readonly passage: Passage;
   readonly score: number;
 }
 
-/** Passages between two looks at the event loop. */
+/** Passages between two turns of the event loop. */
 const SLICE_PASSAGES = 64;
 /** Hits that are read at once. */
 const BATCH = 64;
@@ -46,7 +48,7 @@ export class RecallIndex {
   readonly #reader: PassageReader;
   #shards: StoredShard[] = [];
   #live = new ShardBuilder();
-  /** Where the stored shards end, and where all of it does. */
+  /** The end of the stored shards, and the end of the whole index. */
   #stored: JournalHead = JOURNAL_START;
   #head: JournalHead = JOURNAL_START;
   #loaded: Promise<void> | null = null;
@@ -60,23 +62,23 @@ export class RecallIndex {
     this.#reader = new PassageReader(store);
   }
 
-  /** Passages that can be found. */
+  /** Number of passages in the index. */
   get count(): number {
     return this.#all().reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Bytes of what is stored. */
+  /** Bytes of the stored index. */
   get storedBytes(): number {
     return this.#shards.reduce((sum, { bytesLength }) => sum + bytesLength, 0);
   }
 
-  /** Takes in what the journal has and the index has not. Writes nothing but its own cache, and that only where the agent may be written. */
+  /** Adds new records of the journal. Writes only its own cache, and only if the agent may be written. */
   catchUp(): Promise<void> {
     this.#catchingUp = this.#catchingUp.catch(() => {}).then(() => this.#catchUp());
     return this.#catchingUp;
   }
 
-  /** Best first, read as they are asked for. Catches up before. */
+  /** Best first, read on demand. Catches up first. */
   async *hits(query: RecallQuery): AsyncGenerator<RecallHit> {
     await this.catchUp();
     const shards = this.#all();
@@ -108,7 +110,7 @@ export class RecallIndex {
     }
   }
 
-  /** Everything that is indexed of a run of records, in order. Catches up before. */
+  /** All indexed passages in a range of records, in order. Catches up first. */
   async passagesBetween(first: number, last: number): Promise<Passage[]> {
     await this.catchUp();
     const shards = this.#all();
@@ -125,7 +127,7 @@ export class RecallIndex {
     return passages.filter((passage) => passage !== null);
   }
 
-  /** The first and the last record of some turns; null when there is none. Catches up before. */
+  /** The first and the last record of some turns; null if there is none. Catches up first. */
   async recordsOfTurns(
     from: number,
     to: number,
@@ -169,7 +171,7 @@ export class RecallIndex {
     this.#reader.forget();
   }
 
-  /** False when the journal is not the one that the index was made from. */
+  /** False if the index was made from another journal. */
   async #follow(): Promise<boolean> {
     const journal = await this.#store.journal('raw_traces');
     const head = await followFrom(journal, this.#head, (entry) => this.#take(entry));
@@ -191,12 +193,12 @@ export class RecallIndex {
     if (this.#live.count >= this.#flushAt) await this.#tryFlush();
   }
 
-  /** A context that was set as a whole counts where nothing was said before: else its messages are there already. */
+  /** A context that was set as a whole counts only if nothing was recorded before; otherwise its messages are already indexed. */
   #isIndexed(trace: Trace): boolean {
     return trace.type !== 'boundary' || this.count === 0;
   }
 
-  /** A cache that cannot be written is no failure: what is found does not depend on it. */
+  /** A failed write of the cache is ignored, because results do not depend on it. */
   async #tryFlush(): Promise<void> {
     this.#flushAt = this.#live.count + SHARD_PASSAGES;
     const { lease } = this.#store;
@@ -209,7 +211,7 @@ export class RecallIndex {
     );
   }
 
-  /** The live shard becomes a file. */
+  /** Writes the live shard to a file. */
   async #flush(): Promise<void> {
     const live = this.#live;
     const bytes = await encodeShard({
@@ -236,7 +238,7 @@ function placeFinder(shards: readonly Shard[]): (seq: number) => Place | null {
   };
 }
 
-/** The first passage of a record or of one after it. */
+/** The first passage at or after a record. */
 function firstFrom(shard: Shard, seq: number): number {
   let low = 0;
   let high = shard.count;

@@ -1,6 +1,6 @@
 /**
- * Brings back, before a request, what was said about it and has left the context. What comes is recorded as one trace in the same
- * commit as the request, so a restore gives the same list, and nothing is decided twice.
+ * Recalls, before a request, what is related to it and has left the context. The recall is recorded as one trace in the
+ * same commit as the request, so a restore gives the same list, and nothing is decided twice.
  */
 import type { Clock } from '../../core/clock.js';
 import { asRekindleError } from '../../core/errors.js';
@@ -17,12 +17,13 @@ import type { RecallHit, RecallIndex } from './recall-index.js';
 import { recallCost, recallText } from './recall-text.js';
 import { timesIn } from './times-in.js';
 
+/** Limits automatic recall. */
 export interface RecallOptions {
-  /** What comes back before one request takes at most so many tokens. Default: a tenth of the input budget, at most 4,000. */
+  /** Maximum tokens recalled before one request. Default: a tenth of the input budget, at most 4,000. */
   readonly tokens?: number;
 }
 
-/** What a recall needs of its agent. */
+/** What a recall needs from its agent. */
 export interface RecallerContext {
   readonly log: TraceLog;
   readonly store: MemoryStore;
@@ -30,15 +31,15 @@ export interface RecallerContext {
   readonly clock: Clock;
 }
 
-/** How large requests are and may be. */
+/** The current size of requests, and their maximum. */
 export interface RequestSize {
   readonly counter: TokenCounter;
   inputBudgetTokens(): number;
-  /** Before so many tokens are added: what does not fit beside them leaves the context now. */
+  /** Called before this many tokens are added: whatever does not fit with them leaves the context now. */
   makeRoom(tokens: number): Promise<void>;
 }
 
-/** Null where nothing ever leaves the context, and where the host wants none. */
+/** Null if nothing ever leaves the context, or if the host turned recall off. */
 export function recallerFor(
   context: RecallerContext,
   size: RequestSize | null,
@@ -49,18 +50,18 @@ export function recallerFor(
 
 const BUDGET_SHARE = 0.1;
 const TOKENS_MAX = 4_000;
-/** What comes back takes at most this share of what a request leaves free. */
+/** Maximum share of a request's free space. */
 const FREE_SHARE = 0.5;
 const CHARS_A_TOKEN = 4;
-/** Of a request: what follows does not say more about what it is about. */
+/** Characters of a request that are used as the question; the rest rarely adds to its subject. */
 const QUESTION_CHARS_MAX = 4_000;
-/** Passages are looked at while they score at least this share of the best. */
+/** Passages are considered while they score at least this share of the best. */
 const SCORE_SHARE = 0.1;
-/** Passages that did not fit, or are there already, before looking stops. */
+/** Passages that did not fit, or are already in the context, before the search stops. */
 const MISSES_MAX = 2_000;
-/** Passages that are ranked at most. */
+/** Maximum number of ranked passages. */
 const PASSAGES_MAX = 4_000;
-/** Less room than this takes no passage. */
+/** With fewer free tokens, no passage fits. */
 const ROOM_MIN = 48;
 
 export class Recaller {
@@ -77,7 +78,7 @@ export class Recaller {
     this.#options = options;
   }
 
-  /** The trace that goes before the request; none where nothing has left the context, or nothing fits. Never rejects. */
+  /** The trace to record before the request; none if nothing has left the context, or nothing fits. Never rejects. */
   async before(request: Message, turnId: string): Promise<TraceBody[]> {
     const { events, clock, log } = this.#agent;
     if (!this.#hasLeft() || log.state.snapshot.hasOpenCalls) return [];
@@ -97,26 +98,26 @@ export class Recaller {
     }
   }
 
-  /** Takes in what was said since, beside the turns. */
+  /** Indexes new records outside of turns. */
   refresh(): void {
     if (!this.#hasLeft()) return;
     this.#refreshing = this.#opened()
       .then((index) => index.catchUp())
-      .catch(() => {}); // the next recall tells of it
+      .catch(() => {}); // the next recall reports it
   }
 
-  /** Waits for what is under way. */
+  /** Waits for running work. */
   async settled(): Promise<void> {
     await this.#refreshing;
   }
 
-  /** Loaded when something has left the context for the first time. */
+  /** Loaded when something leaves the context for the first time. */
   #opened(): Promise<RecallIndex> {
     this.#index ??= import('./recall-index.js').then(({ RecallIndex }) => new RecallIndex(this.#agent.store));
     return this.#index;
   }
 
-  /** A compaction has put a summary in the place of what went. */
+  /** True once a compaction has replaced messages by a summary. */
   #hasLeft(): boolean {
     const [first, second] = this.#agent.log.state.snapshot.messages;
     return (first?.role === 'system' ? second : first)?.kind === 'memory';
@@ -137,7 +138,7 @@ export class Recaller {
     return this.#choose(first.value, hits, room);
   }
 
-  /** The best of those that are not in the context, as many as fit. */
+  /** The best passages that are not in the context, as many as fit. */
   async #choose(best: RecallHit, others: AsyncIterable<RecallHit>, chars: number): Promise<Passage[]> {
     const chosen = new Map<string, Passage>();
     let room = chars;
@@ -167,7 +168,7 @@ export class Recaller {
     return Math.min(wanted, Math.floor((budget - taken) * FREE_SHARE));
   }
 
-  /** Counted, and made smaller by its last passages until it fits. Null when none fits. */
+  /** Counts the message and drops its last passages until it fits. Null if none fits. */
   async #messageWithin(found: readonly Passage[], maxTokens: number): Promise<Message | null> {
     for (let passages = found; passages.length > 0; ) {
       const message = asMessage(passages);

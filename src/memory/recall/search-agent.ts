@@ -1,4 +1,4 @@
-/** Looks for words in one agent's past, and reads around what was found. Takes no lease and writes nothing. */
+/** Searches one agent's past by words, and reads around what was found. Takes no lease and writes nothing. */
 import type { StorageBackend } from '../../storage/ports.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 import type { Passage, Speaker } from './passage.js';
@@ -6,33 +6,41 @@ import type { RecallHit, RecallIndex } from './recall-index.js';
 import type { PassageInfo } from './shard.js';
 import { timesIn } from './times-in.js';
 
+/** A search in an agent's past. */
 export interface PastQuery {
   readonly text: string;
-  /** At most so many; default 10. */
+  /** Maximum number of hits; default 10. */
   readonly limit?: number;
-  /** So many of the best are passed over: the next page. */
+  /** Number of best hits to skip, for the next page. */
   readonly offset?: number;
   readonly speakers?: readonly Speaker[];
   readonly toolName?: string;
-  /** Said at this time or later, and before that one: milliseconds since 1970. */
+  /** Only passages at or after `fromMs` and before `toMs`: milliseconds since 1970. */
   readonly fromMs?: number;
   readonly toMs?: number;
-  /** When it is asked, for times in words ("yesterday"): milliseconds since 1970. */
+  /** The time of the question, for relative times ("yesterday"): milliseconds since 1970. */
   readonly nowMs: number;
 }
 
+/** One page of search results. */
 export interface PastPage {
   /** Best first. */
   readonly hits: readonly RecallHit[];
-  /** For the next page; null when there is none. */
+  /** The `offset` of the next page; null if there is none. */
   readonly nextOffset: number | null;
-  /** Passages that were looked through. */
+  /** Number of passages that were searched. */
   readonly searched: number;
 }
 
 const LIMIT_DEFAULT = 10;
 
-/** @throws AGENT_NOT_FOUND */
+/**
+ * Searches everything that an agent recorded, including what has left its context. Takes no lease and writes nothing.
+ * ```ts
+ * const { hits } = await searchAgent(storage, 'ann', { text: 'login bug', nowMs: Date.now() });
+ * ```
+ * @throws AGENT_NOT_FOUND
+ */
 export function searchAgent(backend: StorageBackend, agentId: string, query: PastQuery): Promise<PastPage> {
   return withIndex(backend, agentId, async (index) => {
     const { text, limit = LIMIT_DEFAULT, offset = 0 } = query;
@@ -47,7 +55,7 @@ export function searchAgent(backend: StorageBackend, agentId: string, query: Pas
   });
 }
 
-/** Whatever was said from one record to another, in order. @throws AGENT_NOT_FOUND */
+/** Everything recorded from one record to another, in order. @throws AGENT_NOT_FOUND */
 export function readAround(
   backend: StorageBackend,
   agentId: string,
@@ -56,7 +64,7 @@ export function readAround(
   return withIndex(backend, agentId, (index) => index.passagesBetween(range.fromRecord, range.toRecord));
 }
 
-/** As `readAround`, for turns by their numbers. */
+/** As `readAround`, for turns by number. */
 export function readTurns(
   backend: StorageBackend,
   agentId: string,

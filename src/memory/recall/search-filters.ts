@@ -2,13 +2,13 @@
 import { RekindleError } from '../../core/errors.js';
 import type { Speaker } from './passage.js';
 
-/** Of one question, in characters. */
+/** Maximum characters of a question. */
 export const QUERY_CHARS_MAX = 500;
-/** Of one page. */
+/** Maximum results per page. */
 export const RESULTS_MAX = 50;
 export const OFFSET_MAX = 1_000;
 
-/** What callers name as speakers, and what they are here. */
+/** Speakers as callers name them, and their internal names. */
 export const SPEAKER_WORDS: Readonly<Record<string, readonly Speaker[]>> = {
   user: ['user'],
   assistant: ['assistant', 'call'],

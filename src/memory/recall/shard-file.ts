@@ -24,13 +24,13 @@ const INFO_BYTES = 24;
 const PLACE_BYTES = 16;
 const U16_MAX = 0xffff;
 const U32_MAX = 0xffff_ffff;
-/** Work done between two looks at the event loop. */
+/** Bytes of work before yielding to the event loop. */
 const SLICE_BYTES = 1024 * 1024;
 const SLICE_ROWS = 4_096;
 const FOUND_KEPT = 2_000;
 const yieldToLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Records from the one after `from` up to `to`, which is named by its place and checksum. */
+/** The records after `from` up to `to`, which is identified by its position and checksum. */
 export interface Coverage {
   readonly fromSeq: number;
   readonly to: JournalHead;
@@ -53,7 +53,7 @@ interface ShardHead {
   readonly languages: Readonly<Record<string, number>>;
 }
 
-/** What a shard is made of. */
+/** The content of a shard. */
 export interface ShardContent {
   readonly agentId: string;
   readonly coverage: Coverage;
@@ -110,7 +110,7 @@ async function infoBytes(shard: ShardContent['shard'], tools: Map<string, number
   return bytes;
 }
 
-/** From 1; 0 is none. Of more tools than have a number, the last ones share it. */
+/** Starts at 1; 0 is none. If there are too many tools, the last ones share a number. */
 function toolNumber(tools: Map<string, number>, name: string): number {
   const known = tools.get(name);
   if (known !== undefined) return known;
@@ -148,7 +148,7 @@ async function termBytes(all: ShardContent['postings']): Promise<{
     for (let at = 0; at < list.length; at += 2) {
       const distance = list[at]! - last - 1;
       const times = list[at + 1]!;
-      // Most occur once: that is said in the lowest bit, and nothing follows.
+      // Most terms occur once: the lowest bit marks that, and no count follows.
       postings.number(distance * 2 + (times === 1 ? 0 : 1));
       if (times !== 1) postings.number(times);
       last = list[at]!;
@@ -191,7 +191,7 @@ export class StoredShard implements Shard {
   readonly #postingEnds: number;
   readonly #termBytes: number;
   readonly #postingBytes: number;
-  /** Terms that were looked up: a search asks for each several times. */
+  /** Cache of looked up terms: a search asks for each several times. */
   readonly #found = new Map<string, number>();
 
   private constructor(bytes: Buffer, head: ShardHead, start: number) {
@@ -213,7 +213,7 @@ export class StoredShard implements Shard {
     this.#postingBytes = this.#termBytes + head.terms_bytes;
   }
 
-  /** Null when the bytes are damaged, of another format, or another agent's. */
+  /** Null if the bytes are damaged, of another format, or another agent's. */
   static async read(given: Uint8Array, agentId: string): Promise<StoredShard | null> {
     const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
     const lineEnd = bytes.indexOf(0x0a);
@@ -279,7 +279,7 @@ export class StoredShard implements Shard {
     for (let index = 0; index < this.#head.places; index += 1) yield this.#placeAt(index);
   }
 
-  /** Every term, in the order of their bytes. */
+  /** Every term, in byte order. */
   *allTerms(): Generator<string> {
     for (let index = 0; index < this.#head.terms; index += 1) yield this.#termAt(index).toString('utf8');
   }

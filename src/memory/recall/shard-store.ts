@@ -1,6 +1,6 @@
 /**
- * The stored shards of one agent: which there are, writing a new one, merging small ones. Names say what is covered
- * (`1-90.idx`), so a crash between a merge and the removal of its parts leaves both, and the larger is used.
+ * The stored shards of one agent: lists them, writes new ones, merges small ones. The name shows what a shard covers
+ * (`1-90.idx`), so a crash between a merge and the removal of its parts leaves both, and the larger one is used.
  */
 import type { Name } from '../../storage/ports.js';
 import type { MemoryStore } from '../store/memory-store.js';
@@ -8,9 +8,9 @@ import { mergeShards } from './merge-shards.js';
 import { StoredShard } from './shard-file.js';
 
 export const RECALL_FOLDER = 'recall';
-/** So many neighbours of one size become one. */
+/** Number of neighbours of one size that are merged. */
 const MERGED_AT_ONCE = 8;
-/** A shard of the first size has at most so many passages; each further size is `MERGED_AT_ONCE` times as large. */
+/** Maximum passages of a shard of the first size; each further size is `MERGED_AT_ONCE` times as large. */
 export const SHARD_PASSAGES = 1_024;
 
 interface Range {
@@ -25,7 +25,7 @@ export class ShardStore {
     this.#store = store;
   }
 
-  /** What can be used, oldest first and without a gap from the first record on. */
+  /** The usable shards, oldest first, without a gap from the first record on. */
   async load(): Promise<StoredShard[]> {
     const ranges = await this.#ranges();
     const shards: StoredShard[] = [];
@@ -60,7 +60,7 @@ export class ShardStore {
     }
   }
 
-  /** Removes every stored shard but these. */
+  /** Removes every stored shard except these. */
   async keepOnly(shards: readonly StoredShard[]): Promise<void> {
     const kept = new Set(shards.map((shard) => keyOf(rangeOf(shard))));
     for (const range of await this.#ranges()) if (!kept.has(keyOf(range))) await this.#remove(range);

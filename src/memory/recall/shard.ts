@@ -1,6 +1,6 @@
 /**
- * A shard: the passages of a run of records, in the order of the journal, and where each term occurs in them. The newest is being
- * built in memory; the others are files.
+ * A shard: the passages of a range of records, in journal order, and the positions of each term in them. The newest
+ * shard is built in memory; the others are files.
  */
 import type { JournalHead } from '../../storage/ports.js';
 import type { Language } from './languages.js';
@@ -10,7 +10,7 @@ import type { Passage, Speaker } from './passage.js';
 export interface PassageInfo {
   readonly seq: number;
   readonly piece: number;
-  /** The number in its turn id; 0 for turns that others named. */
+  /** The number in its turn id; 0 for turns named by other tools. */
   readonly turn: number;
   /** Seconds since 1970. */
   readonly ts: number;
@@ -18,29 +18,29 @@ export interface PassageInfo {
   readonly toolName: string | null;
 }
 
-/** A record of the journal that a passage is near to, and where it starts. */
+/** A record of the journal near a passage, and its position. */
 export type Place = Pick<JournalHead, 'seq' | 'cursor'>;
 
 export interface Shard {
   /** Passages, numbered from 0. */
   readonly count: number;
-  /** Terms of all of them together. */
+  /** Number of terms in all passages. */
   readonly terms: number;
   readonly languages: ReadonlyMap<Language, number>;
-  /** Terms of one passage. */
+  /** Number of terms in one passage. */
   lengthOf(index: number): number;
   infoOf(index: number): PassageInfo;
   /** Seconds since 1970. */
   timeOf(index: number): number;
-  /** How many passages have the term. */
+  /** Number of passages with the term. */
   frequencyOf(term: string): number;
-  /** Each passage with the term, in order, and how often it has it. */
+  /** Visits each passage with the term, in order, with the number of occurrences. */
   eachWith(term: string, visit: (index: number, times: number) => void): void;
-  /** The nearest known place at or before a record; null when there is none. */
+  /** The nearest known position at or before a record; null if there is none. */
   placeBefore(seq: number): Place | null;
 }
 
-/** A passage with what it is found by. */
+/** A passage with its terms. */
 export interface AnalysedPassage {
   readonly passage: Pick<Passage, 'seq' | 'piece' | 'ts' | 'speaker' | 'toolName'>;
   readonly turn: number;
@@ -48,7 +48,7 @@ export interface AnalysedPassage {
   readonly language: Language;
 }
 
-/** Of all records, every so many has its place kept: the others are found by reading on from there. */
+/** The position of every n-th record is kept; the others are found by reading on from there. */
 const PLACES_EVERY = 2;
 
 export class ShardBuilder implements Shard {
@@ -80,7 +80,7 @@ export class ShardBuilder implements Shard {
     }
   }
 
-  /** To be told of each record that has passages. */
+  /** Must be called for each record with passages. */
   addPlace({ seq, cursor }: Place): void {
     const last = this.places.at(-1);
     if (cursor && (!last || seq >= last.seq + PLACES_EVERY)) this.places.push({ seq, cursor });

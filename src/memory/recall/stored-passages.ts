@@ -1,4 +1,4 @@
-/** The passages of a trace, with the whole text of a result that was stored apart. */
+/** The passages of a trace, including the whole text of a result that was stored separately. */
 import { storedOf } from '../fit/store-apart.js';
 import type { Trace } from '../models/trace.js';
 import type { MemoryStore } from '../store/memory-store.js';

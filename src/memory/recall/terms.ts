@@ -1,28 +1,28 @@
 /**
- * What a text is found by: stems of its words, the parts of identifiers, pairs of characters where words are not told apart by
- * spaces. The same for what is indexed and for what is asked.
+ * The search terms of a text: stems of its words, parts of identifiers, and pairs of characters in scripts without
+ * spaces. Used for indexed texts and for questions alike.
  */
 import { isFunctionWord, type Language, languageOf, loadStemmer, type Stem } from './languages.js';
 
 export interface TextTerms {
-  /** In order, with repetitions. */
+  /** In order, including repetitions. */
   readonly terms: readonly string[];
   readonly language: Language;
 }
 
-/** Longer ones are cut: a hash is found by its beginning. */
+/** Longer terms are cut: a hash is found by its beginning. */
 const TERM_CHARS_MAX = 64;
-/** Of a text, that tell its language. */
+/** Number of words used to detect the language. */
 const SAMPLE_WORDS = 60;
-/** Words whose terms are kept, of each language. */
+/** Cache size per language, in words. */
 const WORDS_KEPT = 50_000;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-/** Scripts that write no spaces between words, and Hangul, whose particles cling to theirs. */
+/** Scripts without spaces between words, and Hangul, whose particles are attached to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const UNSPACED_RUN = new RegExp(`${UNSPACED.source}+|[^${UNSPACED.source.slice(1, -1)}]+`, 'gu');
-/** Where a name in camel case is joined. */
+/** The boundaries inside a camel case name. */
 const HUMPS = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
 const HUMP = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu;
 const MARKS = /\p{M}+/gu;
@@ -30,7 +30,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 
 const ofWords = new Map<Language, Map<string, readonly string[]>>();
 
-/** Loads the stemmer of the text's language when it is the first of it. */
+/** Loads the stemmer of the text's language on first use. */
 export async function termsOf(text: string): Promise<TextTerms> {
   const words = wordsOf(text);
   const language = languageOf(
@@ -43,7 +43,7 @@ export async function termsOf(text: string): Promise<TextTerms> {
   return { terms, language };
 }
 
-/** What a question is found by: each word's forms in all the languages that it may meet. */
+/** The search terms of a question: each word's forms in all languages that it may belong to. */
 export async function questionTerms(
   text: string,
   languages: Iterable<Language>,
@@ -75,7 +75,7 @@ function wordsOf(text: string): readonly string[] {
   return text.normalize('NFC').match(WORD) ?? [];
 }
 
-/** Looked up, for words that were met before: most of a text is made of few words. */
+/** Cached by word, because most texts repeat few words. */
 function termsOfWord(word: string, language: Language, stem: Stem): readonly string[] {
   let known = ofWords.get(language);
   if (!known) ofWords.set(language, (known = new Map()));
@@ -89,7 +89,10 @@ function termsOfWord(word: string, language: Language, stem: Stem): readonly str
   return terms;
 }
 
-/** A word as it is found: itself in lower case; the parts of a name in camel case beside it; pairs of characters where there are no spaces. */
+/**
+ * The units of a word: the word in lower case, the parts of a camel case name, and pairs of characters in scripts
+ * without spaces.
+ */
 function unitsOf(word: string): string[] {
   if (NOT_ASCII.test(word) && UNSPACED.test(word)) return (word.match(UNSPACED_RUN) ?? []).flatMap(pairsOf);
   const whole = word.toLowerCase();
@@ -109,7 +112,7 @@ function stemOf(word: string, stem: Stem): string {
   return folded(word.length > TERM_CHARS_MAX ? word.slice(0, TERM_CHARS_MAX) : stem(word));
 }
 
-/** Accents, and forms that stand for the same letter, are left out of what is compared, after the stemmer has seen them. */
+/** Removes accents and letter variants after stemming, so that they do not affect comparison. */
 function folded(word: string): string {
   if (!NOT_ASCII.test(word)) return word;
   return word.normalize('NFKD').replace(MARKS, '').replaceAll('ς', 'σ').replaceAll('ſ', 's').toWellFormed();

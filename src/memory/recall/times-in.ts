@@ -1,18 +1,18 @@
-/** The times that a question names: "last Tuesday", "in May", "two weeks ago", "2023". Read by a library that is loaded when it is used. */
+/** Finds times in a question: "last Tuesday", "in May", "two weeks ago", "2023". Uses a library that is loaded on first use. */
 import type { ParsedComponents, ParsedResult } from 'chrono-node';
 
-/** Seconds since 1970; `to` is not in it. */
+/** Seconds since 1970; `to` is exclusive. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
 const DAY = 86_400;
-/** What can be a time at all: other questions do not load the library. */
+/** Words that can indicate a time: other questions do not load the library. */
 const HINT =
   /\d|day|week|month|year|night|morning|evening|noon|ago|last|past|since|before|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|now|recent/i;
 const YEAR = /\b(?:19|20)\d\d\b/g;
-/** How exact a distance is: "two weeks ago" is not one day. Days before and after. */
+/** Tolerance of a distance in days before and after: "two weeks ago" does not mean one exact day. */
 const VAGUENESS: readonly (readonly [RegExp, number])[] = [
   [/year/i, 183],
   [/month/i, 16],
@@ -21,7 +21,7 @@ const VAGUENESS: readonly (readonly [RegExp, number])[] = [
 const TEXT_CHARS_MAX = 2_000;
 const RANGES_MAX = 8;
 
-/** @param nowMs when it was asked */
+/** @param nowMs the time of the question */
 export async function timesIn(text: string, nowMs: number): Promise<TimeRange[]> {
   const asked = text.slice(0, TEXT_CHARS_MAX);
   if (!HINT.test(asked)) return [];
@@ -38,7 +38,7 @@ function rangeOf({ text, start, end }: ParsedResult, nowMs: number): TimeRange |
   const last = end ? unitOf(end, text) : first;
   const range = { from: first.from, to: last.to };
   const isOfThisYear = !start.isCertain('year') && start.isCertain('month');
-  // "In May" is the last May, not the next one.
+  // "In May" means the last May, not the next one.
   return isOfThisYear && range.from * 1000 > nowMs ? earlierByAYear(range) : range;
 }
 

@@ -1,14 +1,14 @@
 /**
- * Which traces a snapshot of the seed's format covers: it does not say so itself.
+ * Determines which traces a plain snapshot covers, because it does not say so itself.
  *
- * Walks through messages and traces side by side, turn by turn. Texts and call ids come again (`go on`, `call_0`), so each message
- * takes the earliest trace that is left for it, and one that is no user message only a trace of the turn that it stands in.
+ * Compares messages and traces in parallel, turn by turn. Texts and call ids repeat (`go on`, `call_0`). So each
+ * message matches the earliest remaining trace, and any message except the user's matches only a trace of its own turn.
  * Within a turn the order does not matter: parallel results, and answers that are written after their calls.
  */
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { Trace } from '../models/trace.js';
 
-/** Index of the newest trace that a message of the list stands for; -1 when nothing was said in the list; null when unknown. */
+/** Index of the newest trace that a message of the list matches; -1 if the list has no messages to match; null if unknown. */
 export function lastCovered(messages: readonly Message[], traces: readonly Trace[]): number | null {
   if (messages.every(({ role }) => role === 'system')) return -1;
   const alignment = new Alignment(traces);
@@ -20,7 +20,7 @@ class Alignment {
   covered: number | null = null;
   readonly #places = new Map<string, number[]>();
   readonly #turnStarts: number[] = [];
-  /** The turn of the last user message that was found: its first trace, and the first of the next turn. */
+  /** The turn of the last matched user message: its first trace, and the first trace of the next turn. */
   #turnStart = -1;
   #turnEnd = Number.POSITIVE_INFINITY;
 
@@ -33,7 +33,7 @@ class Alignment {
         else this.#places.set(key, [index]);
       }
     }
-    for (const places of this.#places.values()) places.reverse(); // the earliest is taken from the end
+    for (const places of this.#places.values()) places.reverse(); // reversed, so that the earliest is popped from the end
     this.#turnStarts.reverse();
   }
 

@@ -1,4 +1,4 @@
-/** What the journal has after the cache, and whether the cache belongs to this journal at all. */
+/** The records of the journal after the cache, and whether the cache belongs to this journal at all. */
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, Journal, JournalDamage, JournalEntry, JournalHead } from '../../storage/ports.js';
@@ -11,10 +11,10 @@ export function isCurrent(footer: SnapshotFooter, head: JournalHead): boolean {
   return isSamePlace(footer.cursor, head.cursor);
 }
 
-/** The record on which the cache ends: it is there, damage took it, or another one stands in its place, or none. */
+/** The record on which the cache ends: present, damaged, or missing (another record is there, or none). */
 export type CacheEnd = 'there' | 'damaged' | 'not-there';
 
-/** Applies what comes after the last record that the cache covers. Nothing, when that record is not there. */
+/** Applies all records after the last one that the cache covers. Applies nothing if that record is missing. */
 export async function replayTail(
   replay: TraceReplay,
   footer: SnapshotFooter,
@@ -45,7 +45,7 @@ async function endAt(
   return entry.seq === footer.coversSeq && entry.crc === footer.coversCrc ? 'there' : 'not-there';
 }
 
-/** From the cache's cursor, or, when its segment is not there any more, by the number alone. */
+/** From the cache's cursor or, if its segment is gone, by number alone. */
 async function entriesFrom(
   journal: Journal<JsonObject>,
   footer: SnapshotFooter,
@@ -63,8 +63,8 @@ async function entriesFrom(
 }
 
 /**
- * Bytes that are no record may have been the record that the cache covers, or the middle of another one: the cursor of another
- * line of history points anywhere. Reading from the start tells where lines begin.
+ * Damaged bytes may have been the record that the cache covers, or the middle of another record: the cursor of another
+ * line of history can point anywhere. Reading from the start shows where lines begin.
  */
 async function tookTheRecord(
   damage: JournalDamage,

@@ -1,9 +1,10 @@
 /**
- * Step 5: each call without a result gets its verdict and a result. Runs no tool.
+ * Step 5: gives each call without a result a verdict and a result. Runs no tool.
  *
- * `finished`: the ledger holds the result, and it is used. `not_started`: the ledger has no start. `outcome_unknown`: it was
- * started and has no end, or another program made it and kept no ledger of ours; the text tells the model to verify. The texts
- * hold no time and no random part, so that two restores of the same folder give the same bytes.
+ * `finished`: the ledger holds the result, and it is used. `not_started`: the ledger has no start. `outcome_unknown`:
+ * the call was started and has no recorded end, or another program made it and kept no ledger of ours; the text tells
+ * the model to verify. The texts contain no time and no random part, so that two restores of the same folder give the
+ * same bytes.
  */
 import { OUTCOME_UNKNOWN_TEXT } from '../../messages/legality/pairing-rule.js';
 import type { ToolResultInput } from '../memory-input.js';
@@ -11,7 +12,7 @@ import type { CallState, CallVerdict, LedgerCall, ToolCallLedger } from '../stor
 import type { OpenCall } from '../working-context-snapshot.js';
 import type { InterruptedCall, WaitsFor } from './restore-report.js';
 
-/** What cut a call off: the end of its process, or a conversation that went on without it. */
+/** What interrupted a call: the end of its process, or a conversation that continued without it. */
 export type Cutoff = 'restore' | 'next-turn';
 
 const CUTOFFS = { restore: 'the process stopped', 'next-turn': 'the conversation went on' } as const;
@@ -32,7 +33,7 @@ export interface ClosedCalls {
 export interface CloseOptions {
   readonly keepPendingApprovals: boolean;
   readonly cutoff: Cutoff;
-  /** The calls were made by a program that kept no ledger of ours, so a missing start proves nothing. Default false. */
+  /** The calls were made by a program without our ledger, so a missing start proves nothing. Default false. */
   readonly isForeign?: boolean;
 }
 
@@ -74,7 +75,10 @@ export function ledgerCall(open: OpenCall): LedgerCall {
   return { callId: open.call.id, turnId: open.turnId ?? '', toolName: open.call.name };
 }
 
-/** Whom a call waits for that nobody has started; null for every other call. A decision that the host's loop has not acted on yet waits, too. */
+/**
+ * Who a call that was not started waits for; null for other calls. A decision that the host's loop has not handled yet
+ * counts as waiting.
+ */
 export function waitsForOf(state: CallState): WaitsFor | null {
   if (state.verdict !== 'not_started') return null;
   if (state.approval === 'pending' || state.request !== null) return 'approval';

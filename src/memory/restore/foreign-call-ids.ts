@@ -1,8 +1,9 @@
 /**
- * Ids of calls in trace rows of other programs: some rows have none, and some responses give one id to two calls.
+ * Call ids in trace rows of other programs: some rows have none, and some responses give one id to two calls.
  *
- * Each call gets an id of its own, and each result the id of its call, by the rule that whole lists follow (H7): results come in
- * the order of the calls. So a rebuild from the rows gives the list that `repairHistory` gives. Rows of ours need none of this.
+ * Each call gets a distinct id, and each result the id of its call, by the rule for whole lists (H7): results come in
+ * the order of the calls. So a rebuild from the rows gives the same list as `repairHistory`. Our own rows do not need
+ * this.
  */
 import { type JsonObject, textOr } from '../../core/json.js';
 import { CallIdRenaming, faultsOf } from '../../messages/legality/h7-distinct-call-ids.js';
@@ -19,7 +20,7 @@ import type { JournalEntry } from '../../storage/ports.js';
 
 type Entry = JournalEntry<JsonObject>;
 
-/** A fault of a call's id, or of its result's, and where the call can be found. */
+/** A fault in the id of a call or its result, and how to find the call. */
 export interface RenamedCall {
   readonly code: 'rename-call-id' | 'relink-result';
   readonly turnId: string;
@@ -35,12 +36,12 @@ export interface DistinctRows {
 
 const OUR_ID = /^rt_\d+_[0-9a-f]{10}$/;
 
-/** Told by the id, which has a random part only with us: checksums change when a store is copied. */
+/** Recognised by the id, which only in our rows has a random part. Checksums are no proof: they change when a store is copied. */
 export function isOurRow(row: JsonObject): boolean {
   return OUR_ID.test(textOr(row['id']));
 }
 
-/** The row with a text where its id is null, absent or a number; every other row as it is. */
+/** The row with a text where its id is null, absent or a number; other rows unchanged. */
 export function withTextId(row: JsonObject): JsonObject {
   if (!isCall(row) && row['trace_type'] !== 'tool_result') return row;
   const id = row['tool_call_id'];
@@ -59,14 +60,14 @@ class DistinctCallRows {
   readonly #entries: Entry[] = [];
   readonly #renamed: RenamedCall[] = [];
   readonly #renaming = new CallIdRenaming();
-  /** Places of the calls of one response, and whether its text came already. */
+  /** Positions of the calls of one response, and whether its text was seen. */
   #calls: number[] = [];
   #turn = '';
   #hasText = false;
-  /** Of the newest response, and of the results right behind it. */
+  /** The calls of the newest response, and the results directly after it. */
   #named: readonly ToolCallSpec[] = [];
   #results: number[] = [];
-  /** Of all calls before the newest response. */
+  /** Ids of all calls before the newest response. */
   readonly #earlierIds = new Set<string>();
 
   add(entry: Entry): void {
@@ -92,7 +93,7 @@ class DistinctCallRows {
     return { entries: this.#entries, renamed: this.#renamed };
   }
 
-  /** Calls in a row of one turn are one response; its text may come between or behind them, once. */
+  /** Consecutive calls of one turn form one response. Its text may come between or after them, once. */
   #endsResponse(row: JsonObject): boolean {
     if (this.#calls.length === 0) return false;
     if (isOurRow(row)) return true;
@@ -131,7 +132,7 @@ class DistinctCallRows {
     if (this.#named.length > 0) this.#results.push(this.#entries.length - 1);
   }
 
-  /** A result under another spelling of its call's id finds the call, as in a whole list. */
+  /** Matches a result with another spelling of its call's id, as in a whole list. */
   #endBatch(): void {
     const places = this.#results;
     const toolCalls = this.#named;
@@ -173,7 +174,7 @@ function resultMessage(toolCallId: string): Message {
   return { role: 'tool', content: null, toolPayload: payload };
 }
 
-/** For the report: the repairs, by the message that holds the call now; what has left the context is not in the list. */
+/** For the report: the repairs, by the message that holds the call now. Messages that left the context are not listed. */
 export function renameRepairs(renamed: readonly RenamedCall[], messages: readonly Message[]): Repair[] {
   if (renamed.length === 0) return [];
   const places = new Map<string, number>();
@@ -186,7 +187,7 @@ export function renameRepairs(renamed: readonly RenamedCall[], messages: readonl
   });
 }
 
-/** What stands in the list: results behind it do not follow their calls at once. */
+/** Shown in the list, so later results no longer directly follow their calls. */
 function isSaid(row: JsonObject): boolean {
   if (row['trace_type'] !== 'user' && row['trace_type'] !== 'assistant') return isCall(row);
   const { content, media, parts } = row;

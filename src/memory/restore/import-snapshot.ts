@@ -1,8 +1,8 @@
 /**
- * Takes over a snapshot of the seed's format, which does not say which traces it covers.
+ * Takes over a plain snapshot, which does not say which traces it covers.
  *
- * What comes in the traces after the newest one that a message stands for is replayed. So a snapshot that ends on a call gets
- * the result that only the traces have.
+ * Traces after the newest one that matches a message are replayed. So a snapshot that ends with a call gets the result
+ * that only the traces have.
  */
 import type { JsonObject } from '../../core/json.js';
 import { repairHistory } from '../../messages/legality/history.js';
@@ -24,7 +24,7 @@ export interface ImportedSnapshot {
   readonly unknown: readonly string[];
 }
 
-/** @param systemPrompt the current one; null keeps what the agent had */
+/** @param systemPrompt the current one; null keeps the agent's own */
 export async function importSnapshot(
   memory: MemoryManager,
   payload: JsonObject,
@@ -34,7 +34,7 @@ export async function importSnapshot(
   const repairs = makeLegal(snapshot, systemPrompt);
   const journal = await memory.store.journal('raw_traces');
   const replay = new TraceReplay({ ...emptyMemoryState(), snapshot }, await journal.head(), memory.agentId);
-  for (const repair of repairs) replay.repairs.push(repair); // too many for the arguments of one push
+  for (const repair of repairs) replay.repairs.push(repair); // one by one: there may be too many for the arguments of one push
   const traces: Trace[] = [];
   const read: JournalEntry<JsonObject>[] = [];
   for await (const entry of journal.read()) read.push(entry);
@@ -63,8 +63,8 @@ export async function importSnapshot(
 }
 
 /**
- * Before anything is compared, and before a call counts as interrupted: rows that say the same get the same ids, results are where
- * their calls are, and the list is one that a record holds. Calls without a result may have theirs in the traces.
+ * Runs before anything is compared, and before a call counts as interrupted. Then equal rows have equal ids, results
+ * are next to their calls, and the list fits into a record. Calls without a result may find it in the traces.
  */
 function makeLegal(snapshot: WorkingContextSnapshot, systemPrompt: string | null): readonly Repair[] {
   const { messages, repairs } = repairHistory(snapshot.messages, {

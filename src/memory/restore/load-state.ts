@@ -1,4 +1,4 @@
-/** Steps 2 and 3 of a restore: the cache and the traces after it, or a rebuild without the cache. */
+/** Steps 2 and 3 of a restore: the cache plus the traces after it, or a rebuild without the cache. */
 
 import { crcHex } from '../../core/crc32.js';
 import type { JsonObject } from '../../core/json.js';
@@ -26,7 +26,7 @@ export interface LoadedState {
   readonly cacheMs: number;
 }
 
-/** The list that was saved last; empty without a readable cache. */
+/** The last saved list; empty without a readable cache. */
 export interface SavedPrefix {
   readonly savedFingerprint: string | null;
   readonly saved: readonly Message[];
@@ -71,7 +71,7 @@ async function importFrom(
   return { source: 'imported', cacheRefused: null, replay, pending, unknown, prefix: NO_PREFIX };
 }
 
-/** The cache and what the journal has after it; null when it belongs to another line of history. */
+/** The cache plus later records of the journal; null if the cache belongs to another line of history. */
 async function fromCache(
   file: ValidSnapshot,
   journal: Journal<JsonObject>,
@@ -93,7 +93,7 @@ async function fromCache(
     source: replay.applied > 0 ? 'cache+tail' : 'cache',
     cacheRefused: null,
     replay,
-    // Where the journal lost what the cache has, the cache is the best that is left of it: the journal takes it over.
+    // If the journal lost records that the cache has, the cache is the best remaining copy, so the journal takes it over.
     pending: lost || end === 'damaged' ? [baseOf(replay.state, lostReason(footer))] : [],
     unknown: lost ? [lostText(footer, head)] : [],
     prefix: { savedFingerprint: crcHex(body.crc), saved: file.messages },
@@ -113,7 +113,10 @@ function lostReason(footer: SnapshotFooter): string {
   return `the journal had lost records that the snapshot has, up to ${footer.coversSeq} (${footer.coversCrc})`;
 }
 
-/** True when the journal has taken this cache's context over before: what came since is not in the cache, however far it reaches. */
+/**
+ * True if the journal already took over this cache's context. Later records are not in the cache then, even if it
+ * reaches further.
+ */
 async function wentOnWithout(footer: SnapshotFooter, journal: Journal<JsonObject>): Promise<boolean> {
   const reason = lostReason(footer);
   for await (const entry of journal.readBackward()) {
@@ -123,7 +126,7 @@ async function wentOnWithout(footer: SnapshotFooter, journal: Journal<JsonObject
   return false;
 }
 
-/** The journal lost acknowledged records that the cache still shows: it is said. */
+/** Reports that the journal lost acknowledged records that the cache still has. */
 function noteLostRecords(replay: TraceReplay, head: JournalHead): void {
   replay.damage.push({
     file: 'raw_traces.jsonl',

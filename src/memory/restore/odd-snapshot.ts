@@ -1,6 +1,4 @@
-/**
- * The messages of a snapshot that is taken over: those that are not of our form are read as an import reads them, and reported.
- */
+/** The messages of a snapshot that is taken over. Messages in another form are read as an import reads them, and reported. */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { neutralMessageFrom } from '../../messages/importers/rekindle/neutral-message.js';
 import type { Message } from '../../messages/message.js';
@@ -22,7 +20,7 @@ export function snapshotFrom(payload: JsonObject): TakenSnapshot {
   const messages = members.flatMap((member, index) => reader.read(member, index));
   const snapshot = new WorkingContextSnapshot(messages);
   if (typeof epochId === 'number' && Number.isSafeInteger(epochId)) snapshot.epochId = epochId;
-  // A number with more digits than a number holds is read as text.
+  // A number with too many digits was read as text.
   if (typeof ts === 'number' || typeof ts === 'string') snapshot.lastCompactionTs = numberOf(ts);
   return { snapshot, odd: reader.report() };
 }

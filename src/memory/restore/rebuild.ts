@@ -1,9 +1,10 @@
 /**
  * Rebuilds the state from the journals alone.
  *
- * Reads backward to the newest record that holds a whole context (a compaction, or a base), then applies what follows: the
- * cost depends on the context, not on the agent's age. Where there is none, every trace is applied; and where episodic items
- * exist (a folder of the original project), turns that one of them covers come in as memory instead of verbatim.
+ * Reads backward to the newest record that holds a whole context (a compaction, or a base), then applies the later
+ * records. So the cost depends on the context, not on the agent's age. Without such a record, every trace is applied.
+ * If episodic items exist (a folder of AutoByteus), turns that one of them covers are represented by it instead of
+ * verbatim.
  */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -27,7 +28,7 @@ export interface RebuildOptions {
   readonly maxEpisodic: number;
   readonly maxSemantic: number;
   readonly rawTailTurns: number;
-  /** Null: the one that the agent had. */
+  /** Null: keep the agent's own. */
   readonly systemPrompt: string | null;
 }
 
@@ -37,7 +38,7 @@ export interface Rebuilt {
   readonly pending: readonly Boundary[];
 }
 
-/** @throws CONTEXT_BLANK when there are bytes of traces but none can be read */
+/** @throws CONTEXT_BLANK if there are bytes of traces but none can be read */
 export async function rebuild(memory: MemoryManager, options: RebuildOptions): Promise<Rebuilt> {
   const journal = await memory.store.journal('raw_traces');
   const { entries, renamed } = withDistinctCallIds(await entriesSinceBase(journal));
@@ -55,7 +56,7 @@ export async function rebuild(memory: MemoryManager, options: RebuildOptions): P
   return { replay, pending: [] };
 }
 
-/** What a context without a compaction record remembers; null when it is made of its traces alone. */
+/** The memory of a context without a compaction record; null if it is made from its traces alone. */
 async function bundleFor(
   memory: MemoryManager,
   journal: Journal<JsonObject>,
@@ -68,7 +69,7 @@ async function bundleFor(
   return hasSummaries || !isEmpty ? bundle : null;
 }
 
-/** Whole files are gone at the start; their followers say what number they began with. */
+/** Whole files are missing at the start; later files state the number that they start with. */
 const MISSING_START: DamageReport = {
   file: 'raw_traces.jsonl',
   reason: 'records-missing',
@@ -87,7 +88,7 @@ function isBaseEntry(entry: Entry): entry is JournalRecord<JsonObject> {
   return entry?.kind === 'record' && holdsContext(entry.record);
 }
 
-/** From the newest whole context on, oldest first; everything when there is none. */
+/** From the newest whole context on, oldest first; everything if there is none. */
 async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEntry<JsonObject>[]> {
   const entries: JournalEntry<JsonObject>[] = [];
   for await (const entry of journal.readBackward()) {
@@ -99,8 +100,8 @@ async function entriesSinceBase(journal: Journal<JsonObject>): Promise<JournalEn
 }
 
 /**
- * True when no trace is of ours: the folder is the original project's, or has no traces yet. Only there a snapshot that does not
- * say what it covers is believed: where our own journal is, that is the truth.
+ * True if no trace is ours: the folder belongs to AutoByteus, or has no traces yet. Only then a snapshot that does not
+ * say what it covers is trusted; otherwise our own journal is the source of truth.
  */
 export async function isOriginals(journal: Journal<JsonObject>): Promise<boolean> {
   for await (const entry of journal.readBackward()) {
@@ -109,7 +110,7 @@ export async function isOriginals(journal: Journal<JsonObject>): Promise<boolean
   return true;
 }
 
-/** Every record is there, once. Only reading forward tells of lines that are missing or stand there twice. */
+/** Whether every record is there exactly once. Only a forward read detects missing or duplicate lines. */
 function isWhole(entries: readonly JournalEntry<JsonObject>[]): boolean {
   if (startsLate(entries[0])) return false;
   return entries.every((entry, index) => {
@@ -125,7 +126,7 @@ async function readForward(journal: Journal<JsonObject>, first: Entry): Promise<
   return entries;
 }
 
-/** A folder whose compactions left only items: memory message, and every turn that no item covers. */
+/** For a folder whose compactions left only items: a memory message, and every turn that no item covers. */
 async function rebuildFromMemory(
   memory: MemoryManager,
   { entries, renamed }: DistinctRows,
@@ -160,7 +161,7 @@ function tracesOf(entry: JournalEntry<JsonObject>, replay: TraceReplay): Trace[]
   return trace ? [trace] : [];
 }
 
-/** Turn numbers go on from the highest, also when its turn did not come in. */
+/** Turn numbers continue from the highest, even if its turn is not in the context. */
 function countTurns(state: MemoryState, traces: readonly Trace[]): void {
   const scratch = emptyMemoryState();
   for (const trace of traces) applyTrace(scratch, trace);

@@ -4,6 +4,7 @@ import type { UnknownTraces } from '../models/journal-header.js';
 import type { CallVerdict } from '../store/tool-call-ledger.js';
 import type { Frontier } from '../working-context-reducer.js';
 
+/** Where a restored context came from. */
 export type RestoreSource =
   /** The cache was current. */
   | 'cache'
@@ -13,27 +14,30 @@ export type RestoreSource =
   | 'rebuilt'
   /** A snapshot of another format, and the traces that it lacked. */
   | 'imported'
-  /** A checkpoint: the agent begins from it. */
+  /** A checkpoint from which the agent starts. */
   | 'checkpoint';
 
+/** Why the cache was not used. `detail` is for people. */
 export interface CacheRefusal {
   readonly reason: 'missing' | 'damaged' | 'unreadable' | 'unsupported' | 'foreign' | 'diverged' | 'ignored';
   readonly detail: string;
 }
 
+/** Bytes of a file that could not be read. */
 export interface DamageReport {
-  /** File, relative to the agent's folder. */
+  /** Path of the file, relative to the agent's folder. */
   readonly file: string;
   readonly reason: string;
   readonly startByte: number;
   readonly bytes: number;
-  /** Where the bytes were moved, if they were. */
+  /** The file to which the bytes were moved, if they were. */
   readonly setAside: string | null;
 }
 
-/** Whom a call waits for before it can go on: a person who approves it, or the client that gives its result. */
+/** Who must act before a call can continue: a person who approves it, or the client that provides its result. */
 export type WaitsFor = 'approval' | 'client';
 
+/** A call without a result, and what the ledger knows of it. */
 export interface InterruptedCall {
   readonly callId: string;
   readonly toolName: string;
@@ -41,27 +45,28 @@ export interface InterruptedCall {
   /** Index of the message with the call. */
   readonly messageIndex: number;
   readonly verdict: CallVerdict;
-  /** It waited for a person's approval. */
+  /** It was waiting for a person's approval. */
   readonly approvalPending: boolean;
-  /** Null for a call that waits for nobody. */
+  /** Null if the call waits for nobody. */
   readonly waitsFor: WaitsFor | null;
-  /** Left open, because it waits and is to stay open. */
+  /** Left open on purpose, because it waits. */
   readonly leftOpen: boolean;
 }
 
+/** What a restore found, repaired and could not determine. */
 export interface RestoreReport {
   readonly agentId: string;
   readonly source: RestoreSource;
-  /** Why the cache was not used; null when it was. */
+  /** Why the cache was not used; null if it was. */
   readonly cacheRefused: CacheRefusal | null;
   readonly messages: number;
   readonly epochId: number;
   readonly lastCompactionTs: number | null;
-  /** Traces applied on top of the cache, or on top of nothing when rebuilt. */
+  /** Traces applied on top of the cache, or from nothing in a rebuild. */
   readonly tracesReplayed: number;
-  /** Results in the traces that have no place: a second one for its call, or one without a call. */
+  /** Results in the traces without a place: a second one for its call, or one without a call. */
   readonly tracesIgnored: number;
-  /** Kinds of traces that were read and not understood: what they said is not in the context. */
+  /** Kinds of traces that this release does not understand: their content is not in the context. */
   readonly tracesUnknown: readonly UnknownTraces[];
   readonly repairs: readonly Repair[];
   readonly damage: readonly DamageReport[];
@@ -69,21 +74,24 @@ export interface RestoreReport {
   /** Where the conversation stopped, before interrupted calls were closed. */
   readonly frontier: Frontier;
   readonly promptChanged: boolean;
-  /** For prompt caches: how the list begins compared with the one that was saved last. */
+  /** For prompt caches: compares the beginning of the list with the list that was saved last. */
   readonly prefix: {
     /** CRC-32 of the saved list; null without a readable cache. */
     readonly savedFingerprint: string | null;
     readonly savedMessages: number;
-    /** Null: the saved list is the beginning of the restored one. */
+    /** Index of the first message that differs. Null: the saved list is the beginning of the restored one. */
     readonly firstDifference: number | null;
-    /** Of the saved list, from there on, about: a token for four bytes, because a restore loads no tokenizer. */
+    /**
+     * Tokens of the saved list from the first difference on. An estimate (one token per four bytes), because a restore
+     * loads no tokenizer.
+     */
     readonly tokensLost: number;
   };
-  /** What cannot be known, in words. */
+  /** What could not be determined, in words. */
   readonly unknown: readonly string[];
-  /** Nothing was written and nothing will be. */
+  /** True for a dry restore, which writes nothing. */
   readonly dry: boolean;
-  /** False while a newer release's cache stands in the place: turns are durable, but the cache is not brought up to date. */
+  /** False if the cache file belongs to a newer release: turns are durable, but the cache is not updated. */
   readonly cacheWritable: boolean;
   readonly phasesMs: {
     readonly cache: number;

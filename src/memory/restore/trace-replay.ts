@@ -1,4 +1,4 @@
-/** Applies journal entries to a state and keeps account of what they were. */
+/** Applies journal entries to a state, and records what was found. */
 import type { JsonObject } from '../../core/json.js';
 import type { Repair } from '../../messages/legality/repairs.js';
 import type { JournalDamage, JournalEntry, JournalHead, JournalRecord } from '../../storage/ports.js';
@@ -18,20 +18,20 @@ import type { DamageReport } from './restore-report.js';
 export class TraceReplay {
   readonly state: MemoryState;
   readonly damage: DamageReport[] = [];
-  /** Of what was taken over: calls that did not have an id of their own, and what was not legal in a snapshot. */
+  /** Repairs of data from elsewhere: calls without a distinct id, and illegal content of a snapshot. */
   readonly repairs: Repair[] = [];
   applied = 0;
   ignored = 0;
-  /** The newest record is of another program: its calls have no ledger of ours. */
+  /** The newest record is from another program, which has no ledger of ours. */
   isForeign = false;
-  /** Traces that a context must show something of: without them a blank context is no surprise. */
+  /** Number of traces that a context must reflect: without them a blank context is normal. */
   conversational = 0;
-  /** The newest compaction that was replayed. */
+  /** The newest replayed compaction. */
   lastCompaction: CompactionTrace | null = null;
   head: JournalHead;
-  /** The highest reader that the journal declares in what was read; 0 without a header. */
+  /** The highest reader version that the journal declared so far; 0 without a header. */
   reader = 0;
-  /** Whose journal it is, by its newest header; null without one. */
+  /** The journal's owner, by its newest header; null without one. */
   owner: string | null = null;
   readonly #agentId: string;
   #isDamagedInside = false;
@@ -44,8 +44,8 @@ export class TraceReplay {
   }
 
   /**
-   * The agent has begun, nothing was said that can be read, and bytes that are no records lie only behind the last record: the first
-   * message was cut off before it was acknowledged.
+   * The agent was created, no message can be read, and all damage is after the last record: the first message was cut
+   * off before it was acknowledged.
    */
   get isOnlyBegun(): boolean {
     return this.conversational === 0 && this.applied > 0 && !this.#isDamagedInside;
@@ -77,7 +77,7 @@ export class TraceReplay {
     if (trace.type === 'compaction') this.lastCompaction = trace;
   }
 
-  /** Null, and damage, for a record that is no trace. @throws UNSUPPORTED_VERSION for the header of a newer release */
+  /** Null, with damage noted, for a record that is not a trace. @throws UNSUPPORTED_VERSION for the header of a newer release */
   parse(entry: JournalRecord<JsonObject>): Trace | null {
     const trace = this.#traceOf(entry);
     const header = headerOf(entry.record);
@@ -88,12 +88,12 @@ export class TraceReplay {
     return trace;
   }
 
-  /** Reports calls whose rows had no id of their own; after the rows were applied. */
+  /** Reports calls whose rows had no distinct id. Call it after the rows were applied. */
   noteRenamed(renamed: readonly RenamedCall[]): void {
     this.repairs.push(...renameRepairs(renamed, this.state.snapshot.messages));
   }
 
-  /** What was read and not understood before. */
+  /** Adds kinds of traces that earlier restores did not understand. */
   addUnknown(before: readonly UnknownTraces[]): void {
     for (const traces of before) this.#unknown.set(traces.type, traces);
   }

@@ -1,9 +1,9 @@
 /**
- * The restore strategy: cache first, rebuild otherwise, then close what was interrupted and make the list legal.
+ * The restore strategy: cache first, otherwise rebuild; then close interrupted calls and make the list legal.
  *
- * Inert: runs no tool, calls no model. On a clean folder it writes nothing; repairs are appended to the journal, so the
- * next restore needs none. Epoch and time of the last compaction stay as they were. With a store that only reads, nothing
- * is written at all and repairs are made in memory.
+ * It runs no tool and calls no model. On a clean folder it writes nothing. Repairs are appended to the journal, so the
+ * next restore needs none. Epoch and time of the last compaction do not change. In a read-only store nothing is
+ * written, and repairs are made in memory.
  */
 import { RekindleError } from '../../core/errors.js';
 import { abortedTurns, unfinishedCalls } from '../../messages/legality/aborted-turns.js';
@@ -19,18 +19,20 @@ import { type LoadedState, loadState } from './load-state.js';
 import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
 import { toDamageReport } from './trace-replay.js';
 
+/** Options of a restore. */
 export interface WorkingContextSnapshotBootstrapOptionsInit {
-  /** Items that a rebuild without a compaction record takes in. Defaults 3 and 20. */
+  /** Maximum items that a rebuild without a compaction record includes. Defaults 3 and 20. */
   readonly maxEpisodic?: number;
   readonly maxSemantic?: number;
-  /** Turns that come in verbatim even when an item covers them. Default: the compaction policy's, which is 4. */
+  /** Turns that are restored verbatim even if an item covers them. Default: the compaction policy's, which is 4. */
   readonly rawTailTurns?: number | null;
-  /** Leave calls that wait for an approval, or for a client's result, open. Default true; false: they are closed. */
+  /** Leave calls that wait for an approval or a client's result open. Default true; false closes them. */
   readonly keepPendingApprovals?: boolean;
-  /** Rebuild from the journals even when the cache is good; the next save writes it anew. Default false. */
+  /** Rebuild from the journals even if the cache is good; the next save rewrites it. Default false. */
   readonly ignoreCache?: boolean;
 }
 
+/** Restore options with their defaults. */
 export class WorkingContextSnapshotBootstrapOptions {
   readonly maxEpisodic: number;
   readonly maxSemantic: number;
@@ -47,9 +49,11 @@ export class WorkingContextSnapshotBootstrapOptions {
   }
 }
 
+/** Restores the working context of an agent. */
 export class WorkingContextSnapshotBootstrapper {
   /**
-   * @param givenPrompt the current system prompt; null keeps what the agent had
+   * Restores the context into `memory`, and reports what was done. Repairs are durable when it resolves.
+   * @param givenPrompt the current one; null keeps the agent's own
    * @throws CONTEXT_BLANK, and what the journal throws
    */
   async bootstrap(
@@ -127,7 +131,7 @@ export class WorkingContextSnapshotBootstrapper {
     return calls;
   }
 
-  /** The one place where the whole list is made legal. A repair is one record: these messages give way to those. */
+  /** The only place that makes the whole list legal. Each repair is one record that replaces some messages by others. */
   async #repair(
     memory: MemoryManager,
     closed: readonly InterruptedCall[],
@@ -146,7 +150,7 @@ export class WorkingContextSnapshotBootstrapper {
   }
 }
 
-/** Takes away calls that an answer did not finish and nobody started: first, because another open call may have the same id. */
+/** Removes calls that an answer did not finish and nobody started. Done first, because another open call may have the same id. */
 async function dropUnfinished(memory: MemoryManager): Promise<readonly Repair[]> {
   const { messages } = memory.context;
   const unfinished = memory
@@ -175,7 +179,7 @@ function applyPrompt(
   return { changed: previous !== '', pending: [...pending, { kind: 'system', systemPrompt }] };
 }
 
-/** A crash between a compaction's record and its items left the items out: they are in the record. */
+/** A crash between a compaction's record and its items loses the items; they are rewritten from the record. */
 async function redoMemoryItems(memory: MemoryManager, loaded: LoadedState): Promise<void> {
   const compaction = loaded.replay.lastCompaction;
   if (!compaction) return;
@@ -208,7 +212,7 @@ function difference(
   };
 }
 
-/** Never an empty context passed off as success. */
+/** Throws instead of restoring an empty context. */
 function assertNotBlank(memory: MemoryManager, loaded: LoadedState): void {
   const messages = memory.getWorkingContextMessages().filter((message) => message.role !== 'system');
   if (messages.length > 0 && !messages.every(isBlankMessage)) return;

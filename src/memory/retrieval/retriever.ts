@@ -1,12 +1,13 @@
-/** What a rebuilt or compacted context remembers: by default the newest items, as the seed has it. */
+/** Selects the memory of a rebuilt or compacted context: by default the newest items. */
 import type { MemoryBundle } from '../models/memory-items.js';
 import type { MemoryStore } from '../store/memory-store.js';
 
-/** Contract: gives at most as many items as asked for, oldest first; changes nothing. */
+/** Contract: returns at most the requested number of items, oldest first; changes nothing. */
 export interface MemoryRetriever {
   retrieve(maxEpisodic: number, maxSemantic: number): Promise<MemoryBundle>;
 }
 
+/** The default `MemoryRetriever`: the newest summaries, and the pinned and newest facts. */
 export class Retriever implements MemoryRetriever {
   readonly #store: MemoryStore;
 

@@ -5,7 +5,7 @@
 import type { JsonValue } from '../../core/json.js';
 import { MASK } from '../../core/redaction/redactor.js';
 import type { ToolCallSpec } from '../../messages/message.js';
-import type { StorageRedactor } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import type { Trace } from '../models/trace.js';
 
 export class GivenArguments {

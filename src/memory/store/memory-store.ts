@@ -1,7 +1,7 @@
 /**
- * The journals of one agent: raw traces, episodic and semantic items. All writes go under one lease.
+ * The journals of one agent: raw traces, episodic and semantic items. All writes use one lease.
  *
- * The long-term journals are opened at first use: most turns touch only the traces.
+ * The long-term journals are opened on first use: most turns need only the traces.
  */
 import { type JsonObject, textOr } from '../../core/json.js';
 import type {
@@ -35,26 +35,27 @@ export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
   'pending_calls',
 ];
 
-/** `records`: how many were written, with the header where one was due. */
+/** `records`: how many were written, including a header if one was needed. */
 export interface AddedTraces extends AppendResult {
   readonly records: number;
 }
 
+/** Reads and writes the journals of one agent. `openMemory` creates one. */
 export class MemoryStore {
   readonly backend: StorageBackend;
   readonly agentId: string;
-  /** Null for a store that only reads. */
+  /** Null in a read-only store. */
   readonly lease: Lease | null;
-  /** Of calls that this process recorded. */
+  /** The arguments of calls that this process recorded. */
   readonly given: GivenArguments;
-  /** The agent's own, of its `semantic` journal. */
+  /** The agent's own facts, from its `semantic` journal. */
   readonly facts = new AgentFacts(() => this.journal('semantic'));
-  /** Those of its scope; null for an agent without one. Closed with the store. */
+  /** The facts of its scope; null for an agent without one. Closed with the store. */
   readonly subject: SubjectFacts | null;
   readonly #journals = new Map<MemoryJournalName, Promise<Journal<JsonObject>>>();
   #declared = 0;
   #declaring: Promise<void> | null = null;
-  /** What would have been written, in a store that only reads. */
+  /** What would have been written, in a read-only store. */
   readonly #held = { episodic: [] as EpisodicItem[], semantic: [] as SemanticItem[] };
 
   /** @param lease the right to write; null opens everything for reading and changes nothing */
@@ -75,7 +76,7 @@ export class MemoryStore {
     return this.lease === null;
   }
 
-  /** Whole texts and media of the context. */
+  /** The store of the context's whole texts and media. */
   get artifacts(): Blobs {
     return this.backend.blobs(['agents', this.agentId, 'artifacts']);
   }
@@ -91,17 +92,17 @@ export class MemoryStore {
     return opened;
   }
 
-  /** The reader that the trace journal declares; 0 while it has no header. */
+  /** The reader version that the trace journal declares; 0 without a header. */
   get declaredReader(): number {
     return this.#declared;
   }
 
-  /** What a restore found in the trace journal. */
+  /** Sets the reader version that a restore found in the trace journal. */
   declare(reader: number): void {
     this.#declared = reader;
   }
 
-  /** Durable when it resolves, in one commit; with the journal's header before it where that is missing or too low. */
+  /** Durable when it resolves, in one commit; preceded by the journal's header if that is missing or too low. */
   async addTraces(rows: readonly JsonObject[], expectedSeq?: number): Promise<AddedTraces> {
     const journal = await this.journal('raw_traces');
     while (this.#declaring) await this.#declaring;
@@ -114,7 +115,7 @@ export class MemoryStore {
     return { ...(await added), records: written.length };
   }
 
-  /** Nothing is appended before the header is durable. Where it fails, the next append writes it. */
+  /** Nothing is appended before the header is durable. If it fails, the next append writes it. */
   #waitForHeader(added: Promise<unknown>, reader: number): void {
     const declared = () => {
       this.#declared = Math.max(this.#declared, reader);
@@ -130,7 +131,7 @@ export class MemoryStore {
     if (items.length > 0) await (await this.journal('episodic')).append(items.map(episodicToJson));
   }
 
-  /** A row that names summaries: see `fact-mark.ts`. Durable when it resolves. */
+  /** A row about earlier summaries: see `fact-mark.ts`. Durable when it resolves. */
   async addEpisodicMark(row: JsonObject): Promise<void> {
     await (await this.journal('episodic')).append([row]);
   }
@@ -140,13 +141,13 @@ export class MemoryStore {
     await this.facts.change((table) => ({ rows: semanticRows(items, table), done: () => {} }));
   }
 
-  /** Items that a restore would write, for a store that only reads: in memory alone, after those that are stored. */
+  /** Keeps, in memory only, items that a restore would write; for a read-only store. */
   hold(episodic: readonly EpisodicItem[], semantic: readonly SemanticItem[]): void {
     this.#held.episodic.push(...episodic);
     this.#held.semantic.push(...semantic);
   }
 
-  /** The last `limit` items, oldest first. Damage and rows of another shape are skipped here; `verify` reports them. */
+  /** The last `limit` items, oldest first. Skips damage and rows of another shape; `verify` reports them. */
   async listEpisodic(limit: number = Number.POSITIVE_INFINITY): Promise<EpisodicItem[]> {
     if (limit <= 0) return [];
     const items = this.#held.episodic.toReversed().slice(0, limit);
@@ -162,7 +163,7 @@ export class MemoryStore {
     return items.reverse();
   }
 
-  /** The facts that stand, also those of the subject, oldest first. Where there are more than `limit`, pinned ones and the newest. */
+  /** The current facts, including the subject's, oldest first. If there are more than `limit`: pinned ones and the newest. */
   async listSemantic(limit: number = Number.POSITIVE_INFINITY): Promise<SemanticItem[]> {
     if (limit <= 0) return [];
     const own = (await this.facts.table()).standing();
@@ -172,7 +173,7 @@ export class MemoryStore {
     return keepFacts(standingOf([...known, ...this.#held.semantic]), limit);
   }
 
-  /** Ids of the last items that were written, also of those that are gone. */
+  /** Ids of the last written items, including removed ones. */
   async recentIds(name: 'episodic' | 'semantic', limit: number): Promise<Set<string>> {
     const ids = new Set<string>();
     const field = name === 'episodic' ? 'summary' : 'fact';
@@ -193,7 +194,7 @@ export class MemoryStore {
       if (entry.kind === 'record') yield { row: entry.record, seq: entry.seq };
   }
 
-  /** What opening the journals met so far. */
+  /** Damage found when the journals were opened. */
   async openingDamage(): Promise<(JournalDamage & { readonly setAside?: string })[]> {
     const journals = await Promise.all(this.#journals.values());
     return journals.flatMap((journal) => [...journal.openingDamage()]);
@@ -209,7 +210,7 @@ export class MemoryStore {
   }
 }
 
-/** Several of one commit may replace each other. */
+/** Items of one commit may replace each other. */
 function semanticRows(items: readonly SemanticItem[], known: FactTable): JsonObject[] {
   const table = new FactTable();
   for (const item of known.standing()) table.add(item);

@@ -1,24 +1,30 @@
-/** The ledger of tool calls by itself: for a host that has neither our agent nor a context, and wants no call to run twice. */
+/** A standalone ledger of tool calls, for a host that has neither our agent nor a context and needs no call to run twice. */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { type CallVerdict, type LedgerCall, type RunOptions, ToolCallLedger } from './tool-call-ledger.js';
 
+/** Options of `openToolCallLedger`. */
 export interface LedgerOptions {
-  /** Where its journal is. Default `['pending_calls']`, which is the file `pending_calls.jsonl`. */
+  /** Name of its journal. Default `['pending_calls']`, which is the file `pending_calls.jsonl`. */
   readonly name?: Name;
   readonly clock?: Clock;
 }
 
+/** Options of one `CallLedger.run`. */
 export interface LedgerRunOptions extends RunOptions {
-  /** For whoever reads the journal. Default: empty. */
+  /** Recorded for readers of the journal. Default: empty. */
   readonly toolName?: string;
 }
 
 /**
- * Opens a ledger and takes the right to write it: calls of two processes cannot both be in it.
- * @throws LEASE_HELD when another process has it
+ * Opens a ledger and takes its lease: only one process at a time can use it.
+ * ```ts
+ * const ledger = await openToolCallLedger(storage);
+ * const result = await ledger.run('order-17', { idempotent: false }, () => placeOrder());
+ * ```
+ * @throws LEASE_HELD if another process has it open
  */
 export async function openToolCallLedger(
   backend: StorageBackend,
@@ -39,6 +45,7 @@ export async function openToolCallLedger(
   return new CallLedger(ledger, () => journal.close());
 }
 
+/** A ledger that runs each call at most once, even across crashes. Close it to release its lease. */
 export class CallLedger {
   readonly #ledger: ToolCallLedger;
   readonly #close: () => Promise<void>;
@@ -49,11 +56,12 @@ export class CallLedger {
   }
 
   /**
-   * Runs something once under an id. Finished before, here or in an earlier process: its recorded result, without running. At the
-   * same time: one run, shared. The start is durable before it runs, the end before this resolves.
+   * Runs `tool` once per id. A call that finished before, even in an earlier process, returns its recorded result
+   * without running. Concurrent calls with one id share one run. The start is durable before the tool runs, the end
+   * before this resolves.
    * @returns the result as JSON
-   * @throws TOOL_FAILED with what it threw, also when that is recorded from an earlier run; OUTCOME_UNKNOWN when it was started and
-   * its end was not recorded, unless it is idempotent
+   * @throws TOOL_FAILED with the tool's error, also if it was recorded earlier; OUTCOME_UNKNOWN if the call was started
+   * and its end was not recorded, unless it is idempotent
    */
   async run(callId: string, options: LedgerRunOptions, tool: () => Promise<unknown>): Promise<JsonValue> {
     if (callId === '') throw new RekindleError('INVALID_ARGUMENT', 'A call needs an id.');
@@ -68,7 +76,7 @@ export class CallLedger {
     return this.#ledger.verdictOn(callOf(callId, '')).verdict;
   }
 
-  /** Lets calls that run end, so that their ends are recorded, for as long as `graceMs`: default 5,000. */
+  /** Waits up to `graceMs` (default 5,000) for running calls, so that their ends are recorded. */
   async close(options: { readonly graceMs?: number } = {}): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise((resolve) => {

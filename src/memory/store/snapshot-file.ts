@@ -1,13 +1,13 @@
 /**
- * The bytes of `working_context_snapshot.json`: the seed's JSON document, one message a line, what changes last.
+ * The bytes of `working_context_snapshot.json`: one JSON document, one message per line, changing fields last.
  *
- *     {"schema_version":1,"agent_id":"a","messages":[
- *     {"role":"system","content":"..."},
- *     {"role":"user","content":"..."}
- *     ],"epoch_id":1,"last_compaction_ts":null,"covers_seq":12,...,"crc":"1a2b3c4d"}
+ * {"schema_version":1,"agent_id":"a","messages":[
+ * {"role":"system","content":"..."},
+ * {"role":"user","content":"..."}
+ * ],"epoch_id":1,"last_compaction_ts":null,"covers_seq":12,...,"crc":"1a2b3c4d"}
  *
- * `crc` is the CRC-32 of all bytes before `,"crc"`. Because the messages come first, a turn is added by one write over the old
- * footer: the new messages and a new footer. A torn or lost write is seen by the checksum.
+ * `crc` is the CRC-32 of all bytes before `,"crc"`. Because the messages come first, a turn is added by one write over
+ * the old footer: the new messages and a new footer. The checksum detects a torn or lost write.
  */
 import { crc32, crcHex } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
@@ -19,26 +19,26 @@ import type { Cursor } from '../../storage/ports.js';
 import type { UnknownTraces } from '../models/journal-header.js';
 import { SNAPSHOT_SCHEMA_VERSION, verdictOnVersion } from '../working-context-snapshot-serializer.js';
 
-/** What the cache says about itself, behind the messages. */
+/** What the cache states about itself, after the messages. */
 export interface SnapshotFooter {
   readonly epochId: number;
   readonly lastCompactionTs: number | null;
-  /** The journal's records up to this one are in it. */
+  /** The cache covers the journal's records up to this one. */
   readonly coversSeq: number;
-  /** Checksum and place of that record: a cache of another line of history does not have them right. */
+  /** Checksum and position of that record: they do not match for a cache of another line of history. */
   readonly coversCrc: string | null;
   readonly cursor: Cursor | null;
   readonly lastTurn: number;
   readonly turnId: string;
   readonly turnSeq: number;
   readonly compactionFailures: number;
-  /** What the trace journal declares; 0 while it has no header. */
+  /** The reader version that the trace journal declares; 0 without a header. */
   readonly reader: number;
-  /** Traces that the list covers and that were not understood. */
+  /** Covered traces that were not understood. */
   readonly unknown: readonly UnknownTraces[];
 }
 
-/** Where the next message goes: what an in-place save needs to know about the file. */
+/** The position of the next message: what an in-place save must know about the file. */
 export interface SnapshotBody {
   readonly messageCount: number;
   /** Bytes up to the end of the last message, and their running checksum. */
@@ -53,15 +53,15 @@ export type SnapshotFile =
       readonly footer: SnapshotFooter;
       readonly body: SnapshotBody;
     }
-  /** A readable document without our footer: the seed's format. */
+  /** A readable document without our footer: the plain snapshot format. */
   | { readonly status: 'plain'; readonly payload: JsonObject }
   | { readonly status: 'damaged'; readonly detail: string }
-  /** It is there, and the store does not give it: no permission, or a folder or a link in its place. */
+  /** The file exists but cannot be read: no permission, or a folder or a link in its place. */
   | { readonly status: 'unreadable'; readonly detail: string }
   | { readonly status: 'newer'; readonly detail: string }
   | { readonly status: 'foreign'; readonly detail: string };
 
-/** Work done between two looks at the event loop, in bytes. */
+/** Bytes of work before yielding to the event loop. */
 const SLICE_BYTES = 1024 * 1024;
 const CRC_START = Buffer.from(',"crc":"');
 const CRC_TAIL_BYTES = CRC_START.length + 8 + 3; // `"}` and the newline
@@ -88,7 +88,7 @@ export async function encodeSnapshot(
   return { bytes: Buffer.concat(chunks), body };
 }
 
-/** What has to be written at `body.bytes` so that the file holds these messages too. */
+/** The bytes to write at `body.bytes` so that the file also holds these messages. */
 export function encodeTail(
   body: SnapshotBody,
   messages: readonly Message[],
@@ -134,7 +134,7 @@ function encodeFooter(body: SnapshotBody, footer: SnapshotFooter): Buffer {
   return Buffer.from(`${text},"crc":"${crcHex(crc32(text, body.crc))}"}\n`);
 }
 
-/** Reads a snapshot. `agentId` null: whoever it belongs to. Never throws. */
+/** Reads a snapshot. `agentId` null accepts any owner. Never throws. */
 export async function decodeSnapshot(bytes: Buffer, agentId: string | null): Promise<SnapshotFile> {
   const ours =
     bytes.length > CRC_TAIL_BYTES &&
@@ -164,7 +164,10 @@ export async function decodeSnapshot(bytes: Buffer, agentId: string | null): Pro
   }
 }
 
-/** Line by line from the buffer: one large string would cost twice, and four times with one character outside Latin-1. */
+/**
+ * Line by line from the buffer: one large string would need twice the memory, or four times with one character outside
+ * Latin-1.
+ */
 async function decodeMessages(bytes: Buffer, from: number, to: number): Promise<Message[]> {
   const messages: Message[] = [];
   let slice = 0;

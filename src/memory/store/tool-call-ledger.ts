@@ -1,11 +1,11 @@
 /**
- * The ledger of tool calls: what was started and what was finished, so that no call runs twice.
+ * The ledger of tool calls: records which calls were started and finished, so that no call runs twice.
  *
- * A call is in the ledger before its tool starts, and its end is recorded before anyone sees the result. After a crash it
- * gives the verdict: `finished` (with the result, where the ledger holds it), `not_started`, or `outcome_unknown`.
- * Entries are keyed by turn and call, because providers use call ids again in other turns.
+ * A call is in the ledger before its tool starts, and its end is recorded before anyone sees the result. After a crash
+ * it gives the verdict: `finished` (with the result, if the ledger holds it), `not_started`, or `outcome_unknown`.
+ * Entries are keyed by turn and call, because providers reuse call ids in other turns.
  *
- * Stored in `pending_calls.jsonl`. At a compaction, when no call is open, what lies before is archived.
+ * Stored in `pending_calls.jsonl`. At a compaction without open calls, earlier records are archived.
  */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { turnNumber } from '../../core/ids.js';
@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textOr } from '../../cor
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { Journal } from '../../storage/ports.js';
 
+/** Identifies a call. Ids may repeat in other turns. */
 export interface LedgerCall {
   readonly callId: string;
   /** Empty outside a turn. */
@@ -20,8 +21,10 @@ export interface LedgerCall {
   readonly toolName: string;
 }
 
+/** What is known of a call after a crash. */
 export type CallVerdict = 'finished' | 'not_started' | 'outcome_unknown';
 
+/** How a call ended. `error` is null if it succeeded. */
 export interface LedgerOutcome {
   readonly result: JsonValue;
   readonly error: string | null;
@@ -40,10 +43,10 @@ export interface CallState {
   readonly verdict: CallVerdict;
   readonly outcome: LedgerOutcome | null;
   readonly approval: Entry['approval'];
-  /** What the host's loop asked with, and what was answered, where its approvals are its own. */
+  /** The host's own approval request and its answer, if the host handles approvals. */
   readonly request: JsonObject | null;
   readonly response: JsonObject | null;
-  /** Its result comes from the client. */
+  /** The client provides its result. */
   readonly atClient: boolean;
 }
 
@@ -54,22 +57,23 @@ interface Entry {
   request: JsonObject | null;
   response: JsonObject | null;
   atClient: boolean;
-  /** Null when the result is in the traces only. */
+  /** Null if only the traces hold the result. */
   outcome: LedgerOutcome | null;
 }
 
 export interface RunOptions {
-  /** The call may run again when its end is unknown, or when it failed. Default false. */
+  /** The call may run again if its outcome is unknown, or if it failed. Default false. */
   readonly idempotent?: boolean;
 }
 
+/** Records the start and the end of each tool call. Part of `MemoryManager`; on its own, use `openToolCallLedger`. */
 export class ToolCallLedger {
   readonly #journal: () => Promise<Journal<JsonObject>>;
   readonly #nowMs: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #running = new Map<string, Promise<LedgerOutcome>>();
 
-  /** @param journal opened at first use: an agent without tools has no ledger file */
+  /** @param journal opened on first use: an agent without tools has no ledger file */
   constructor(journal: () => Promise<Journal<JsonObject>>, nowMs: () => number) {
     this.#journal = journal;
     this.#nowMs = nowMs;
@@ -101,24 +105,24 @@ export class ToolCallLedger {
     return { verdict: finished ? 'finished' : started ? 'outcome_unknown' : 'not_started', ...state };
   }
 
-  /** @param request what the host's loop asks with, where its approvals are its own: it is given back as it is */
+  /** @param request the host's own approval request, if it handles approvals; it is returned unchanged */
   approvalRequested(call: LedgerCall, request: JsonObject | null = null): Promise<void> {
     return this.#record(call, 'approval_requested', request ? { request } : {});
   }
 
-  /** @param response what the host's loop was answered, where its approvals are its own */
+  /** @param response the answer to the host's own approval request, if it handles approvals */
   approvalDecided(call: LedgerCall, approved: boolean, response: JsonObject | null = null): Promise<void> {
     return this.#record(call, 'approval_decided', response ? { approved, response } : { approved });
   }
 
-  /** The call waits for its result from the client: nothing of ours will start it. Durable when it resolves. */
+  /** The client will provide the result: we never start this call. Durable when it resolves. */
   leftToClient(call: LedgerCall): Promise<void> {
     return this.#record(call, 'left_to_client', {});
   }
 
   /**
-   * Durable when it resolves; only then may the tool start.
-   * @throws OUTCOME_UNKNOWN when the call was started before and is not idempotent
+   * Records the start. Durable when it resolves; only then may the tool start.
+   * @throws OUTCOME_UNKNOWN if the call was started before and is not idempotent
    */
   async started(call: LedgerCall, options: RunOptions = {}): Promise<void> {
     const entry = this.#entries.get(keyOf(call));
@@ -135,9 +139,9 @@ export class ToolCallLedger {
   }
 
   /**
-   * Runs a call once. Finished before: the recorded outcome, without running. The same call at the same time: one run, shared.
-   * What the tool throws becomes the outcome's `error`.
-   * @throws OUTCOME_UNKNOWN when it was started before, its end was not recorded, and it is not idempotent
+   * Runs a call once. A finished call returns its recorded outcome without running. Concurrent runs of the same call
+   * share one run. An error of the tool becomes the outcome's `error`.
+   * @throws OUTCOME_UNKNOWN if it was started before, its end was not recorded, and it is not idempotent
    */
   run(call: LedgerCall, options: RunOptions, tool: () => Promise<unknown>): Promise<LedgerOutcome> {
     const key = keyOf(call);
@@ -157,12 +161,12 @@ export class ToolCallLedger {
     return outcome;
   }
 
-  /** Resolves when the calls that run have ended. */
+  /** Resolves when all running calls have ended. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#running.values());
   }
 
-  /** Sets aside what is recorded so far. Only when no call is open. */
+  /** Archives what is recorded so far. Call it only if no call is open. */
   async archive(): Promise<void> {
     const journal = await this.#journal();
     const head = await journal.head();
@@ -195,7 +199,7 @@ export class ToolCallLedger {
     } else if (row['event'] === 'left_to_client') entry.atClient = true;
     else if (row['event'] === 'started') {
       entry.started = true;
-      entry.finished = false; // a failed call that runs again: how it ends is open
+      entry.finished = false; // a failed call that runs again: its outcome is open
       entry.outcome = null;
     } else if (row['event'] === 'finished') {
       entry.finished = true;
@@ -223,7 +227,7 @@ function newEntry(): Entry {
   };
 }
 
-/** What a tool gave, as JSON. Cancellation is passed on, everything else that it throws becomes the error's text. */
+/** A tool's output as JSON. A cancellation is passed on; any other thrown error becomes the outcome's error text. */
 export async function outcomeOf(tool: () => Promise<unknown>): Promise<LedgerOutcome> {
   try {
     return { result: toJsonValue(await tool()).value, error: null };

@@ -1,9 +1,9 @@
 /**
- * Reads and writes the cache of one agent. I/O only: what it means is decided by the bootstrapper.
+ * Reads and writes the cache of one agent. I/O only; the bootstrapper interprets it.
  *
- * A save adds what is new in place, in one write and without sync. The file is written whole (temporary file and rename) when
- * an older message changed, after a compaction, or when there is no file of ours to add to. A file that is not ours to
- * overwrite (damaged, foreign, the original project's) is moved aside first; a newer release's is never touched.
+ * A save adds new messages in place, in one write without sync. The file is rewritten (temporary file and rename) after
+ * a change of an older message, after a compaction, or if there is no file of ours to add to. A file that is not ours
+ * to overwrite (damaged, foreign, or of AutoByteus) is moved aside first. A newer release's file is never touched.
  */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -25,18 +25,19 @@ export const SNAPSHOT_FILE = 'working_context_snapshot.json';
 export interface SavedSnapshot {
   readonly bytesWritten: number;
   readonly whole: boolean;
-  /** The name that a file which was not ours got. */
+  /** The new name of a file that was not ours. */
   readonly setAside: string | null;
 }
 
 const SET_ASIDE = 'set-aside';
-/** Files that were no cache of this agent, and are kept beside it. */
+/** Maximum number of foreign files that are kept next to the cache. */
 const SET_ASIDE_MAX = 3;
 
+/** Reads and writes the snapshot file of an agent. */
 export class WorkingContextSnapshotStore {
   readonly agentId: string;
   readonly #backend: StorageBackend;
-  /** What our file on disk looks like; null when the next save has to write it whole. */
+  /** The known state of our file; null if the next save must write it whole. */
   #body: SnapshotBody | null = null;
   #onDisk: 'absent' | 'ours' | 'not-ours' | 'newer' = 'absent';
 
@@ -53,13 +54,13 @@ export class WorkingContextSnapshotStore {
     return (await this.#backend.documents.readBytes(this.#name(agentId))) !== null;
   }
 
-  /** The document as the seed has it; null when absent. @throws DOCUMENT_DAMAGED */
+  /** The snapshot document; null if absent. @throws DOCUMENT_DAMAGED */
   async read(agentId: string = this.agentId): Promise<JsonObject | null> {
     const document = await this.#backend.documents.read(this.#name(agentId));
     return (document?.value as JsonObject | undefined) ?? null;
   }
 
-  /** Writes a document as the seed has it: whole, and durable. @throws MESSAGE_INVALID for what is no JSON; nothing is written then */
+  /** Writes a whole snapshot document, durably. @throws MESSAGE_INVALID for a value that is not JSON; nothing is written then */
   async write(agentId: string, payload: JsonObject): Promise<void> {
     assertPlainJson(payload);
     await this.#backend.documents.write(this.#name(agentId), payload);
@@ -69,7 +70,7 @@ export class WorkingContextSnapshotStore {
     }
   }
 
-  /** The file with its verdict; null when absent. A file that cannot be read is a verdict, too: the traces need no cache. */
+  /** The file with its verdict; null if absent. An unreadable file gives a verdict too, because the traces need no cache. */
   async load(): Promise<SnapshotFile | null> {
     let bytes: Uint8Array | null;
     try {
@@ -94,23 +95,23 @@ export class WorkingContextSnapshotStore {
     return file;
   }
 
-  /** The next save moves the file aside: it is ours by its form, but not of this line of history. */
+  /** The next save moves the file aside: it has our format, but belongs to another line of history. */
   disown(): void {
     this.#body = null;
     if (this.#onDisk === 'ours') this.#onDisk = 'not-ours';
   }
 
-  /** The next save writes our file whole. */
+  /** The next save rewrites our whole file. */
   rewriteNext(): void {
     this.#body = null;
   }
 
-  /** Brings the file up to date. @throws UNSUPPORTED_VERSION when a newer release's file is in the place */
+  /** Updates the file. @throws UNSUPPORTED_VERSION if a newer release's file is in its place */
   async save(snapshot: WorkingContextSnapshot, footer: SnapshotFooter): Promise<SavedSnapshot> {
     if (this.#onDisk === 'newer') {
       throw new RekindleError(
         'UNSUPPORTED_VERSION',
-        `${SNAPSHOT_FILE} was written by a newer release and stays as it is.`,
+        `${SNAPSHOT_FILE} was written by a newer release and is not changed.`,
         {
           details: { file: SNAPSHOT_FILE },
         },
@@ -118,7 +119,7 @@ export class WorkingContextSnapshotStore {
     }
     const inPlace = this.#body !== null && snapshot.firstChanged >= this.#body.messageCount;
     const changedFrom = snapshot.firstChanged;
-    snapshot.markSaved(snapshot.length); // what comes while this save runs belongs to the next one
+    snapshot.markSaved(snapshot.length); // changes during this save belong to the next one
     try {
       return inPlace
         ? await this.#saveTail(this.#body!, snapshot.messages, footer)
@@ -130,7 +131,7 @@ export class WorkingContextSnapshotStore {
     }
   }
 
-  /** The list is read at once: it may change as soon as this waits. */
+  /** The list is read synchronously: it may change as soon as this waits. */
   async #saveTail(
     body: SnapshotBody,
     messages: readonly Message[],
@@ -152,7 +153,7 @@ export class WorkingContextSnapshotStore {
     return { bytesWritten: whole.bytes.length, whole: true, setAside };
   }
 
-  /** The newest few are kept: each may be somebody's, and a damaged disk makes them without end. */
+  /** Only the newest few are kept: each may be valuable, but a damaged disk produces them without end. */
   async #setAside(name: Name): Promise<string | null> {
     const { documents } = this.#backend;
     const moved = await documents.setAside(name, SET_ASIDE);

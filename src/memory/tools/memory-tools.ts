@@ -1,4 +1,4 @@
-/** The tools with which an agent looks at its own memory. They read, and change nothing; whose memory it is, is bound here. */
+/** The tools with which an agent inspects its own memory. They only read. The agent is fixed here. */
 import { type JsonObject, type JsonValue, textOr } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -7,21 +7,22 @@ import { restoreDry } from '../maintenance/restore-dry.js';
 import { readResultTool } from './read-result.js';
 import { searchTools } from './search-tools.js';
 
+/** The store, and the agent whose memory the tools read. */
 export interface MemoryToolOptions {
   readonly backend: StorageBackend;
   readonly agentId: string;
 }
 
 const TURNS_MAX = 20;
-/** Of one text in a result, in characters. */
+/** Maximum characters of one text in a result. */
 const EXCERPT = 400;
 
-/** Tool definitions as the agent loop and MCP mount them. */
+/** Tool definitions for the agent loop and MCP. */
 export function memoryTools(options: MemoryToolOptions): ToolDefinition[] {
   return [...lookBackTools(options), recentTurnsTool(options), reportTool(options)];
 }
 
-/** What a model needs to find again what left its context: `read_result`, `memory_search`, `memory_read`. */
+/** The tools with which a model finds what left its context: `read_result`, `memory_search`, `memory_read`. */
 export function lookBackTools(options: MemoryToolOptions): ToolDefinition[] {
   return [readResultTool(options), ...searchTools(options)];
 }
@@ -61,7 +62,7 @@ function reportTool({ backend, agentId }: MemoryToolOptions): ToolDefinition {
   };
 }
 
-/** Compactions and boundaries hold copies of what was said elsewhere. */
+/** Compactions and boundaries contain copies of messages. */
 function isSpeech({ trace_type: type }: JsonObject): boolean {
   return type === 'user' || type === 'assistant' || type === 'tool_call' || type === 'tool_result';
 }

@@ -1,4 +1,4 @@
-/** The tool that reads what was left out of the context: results stored apart, cleared results, trimmed messages. */
+/** The tool that reads what was taken out of the context: results stored separately, cleared results, trimmed messages. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
@@ -7,16 +7,17 @@ import type { Blobs, StorageBackend } from '../../storage/ports.js';
 const CHARS_DEFAULT = 4_000;
 const CHARS_MAX = 20_000;
 const MATCHES_MAX = 20;
-/** Of one line that a search found, in characters. */
+/** Maximum characters of a line in a search result. */
 const LINE_CHARS = 300;
 
+/** The store, and the agent whose results can be read. */
 export interface ReadResultOptions {
   readonly backend: StorageBackend;
-  /** Whose results are read. No argument of a call names another agent. */
+  /** The agent whose results are read. No argument of a call names another agent. */
   readonly agentId: string;
 }
 
-/** Reads ranges of a text, by characters or by lines, and finds lines in it. It changes nothing. */
+/** Reads ranges of a text, by characters or lines, and finds lines in it. It changes nothing. */
 export function readResultTool({ backend, agentId }: ReadResultOptions): ToolDefinition {
   return {
     name: 'read_result',
@@ -49,7 +50,7 @@ function numberOr(value: JsonValue | undefined, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
 }
 
-/** @throws INVALID_ARGUMENT when no text, or more than one, has a digest that begins like this */
+/** @throws INVALID_ARGUMENT if no text, or more than one, has a digest that starts like this */
 async function textOf(artifacts: Blobs, ref: string): Promise<string> {
   const digests: string[] = [];
   if (ref.length === 64) digests.push(ref);
@@ -89,7 +90,7 @@ function lineRange(text: string, first: number, count: number): JsonObject {
   };
 }
 
-/** Lines with the text, from a line on. */
+/** Lines that contain the text, starting at a line. */
 function found(text: string, wanted: string, fromLine: number): JsonObject {
   const needle = wanted.toLowerCase();
   const all = text.split('\n');

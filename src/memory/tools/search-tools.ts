@@ -1,4 +1,4 @@
-/** The tools with which an agent finds what left its context, and reads around it. Whose past it is, is bound here. */
+/** The tools with which an agent searches what left its context, and reads around it. The agent is fixed here. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
@@ -16,9 +16,9 @@ import {
 
 export interface SearchToolOptions {
   readonly backend: StorageBackend;
-  /** Whose past is searched. No argument of a call names another agent. */
+  /** The agent whose past is searched. No argument of a call names another agent. */
   readonly agentId: string;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly nowMs?: () => number;
 }
 
@@ -128,7 +128,7 @@ function pageJson({ passages, nextRecord }: PastReading): JsonObject {
   return { passages: passages.map(passageJson), next_record: nextRecord };
 }
 
-/** `at` in UTC. */
+/** `at` is in UTC. */
 export function passageJson(passage: Passage): JsonObject {
   const { seq, turnId, speaker, toolName, text } = passage;
   return {

@@ -1,4 +1,7 @@
-/** Content blocks as the Anthropic API takes them: what it would refuse (blank texts, foreign reasoning, odd ids) is left out or mended. */
+/**
+ * Content blocks as the Anthropic API accepts them. What the API would reject (blank texts, foreign reasoning, odd ids)
+ * is left out or fixed.
+ */
 import { isJsonObject, type JsonArray, type JsonObject } from '../../core/json.js';
 import {
   type ContentPart,
@@ -13,7 +16,7 @@ import type { CallIds } from './claude-code-call-ids.js';
 import { contentPartsOf, embed, missingText } from './export-media.js';
 import type { ExportOptions } from './transcript-exporter.js';
 
-/** Who serves Claude; a signature is good at each of them. */
+/** Services that host Claude; a signature is valid at each of them. */
 const SIGNERS = /anthropic|bedrock/;
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const NAME_LENGTH_MAX = 128;
@@ -22,7 +25,7 @@ export function userBlocks(message: Message, options: ExportOptions): JsonObject
   return contentPartsOf(message).flatMap((part) => contentBlock(part, message, options));
 }
 
-/** Reasoning and text in their order, then the calls. */
+/** Reasoning and text in order, then the calls. */
 export function assistantBlocks(message: Message, ids: CallIds, options: ExportOptions): JsonObject[] {
   const calls = toolCallsOf(message).map((call) => toolUse(call, ids.called(call.id)));
   return [...userBlocks(message, options), ...calls];

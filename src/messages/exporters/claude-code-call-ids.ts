@@ -1,14 +1,17 @@
-/** Ids of calls as Claude Code needs them: in the API's alphabet, and used once in a session, since it finds results by them. */
+/**
+ * Call ids as Claude Code needs them: in the API's alphabet, and unique in a session, because Claude Code finds results
+ * by id.
+ */
 import { digestOf } from './transcript-exporter.js';
 
 const ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
 export class CallIds {
   readonly #used = new Set<string>();
-  /** What the newest call with an id is named in the session. */
+  /** The session's name for the newest call with each id. */
   readonly #newest = new Map<string, string>();
 
-  /** An id that is fine already stays. */
+  /** A valid id is kept. */
   called(id: string): string {
     const isFine = ID_PATTERN.test(id) && !this.#used.has(id);
     const made = isFine ? id : `toolu_${digestOf(id, String(this.#used.size)).slice(0, 24)}`;

@@ -1,10 +1,11 @@
 /**
- * Writes a Claude Code session: one record a line, each pointing to the one before. Saved as `<session id>.jsonl`, with the id of
- * `claudeCodeSessionId`, it can be resumed there.
+ * Writes a Claude Code session: one record per line, each pointing to the previous one. Saved as `<session id>.jsonl`,
+ * with the id of `claudeCodeSessionId`, the session can be resumed there.
  *
- * Not carried over: system prompts (the tool has its own), reasoning that no Claude signed, blank messages, results as JSON (they
- * become text), names and ids that the API would refuse (they are mended). A summary is written as a compaction of the tool, and
- * what stands before it is out of its context; pinned messages that stood before it follow it.
+ * Not carried over: system prompts (the tool has its own), reasoning that Claude did not sign, blank messages, JSON
+ * results (they become text), and names and ids that the API would reject (they are replaced). A summary is written as
+ * a compaction of the tool. Messages before the summary leave the tool's context; pinned messages from before it are
+ * written after it.
  */
 import type { JsonObject } from '../../core/json.js';
 import { type Message, toolCallsOf, toolResultOf } from '../message.js';
@@ -12,7 +13,7 @@ import { assistantBlocks, toolResultBlock, userBlocks } from './claude-code-bloc
 import { CallIds } from './claude-code-call-ids.js';
 import { digestOf, type ExportOptions, type TranscriptExporter } from './transcript-exporter.js';
 
-/** The release whose records these are. */
+/** The Claude Code release whose record format is written. */
 const RECORD_VERSION = '2.1.42';
 const UNKNOWN_MODEL = 'unknown';
 
@@ -32,7 +33,7 @@ export function claudeCodeSessionId(agentId: string): string {
   return uuidOf('session', agentId);
 }
 
-/** Chains the records: ids from content and position, times one millisecond apart. */
+/** Chains the records. Ids come from content and position; times are one millisecond apart. */
 class Session {
   readonly calls = new CallIds();
   readonly #id: string;
@@ -64,12 +65,12 @@ class Session {
     return record;
   }
 
-  /** Equal answers are two messages all the same: one id would make them one. */
+  /** Equal answers are still two messages: with one id, the tool would merge them. */
   messageId(blocks: readonly JsonObject[]): string {
     return `msg_${digestOf(this.#id, String(this.#count), JSON.stringify(blocks)).slice(0, 24)}`;
   }
 
-  /** Begins a new chain, as the tool does when it compacts. */
+  /** Starts a new chain, as the tool does when it compacts. */
   boundary(): JsonObject {
     const before = this.#last;
     this.#last = null;
@@ -107,7 +108,7 @@ function* recordsOf(message: Message, session: Session, options: ExportOptions):
   }
 }
 
-/** One text alone is a string, as the tool writes what was typed. */
+/** A single text is written as a string, as the tool writes a typed prompt. */
 function userFields(blocks: readonly JsonObject[]): JsonObject {
   const [only] = blocks;
   const text = blocks.length === 1 && only?.['type'] === 'text' ? only['text'] : undefined;
@@ -130,7 +131,7 @@ function assistantFields(message: Message, blocks: JsonObject[], id: string): Js
   };
 }
 
-/** A context that begins with pinned messages and a summary: the summary goes first, so that nothing pinned is cut off. */
+/** For a context that starts with pinned messages and a summary: the summary goes first, so that nothing pinned is cut off. */
 function pinnedAfterSummary(messages: readonly Message[]): readonly Message[] {
   const at = messages.findIndex((message) => message.kind === 'memory');
   const summary = messages[at];
@@ -139,7 +140,7 @@ function pinnedAfterSummary(messages: readonly Message[]): readonly Message[] {
   return [summary, ...head, ...messages.slice(at + 1)];
 }
 
-/** A UUID of version 8: its bits are ours to choose. */
+/** A UUID of version 8, whose bits an application may choose. */
 function uuidOf(...texts: readonly string[]): string {
   const hex = digestOf(...texts);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);

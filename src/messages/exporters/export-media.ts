@@ -1,9 +1,9 @@
-/** Media of messages for a file that stands alone: the bytes of artifacts are put into it, what is missing is said in words. */
+/** Media for a self-contained file: bytes of artifacts are embedded; missing media become a line of text. */
 import { toBase64 } from '../../core/bytes.js';
 import { type ContentPart, isBlankText, type Media, type Message, partsOf } from '../message.js';
 import type { ExportOptions } from './transcript-exporter.js';
 
-/** Where a part names no type; the kind is known at least. */
+/** Used if a part has no media type: at least the kind is known. */
 const TYPE_OF_KIND = {
   image: 'image/png',
   audio: 'audio/wav',
@@ -16,7 +16,7 @@ export interface EmbeddedMedia {
   readonly mime: string;
 }
 
-/** Null for an artifact whose bytes are not there. */
+/** Null for an artifact whose bytes are missing. */
 export function embed(media: Media, options: ExportOptions): EmbeddedMedia | null {
   const mime = media.mime ?? /^data:([^;,]+)/.exec(media.ref.slice(0, 200))?.[1] ?? TYPE_OF_KIND[media.kind];
   if (!media.ref.startsWith('sha256:')) return { url: media.ref, mime };
@@ -29,7 +29,7 @@ export function missingText(media: Media): string {
   return `[${media.kind} not available${name === undefined ? '' : `: ${name}`}]`;
 }
 
-/** The content of a message as parts: its text or parts, then what older messages keep in lists of URLs. */
+/** The content of a message as parts: its text or parts, then the URL lists of older messages. */
 export function contentPartsOf(message: Message): ContentPart[] {
   const reasoning = (message.reasoning ?? []).map(
     (item): ContentPart => ({ type: 'reasoning', reasoning: item }),

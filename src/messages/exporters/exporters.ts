@@ -6,6 +6,7 @@ import { anthropicExporter, openAiChatExporter } from './request-exporters.js';
 import type { TranscriptExporter } from './transcript-exporter.js';
 import { uiMessageExporter } from './ui-message-exporter.js';
 
+/** Every exporter, for choosing one by its `format`. */
 export const EXPORTERS: readonly TranscriptExporter[] = [
   openAiChatExporter,
   anthropicExporter,

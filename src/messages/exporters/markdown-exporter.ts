@@ -1,7 +1,7 @@
 /**
- * Writes a conversation for people to read: a heading for each turn, what was said as quotations, calls and results as code.
+ * Writes a conversation for people to read: a heading for each turn, messages as quotations, calls and results as code.
  *
- * A report, not a format to import again: bytes of media, signatures, encrypted reasoning and ids are not in it.
+ * It is a report and cannot be imported again: it leaves out bytes of media, signatures, encrypted reasoning and ids.
  */
 import type { JsonValue } from '../../core/json.js';
 import {
@@ -64,12 +64,12 @@ function blockOf(part: ContentPart): string {
   return part.reasoning.text === null || part.reasoning.text === '' ? '' : detailsOf(part.reasoning.text);
 }
 
-/** The blank lines let the code block inside be read as one. */
+/** The blank lines are needed for Markdown to parse the code block inside. */
 function detailsOf(reasoning: string): string {
   return `<details>\n<summary>Reasoning</summary>\n\n${fenced(reasoning)}\n</details>\n`;
 }
 
-/** A link, never shown by itself: opening a report must not fetch anything. */
+/** A link, never an inline image: opening a report must not fetch anything. */
 function mediaBlock(media: Media): string {
   const label = media.name === undefined ? `[${media.kind}]` : `[${media.kind}: ${media.name}]`;
   if (!/^https?:\/\//i.test(media.ref)) return `${codeSpan(label)}\n`;

@@ -1,8 +1,8 @@
-/** Pieces of Markdown whose content stays inside them, whatever it is. */
+/** Markdown blocks that no content can break out of. */
 
 const SHORTEST_FENCE = 3;
 const FENCE_START = /^(`{3,}(?=[^`]*$)|~{3,})/;
-/** What begins a tag, a comment or a declaration. */
+/** The start of a tag, a comment or a declaration. */
 const TAG_START = /<(?=[a-zA-Z/!?])/g;
 
 /** A code block, with a fence longer than any run of backticks inside. */
@@ -22,8 +22,8 @@ export function codeSpan(content: string): string {
 }
 
 /**
- * Text that is Markdown itself, as a quotation: its headings and open fences end with it. Tags outside its code blocks are
- * written out; an open comment would hide everything after it.
+ * Text that is itself Markdown, as a quotation: its headings and open fences end with the quotation. Tags outside its
+ * code blocks are escaped, because an open comment would hide everything after it.
  */
 export function quoted(content: string): string {
   let fence: Fence = '';
@@ -36,7 +36,7 @@ export function quoted(content: string): string {
   return `${lines.map((line) => (line === '' ? '>' : `> ${line}`)).join('\n')}\n`;
 }
 
-/** The open fence; empty where none is; null where readers of Markdown could differ, and so no line may count as code. */
+/** The open fence. Empty if there is none. Null if Markdown parsers could disagree, so that no line may count as code. */
 type Fence = string | null;
 
 function fenceAfter(line: string, fence: Fence): Fence {

@@ -1,4 +1,4 @@
-/** The messages as they are stored: the one format in which nothing is lost. */
+/** Writes messages in their stored form: the only lossless format. */
 import { messageToJson } from '../message-serializer.js';
 import type { TranscriptExporter } from './transcript-exporter.js';
 

@@ -1,4 +1,4 @@
-/** Formats that are a provider's own request: the projection as it would be sent, without a turn added at its end. */
+/** Exports as a provider request: the projection as it would be sent, without a turn added at its end. */
 import { project } from '../projections/project.js';
 import type { TranscriptExporter } from './transcript-exporter.js';
 
@@ -26,7 +26,7 @@ export const anthropicExporter: TranscriptExporter = {
   },
 };
 
-/** One message a line, so that two exports can be compared. */
+/** One message per line, so that two exports can be compared. */
 function* documentOf(fields: object, messages: readonly object[]): Generator<string> {
   yield '{\n';
   for (const [key, value] of Object.entries(fields))

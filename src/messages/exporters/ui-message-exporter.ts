@@ -1,10 +1,10 @@
 /**
- * Writes `UIMessage`s of the Vercel AI SDK 6. What one turn answered is one assistant message; each model response in it is a
- * step, and each call is one part together with its result.
+ * Writes `UIMessage`s of the Vercel AI SDK 6. All answers of one turn form one assistant message. Each model response
+ * in it is a step, and each call is one part together with its result.
  *
- * Not carried over: `argumentsText`, ids and origins of messages, items that only a provider understands, images of results
- * (a UI result is one JSON value), blank messages, and that a message is a summary or pinned. A result without its call gets
- * an empty call.
+ * Not carried over: `argumentsText`, ids and origins of messages, items that only a provider understands, images in
+ * results (a UI result is one JSON value), blank messages, and the marks for summaries and pinned messages. A result
+ * without its call gets an empty call.
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { callMetadataOf, reasoningMetadataOf, textMetadataOf } from '../ai-sdk-signatures.js';
@@ -29,7 +29,7 @@ export const uiMessageExporter: TranscriptExporter = {
   },
 };
 
-/** Neighbours that one UI message holds: alone for user and system, else all up to the next of these. */
+/** Consecutive messages that form one UI message: a user or system message alone, else all messages up to the next of these. */
 function* groupsOf(messages: readonly Message[]): Generator<readonly Message[]> {
   let answer: Message[] = [];
   for (const message of messages) {
@@ -44,7 +44,7 @@ function* groupsOf(messages: readonly Message[]): Generator<readonly Message[]> 
   if (answer.length > 0) yield answer;
 }
 
-/** Null for a user or system message without content, which the SDK refuses. */
+/** Null for a user or system message without content, which the SDK rejects. */
 function uiMessageOf(group: readonly Message[], options: ExportOptions): JsonObject | null {
   const role = group[0]?.role;
   if (role !== 'user' && role !== 'system') return { role: 'assistant', parts: answerParts(group, options) };
@@ -79,7 +79,7 @@ function stepParts(message: Message, options: ExportOptions): JsonObject[] {
   ];
   const parts = content.flatMap((part) => uiPart(part, message, options));
   const last = parts.findLast((part) => part['type'] === 'text' || part['type'] === 'reasoning');
-  if (message.status && last) last['state'] = 'streaming'; // as the SDK leaves an answer that was cut off
+  if (message.status && last) last['state'] = 'streaming'; // as the SDK stores an answer that was cut off
   return parts;
 }
 
@@ -121,7 +121,7 @@ function toolPart(name: string, id: string, input: JsonValue, options?: JsonObje
   };
 }
 
-/** The part of the call is still ours to fill: it was made in this group. */
+/** The part of the call was created in this group, so it may be changed. */
 function addResult(message: Message, parts: JsonObject[], open: Map<string, JsonObject>): void {
   const result = toolResultOf(message);
   if (!result) return;
@@ -135,7 +135,7 @@ function addResult(message: Message, parts: JsonObject[], open: Map<string, Json
   else Object.assign(part, { state: 'output-available', output: outputOf(message, result.toolResult) });
 }
 
-/** A result that is all image says so, since the image cannot be there. */
+/** The image cannot be stored in the result, so a text says that there was one. */
 function outputOf(message: Message, result: JsonValue): JsonValue {
   const notes = (message.parts ?? []).flatMap((part) =>
     part.type === 'media' ? [`[${part.media.kind}]`] : [],

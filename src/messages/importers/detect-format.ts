@@ -1,4 +1,4 @@
-/** Says which format a transcript has, from its content. Its name does not matter. */
+/** Detects the format of a transcript from its content. Its name does not matter. */
 import { utf8Length, utf8Text } from '../../core/bytes.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
@@ -17,12 +17,12 @@ const LINES_MAX = 50;
 const MEMBERS_MAX = 10;
 const OUTLINE_DEPTH = 3;
 const THIN_OUTLINE_DEPTH = 6;
-/** Of one first member. */
+/** Maximum size of one list member that is taken whole, in bytes. */
 const TAKEN_BYTES_MAX = 8 * 1024 * 1024;
 const FILES_MAX = 50;
-/** Of one line, for detection. */
+/** Bytes of one line that detection reads. */
 const HEAD_BYTES = 4 * 1024 * 1024;
-/** A document inside a JSON string is decoded in memory up to this size. */
+/** A document inside a JSON string is decoded in memory up to this size, in bytes. */
 const DOUBLE_ENCODED_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface DetectedTranscript {
@@ -30,7 +30,7 @@ export interface DetectedTranscript {
   /** What to read: the source, or the document that it held as one JSON string. */
   readonly source: TranscriptSource;
   readonly shape: TranscriptHead['shape'];
-  /** Why it was taken for this format. */
+  /** Why this format was chosen. */
   readonly reasons: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function detectTranscript(
   if (found) return { ...found, source, shape: head.shape };
   throw new RekindleError(
     'TRANSCRIPT_UNKNOWN',
-    `${JSON.stringify(given.name)} is of no known transcript format${head ? '' : ': it is no JSON'}. Looked for: ${importers
+    `${JSON.stringify(given.name)} has no known transcript format${head ? '' : ': it is not JSON'}. Looked for: ${importers
       .map(({ title }) => title)
       .join(', ')}.`,
     {
@@ -59,7 +59,7 @@ export async function detectTranscript(
   );
 }
 
-/** What one tool alone writes comes first; then the content of the messages; then what stands around them. */
+/** Marks of a single tool are tried first, then the content of the messages, then the fields around them. */
 async function recognised(
   source: TranscriptSource,
   head: TranscriptHead,
@@ -77,7 +77,7 @@ async function recognised(
   return plain ? { importer: plain, reasons: detection.reasons } : null;
 }
 
-/** As many messages as it takes: a conversation may be plain text for long. */
+/** Reads as many messages as it takes: a conversation may start with many plain texts. */
 async function detectEntries(source: TranscriptSource, head: TranscriptHead) {
   const seen = new EntryDetection();
   try {
@@ -87,12 +87,12 @@ async function detectEntries(source: TranscriptSource, head: TranscriptHead) {
     }
   } catch (thrown) {
     if (isTooLarge(thrown)) throw thrown;
-    // Cut off in the middle: its importer says where.
+    // The document is cut off: its importer reports where.
   }
   return { detection: seen.result({ ofAll: true }), isDecided: seen.isDecided };
 }
 
-/** Null for what is no JSON. */
+/** Null if the source is not JSON. */
 export async function headOf(source: TranscriptSource): Promise<TranscriptHead | null> {
   if (source.files) return folderHead(source.files);
   const lines = await headLines(source);
@@ -106,7 +106,7 @@ export async function headOf(source: TranscriptSource): Promise<TranscriptHead |
   }
 }
 
-/** Whether the first line is too long for the head, and another record follows it. */
+/** Whether the first line is too long for the head and another record follows it. */
 async function isLongLines(source: TranscriptSource): Promise<boolean> {
   if (source.size <= HEAD_BYTES || (await source.slice(0, HEAD_BYTES)).includes(NEWLINE)) return false;
   let values = 0;
@@ -118,7 +118,7 @@ async function isLongLines(source: TranscriptSource): Promise<boolean> {
   return values > 1;
 }
 
-/** The first lines, when each of the first two is a JSON object of its own; one line alone counts when it is the whole source. */
+/** The first lines, if each of the first two is a JSON object. A single line counts only if it is the whole source. */
 async function headLines(source: TranscriptSource): Promise<JsonObject[] | null> {
   const bytes = await source.slice(0, HEAD_BYTES);
   if (!(await hasRecordsOnLines(bytes))) return null;
@@ -138,8 +138,9 @@ async function headLines(source: TranscriptSource): Promise<JsonObject[] | null>
 }
 
 /**
- * Whether records stand alone on their lines: the first one does, or two of the next (the first may be cut). A list with one member
- * a line, or a document over several lines, has objects on its lines, too, but with commas and brackets.
+ * Whether records have lines of their own: the first one does, or two of the next (the first may be cut off). A list
+ * with one member per line, or a document over several lines, also has objects on its lines, but with commas and
+ * brackets.
  */
 async function hasRecordsOnLines(bytes: Uint8Array): Promise<boolean> {
   const lines = utf8Text(bytes)
@@ -153,7 +154,7 @@ async function hasRecordsOnLines(bytes: Uint8Array): Promise<boolean> {
   return false;
 }
 
-/** One record, or several that were joined when a newline was lost. */
+/** One record, or several that were joined because a newline was lost. */
 async function isOnlyRecords(line: string): Promise<boolean> {
   if (!line.startsWith('{')) return false;
   let end = 0;
@@ -161,7 +162,7 @@ async function isOnlyRecords(line: string): Promise<boolean> {
   return end === utf8Length(line);
 }
 
-/** A file of one line is a transcript of one record when the line says what it is; else it is a document. */
+/** A one-line file is a transcript of one record if the line identifies its format; else it is a document. */
 function isOneRecord(record: JsonObject): boolean {
   return (
     typeof record['type'] === 'string' &&
@@ -169,7 +170,7 @@ function isOneRecord(record: JsonObject): boolean {
   );
 }
 
-/** First members are taken whole, as long as they are small; else they are an outline, too. */
+/** Small first members are taken whole; large ones only as an outline. */
 async function documentHead(source: TranscriptSource): Promise<TranscriptHead | null> {
   try {
     return await outlineOf(source, outlineChoice);
@@ -205,7 +206,7 @@ async function outlineOf(
       if (items.length === MEMBERS_MAX && choose === outlineChoice) break;
     }
   } catch (thrown) {
-    // Cut off in the middle, it may still be known: its importer then says where it breaks.
+    // A document that is cut off may still be recognised: its importer then reports where it breaks.
     const isLast = choose === thinOutlineChoice;
     if ((isTooLarge(thrown) && !isLast) || shape === null) throw thrown;
   }
@@ -219,14 +220,14 @@ function outlineChoice(path: JsonPath): SliceChoice {
   return path.length <= OUTLINE_DEPTH ? 'enter' : 'skip';
 }
 
-/** Scalars only, of the first members of each list. */
+/** Only scalars of the first members of each list. */
 function thinOutlineChoice(path: JsonPath): SliceChoice {
   const last = path[path.length - 1];
   if (typeof last === 'number' && last > 1) return 'leave';
   return path.length > THIN_OUTLINE_DEPTH ? 'skip' : 'enter';
 }
 
-/** Makes what is missing on the way. */
+/** Creates the missing containers on the way. */
 function putAt(top: JsonObject | JsonArray, path: JsonPath, value: JsonValue): void {
   let at: JsonObject | JsonArray = top;
   for (const [index, step] of path.entries()) {
@@ -257,13 +258,13 @@ async function folderHead(files: readonly TranscriptSource[]): Promise<Transcrip
     try {
       items.push(parseJsonKeepingDigits(utf8Text(bytes)));
     } catch {
-      // A folder may hold other files beside the transcript's.
+      // A folder may hold other files next to the transcript's.
     }
   }
   return { shape: 'folder', items, fields: {}, keys: new Set() };
 }
 
-/** Some tools write the document as one JSON string that holds the JSON. */
+/** Some tools write the document as one JSON string that contains the JSON. */
 async function decodeDoubleEncoded(source: TranscriptSource): Promise<TranscriptSource> {
   if (source.files) return source;
   const start = utf8Text(await source.slice(0, 64)).trimStart();
@@ -282,7 +283,7 @@ async function decodeDoubleEncoded(source: TranscriptSource): Promise<Transcript
     const inner: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     return typeof inner === 'string' ? sourceOf(inner, source.name) : source;
   } catch (thrown) {
-    throw new RekindleError('TRANSCRIPT_INVALID', 'The document begins as a JSON string and is none.', {
+    throw new RekindleError('TRANSCRIPT_INVALID', 'The document starts like a JSON string but is not one.', {
       details: { problem: 'double encoded' },
       cause: thrown,
     });

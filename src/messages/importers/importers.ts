@@ -1,4 +1,4 @@
-/** Every importer. The order matters where one format looks like a special case of another: the more particular come first. */
+/** Every importer. The order matters if one format looks like a special case of another: the more specific one comes first. */
 import { aiSdkModelMessagesImporter } from './ai-sdk/ai-sdk-model-messages.js';
 import { uiMessagesImporter } from './ai-sdk/ai-sdk-ui-messages.js';
 import { anthropicImporter } from './anthropic/anthropic.js';
@@ -17,6 +17,7 @@ import { rekindleImporter } from './rekindle/rekindle.js';
 import { sweAgentImporter } from './swe-agent/swe-agent.js';
 import type { TranscriptImporter } from './transcript.js';
 
+/** Every importer, in the order in which detection tries them. */
 export const IMPORTERS: readonly TranscriptImporter[] = [
   rekindleImporter,
   claudeCodeImporter,

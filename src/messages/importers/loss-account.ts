@@ -1,17 +1,18 @@
-/** What became of a transcript's records: kept, approximated or dropped, with counts and places. */
+/** Counts what was kept, approximated or dropped of a transcript, with places. */
 
 export interface LossItem {
-  /** In words, stable: `thinking without a signature`. */
+  /** In words, and stable: `thinking without a signature`. */
   readonly what: string;
   readonly count: number;
   /** The first few: `line 12`, `messages/3`. */
   readonly places: readonly string[];
 }
 
+/** What an import kept, approximated and dropped. */
 export interface LossReport {
-  /** Records of the source that were looked at. */
+  /** Number of source records that were read. */
   readonly records: number;
-  /** What was carried over whole, by kind: `user message`, `tool call`, ... */
+  /** Number of items carried over unchanged, by kind: `user message`, `tool call`, ... */
   readonly kept: Readonly<Record<string, number>>;
   readonly approximated: readonly LossItem[];
   readonly dropped: readonly LossItem[];
@@ -24,6 +25,7 @@ interface Tally {
   readonly places: string[];
 }
 
+/** Collects the losses of one reading. Pass a new one to an importer's `read`, then call `report`. */
 export class LossAccount {
   #records = 0;
   readonly #kept = new Map<string, number>();
@@ -38,7 +40,7 @@ export class LossAccount {
     this.#kept.set(kind, (this.#kept.get(kind) ?? 0) + count);
   }
 
-  /** Carried over in another form: the meaning is there, something of the form is not. */
+  /** Carried over in another form: the meaning is kept, part of the form is lost. */
   approximate(what: string, place: string): void {
     tally(this.#approximated, what, place);
   }
@@ -47,7 +49,7 @@ export class LossAccount {
     tally(this.#dropped, what, place);
   }
 
-  /** An entry, or what somebody said in it, cannot be read. Where the whole is wanted, this is an error. */
+  /** An entry, or part of a message, cannot be read. A strict reading throws here. */
   unreadable(what: string, place: string): void {
     this.drop(what, place);
   }

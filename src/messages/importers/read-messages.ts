@@ -1,4 +1,4 @@
-/** Messages that a host has in memory, of any known format, as neutral messages: all of them, whole, or an error. */
+/** Reads a host's messages of any known format as neutral messages: all of them completely, or an error. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { JsonChangeKind } from '../../core/json-changes.js';
@@ -11,30 +11,32 @@ import { readerOf } from './entries/entry-readers.js';
 import { LossAccount, type LossReport } from './loss-account.js';
 import type { TranscriptItem } from './transcript.js';
 
+/** How to read the entries; by default the format is detected. */
 export interface ReadMessagesOptions {
-  /** Instead of detection. An entry that only another format has is refused then. */
+  /** Skips detection. An entry that only another format has is rejected then. */
   readonly format?: EntryFormat;
-  /** Of the answers that do not name their model themselves. */
+  /** Origin of the answers that do not name their model. */
   readonly origin?: Origin;
 }
 
+/** The result of `readMessages`. */
 export interface ReadMessages {
-  /** As they were said; nothing is repaired yet (`repairHistory` does it). */
+  /** Unrepaired; `repairHistory` makes them legal. */
   readonly messages: Message[];
-  /** Of the list; an entry that is plainly of another format is read as what it is. */
+  /** The detected format of the list. An entry that clearly has another format is read in that format. */
   readonly format: EntryFormat;
-  /** Why the list was taken for this format. */
+  /** Why this format was chosen. */
   readonly reasons: readonly string[];
-  /** What was approximated, and what has no place in a conversation: cache markers, data parts of a page. */
+  /** What was approximated or dropped, such as cache markers and data parts of a page. */
   readonly losses: LossReport;
 }
 
 /**
- * Reads messages, items or whole responses of OpenAI chat, OpenAI Responses, Anthropic, Gemini, the AI SDK (`ModelMessage` and
- * `UIMessage`) and our own. Pure; nothing given is changed. An empty list gives an empty list.
+ * Reads messages, items or whole responses of OpenAI chat, OpenAI Responses, Anthropic, Gemini, the AI SDK
+ * (`ModelMessage` and `UIMessage`) and Rekindle. Pure; the input is not changed. An empty list gives an empty list.
  *
- * @throws MESSAGE_INVALID with `index` and `reason`, for an entry that cannot be read whole
- * @throws TRANSCRIPT_UNKNOWN where nothing says that the entries are messages
+ * @throws MESSAGE_INVALID with `index` and `reason`, for an entry that cannot be read completely
+ * @throws TRANSCRIPT_UNKNOWN if nothing shows that the entries are messages
  */
 export function readMessages(entries: readonly unknown[], options: ReadMessagesOptions = {}): ReadMessages {
   const losses = new StrictLossAccount();
@@ -57,7 +59,7 @@ export function readMessages(entries: readonly unknown[], options: ReadMessagesO
   return { messages, format, reasons, losses: losses.report() };
 }
 
-/** What cannot be carried over whole ends the reading. */
+/** Throws as soon as something cannot be carried over completely. */
 class StrictLossAccount extends LossAccount {
   index = 0;
 
@@ -66,7 +68,7 @@ class StrictLossAccount extends LossAccount {
   }
 }
 
-/** Changes after which a value is no longer what was given. */
+/** Changes that make a value differ from the given one. */
 const BROKEN: ReadonlySet<JsonChangeKind> = new Set(['cycle', 'throws', 'opaque', 'depth', 'size']);
 
 function jsonOf(entry: unknown, index: number, losses: LossAccount): JsonValue {
@@ -100,12 +102,12 @@ function detected(
   const found = detection.result({ ofAll: false });
   if (found) return found;
   if (entries.length === 0) return { format: 'rekindle', reasons: ['the list is empty'] };
-  throw new RekindleError('TRANSCRIPT_UNKNOWN', 'The entries are messages of no known format.', {
+  throw new RekindleError('TRANSCRIPT_UNKNOWN', 'The entries have no known message format.', {
     details: { entries: entries.length, lookedFor: [...ENTRY_FORMATS] },
   });
 }
 
-/** An entry that only another format has is read with the reader of that format. */
+/** An entry that only another format has is read by that format's reader. */
 class MixedReader {
   readonly #format: EntryFormat;
   readonly #losses: LossAccount;
@@ -122,7 +124,7 @@ class MixedReader {
   *read(entry: JsonValue, place: string, index: number): Generator<TranscriptItem> {
     const own = formatOfEntry(entry) ?? this.#format;
     if (own !== this.#format && this.#options.format !== undefined)
-      throw refused(index, `it is an entry of the format ${own}, not of ${this.#format}`, place);
+      throw refused(index, `its format is ${own} instead of ${this.#format}`, place);
     const reader = this.#readerOf(own);
     if (reader !== this.#last) yield* this.end();
     this.#last = reader;
@@ -155,7 +157,7 @@ function refused(index: number, reason: string, place: string): RekindleError {
 }
 
 function unknownFormat(format: string): RekindleError {
-  return new RekindleError('INVALID_ARGUMENT', `There is no message format ${JSON.stringify(format)}.`, {
+  return new RekindleError('INVALID_ARGUMENT', `Unknown message format ${JSON.stringify(format)}.`, {
     details: { argument: 'format', known: [...ENTRY_FORMATS] },
   });
 }

@@ -1,4 +1,4 @@
-/** A transcript of any known format: recognised, read item by item, with its losses accounted for. */
+/** Opens a transcript of any known format: detects the format, reads it item by item, and reports the losses. */
 import { RekindleError } from '../../core/errors.js';
 import { isNestedTooDeep, VALUE_DEPTH_MAX } from '../../core/json-depth.js';
 import { toJsonValue } from '../../core/to-json-value.js';
@@ -8,20 +8,24 @@ import { IMPORTERS } from './importers.js';
 import { LossAccount, type LossReport } from './loss-account.js';
 import type { TranscriptImporter, TranscriptItem, TranscriptSource } from './transcript.js';
 
+/** A transcript whose format is known. Nothing beyond its beginning has been read yet. */
 export interface OpenTranscript {
   readonly format: string;
   readonly title: string;
-  /** Why it was taken for this format, with places: `messages/2: a part tool_use (anthropic)`. */
+  /** Why this format was chosen, with places: `messages/2: a part tool_use (anthropic)`. */
   readonly reasons: readonly string[];
-  /** One JSON document (or a folder of them), which may turn out to be broken at its end; lines that are broken are counted. */
+  /**
+   * One JSON document (or a folder of them), which may be cut off at its end. Otherwise JSON lines; invalid lines are
+   * counted.
+   */
   readonly isDocument: boolean;
-  /** In the order of the conversation; can be read again. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */
+  /** Items in conversation order. Can be read more than once. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */
   items(): AsyncIterable<TranscriptItem>;
-  /** Of the last reading. */
+  /** The losses of the last reading. */
   losses(): LossReport;
 }
 
-/** Reads the beginning only. @throws TRANSCRIPT_UNKNOWN, listing what was looked for */
+/** Reads only the beginning. @throws TRANSCRIPT_UNKNOWN, listing the formats that were looked for */
 export async function openTranscript(
   given: TranscriptSource,
   importers: readonly TranscriptImporter[] = IMPORTERS,
@@ -41,7 +45,7 @@ export async function openTranscript(
   };
 }
 
-/** Of one response. A hundred are many. */
+/** Maximum number of calls of one response. Even a hundred are many. */
 const CALLS_MAX = 100_000;
 
 function assertCallCount(item: TranscriptItem, number: number): void {
@@ -54,7 +58,7 @@ function assertCallCount(item: TranscriptItem, number: number): void {
   );
 }
 
-/** A value that is nested too deep to be stored is cut, and counted, before anybody walks it. */
+/** A value nested too deeply to be stored is cut and counted before other code traverses it. */
 async function* boundedItems(
   items: AsyncIterable<TranscriptItem>,
   losses: LossAccount,
@@ -71,7 +75,7 @@ async function* boundedItems(
   }
 }
 
-/** The list that the transcript's tool would have sent next: what a compaction replaced is not in it. In memory. */
+/** The list that the transcript's tool would send next: messages that a compaction replaced are not in it. Held in memory. */
 export async function contextOf(transcript: OpenTranscript): Promise<Message[]> {
   let messages: Message[] = [];
   for await (const item of transcript.items()) {

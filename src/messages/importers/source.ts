@@ -1,8 +1,14 @@
-/** Sources over what is in memory already. A file is a source in the command line, where the file system is. */
+/** Sources over data in memory. The CLI, which has file system access, provides file sources. */
 import { utf8Bytes } from '../../core/bytes.js';
 import type { TranscriptSource } from './transcript.js';
 
-/** @param chunkBytes for tests: how much is given out at once */
+/**
+ * A source over a text or bytes in memory, for `openTranscript`.
+ * ```ts
+ * const transcript = await openTranscript(sourceOf(jsonText));
+ * ```
+ * @param chunkBytes for tests: size of the chunks, in bytes
+ */
 export function sourceOf(
   content: string | Uint8Array,
   name = 'transcript',

@@ -1,7 +1,7 @@
 /**
- * An answer that was cut off in the middle of a call's arguments: that call was never dispatched, so it goes, and with it the
- * reasoning that led to it and was not finished (H4 and H8 would otherwise have to invent an outcome). The text that was
- * shown stays. A call with a result ran, whatever its arguments look like, and stays.
+ * An answer that was cut off inside the arguments of a call: the call was never dispatched, so it is removed, together
+ * with the unfinished reasoning that led to it (otherwise H4 and H8 would have to invent an outcome). Text that was
+ * shown stays. A call with a result did run, so it stays even if its arguments look cut off.
  */
 import { isJsonObject, type JsonValue } from '../../core/json.js';
 import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
@@ -44,7 +44,7 @@ function dropUnfinished(
   return builder.build();
 }
 
-/** A result answers the nearest call of its id before it: ids are used again in other turns. */
+/** A result answers the nearest earlier call with its id: ids are reused in other turns. */
 function answeredCalls(messages: readonly Message[]): ReadonlySet<ToolCallSpec> {
   const answered = new Set<ToolCallSpec>();
   const waiting = new Set<string>();
@@ -56,7 +56,7 @@ function answeredCalls(messages: readonly Message[]): ReadonlySet<ToolCallSpec> 
   return answered;
 }
 
-/** Calls whose arguments an answer that was cut off did not finish; some of them may have a result. */
+/** Calls whose arguments were not finished by an answer that was cut off. Some of them may have a result. */
 export function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
   if (message.status !== 'aborted' && message.status !== 'failed') return NONE;
   return toolCallsOf(message).filter((call) => isCut(givenArguments(call)));
@@ -64,7 +64,7 @@ export function unfinishedCalls(message: Message): readonly ToolCallSpec[] {
 
 const NONE: readonly ToolCallSpec[] = [];
 
-/** As the model wrote it, or as a list keeps it (H8). */
+/** Accepts the arguments as the model wrote them, or as H8 stores them. */
 function isCut(given: JsonValue | undefined): boolean {
   if (isJsonObject(given)) return Object.keys(given).length === 1 && isCutText(given[UNPARSED_ARGUMENTS]);
   return isCutText(given);
@@ -90,7 +90,7 @@ function hasPartialReasoning(message: Message): boolean {
   return message.reasoningContent !== undefined || (message.reasoning ?? []).some(isPartial);
 }
 
-/** A block is finished when its provider signed it. */
+/** A block is finished if its provider signed it. */
 function isPartial(item: NonNullable<Message['reasoning']>[number]): boolean {
   return item.signature === undefined && item.encrypted === undefined;
 }

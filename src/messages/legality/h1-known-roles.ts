@@ -1,6 +1,6 @@
 /**
- * H1: every message has a known role. Other names of the four are translated; what has a role of its own is kept as text of the
- * user's side, because no text may get lost.
+ * H1: every message has a known role. Other names of the four roles are translated. A message with any other role
+ * becomes user text, because no text may be lost.
  */
 import { MESSAGE_ROLES, type Message, type MessageRole } from '../message.js';
 import type { MessageRule } from './rule.js';
@@ -14,7 +14,7 @@ const OTHER_NAMES: ReadonlyMap<string, MessageRole> = new Map([
   ['function', 'tool'],
 ]);
 
-/** The role that a name of any format stands for. */
+/** The role for a role name of any format. */
 export function roleNamed(name: string): MessageRole {
   return OTHER_NAMES.get(String(name).toLowerCase()) ?? 'user';
 }

@@ -1,6 +1,6 @@
 /**
- * H10: no lone surrogate in any value or key. Strict parsers refuse the whole request for one half of an emoji; each half becomes
- * U+FFFD, everything else stays as it is.
+ * H10: no lone surrogate in any value or key. Strict parsers reject the whole request for half an emoji. Each half
+ * becomes U+FFFD; everything else stays unchanged.
  */
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { Message } from '../message.js';
@@ -15,10 +15,10 @@ export const wellFormedText: MessageRule = {
   },
 };
 
-/** Deeper than this the walk goes on without recursion: a result may be nested deeper than the stack. */
+/** Deeper levels are walked without recursion: a result may be nested deeper than the stack allows. */
 const RECURSION_MAX = 100;
 
-/** The names of its own fields are known to be. */
+/** The message's own field names are known to be well-formed. */
 function isWellFormed(message: Message): boolean {
   for (const key in message) if (!isFine(message[key as keyof Message], 0)) return false;
   return true;

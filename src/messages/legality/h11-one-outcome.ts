@@ -1,6 +1,6 @@
 /**
- * H11: a result is a result or an error, not both, and carries the name of its call. Where both are given nothing is thrown away:
- * the call failed, and what it had put out follows the error's text.
+ * H11: a result is a result or an error, not both, and has the name of its call. If both are given, nothing is
+ * discarded: the call counts as failed, and its output follows the error text.
  */
 import { type Message, resultText, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
 import type { Violation } from './repairs.js';
@@ -50,7 +50,7 @@ function named(message: Message, call: ToolCallSpec): Message {
   return { ...message, toolPayload: { ...toolResultOf(message)!, toolName: call.name } };
 }
 
-/** Results in the block of their call only: elsewhere it is not known which call they answer. */
+/** Checks only results in the block of their call: elsewhere it is not known which call they answer. */
 function wrongNames(messages: readonly Message[]): { index: number; call: ToolCallSpec }[] {
   const wrong: { index: number; call: ToolCallSpec }[] = [];
   let calls: readonly ToolCallSpec[] = [];

@@ -1,4 +1,4 @@
-/** H12: a message without calls has no list of calls, not an empty one: providers refuse the empty list. */
+/** H12: a message without calls has no list of calls instead of an empty one, which providers reject. */
 import { isToolCallPayload } from '../message.js';
 import type { MessageRule } from './rule.js';
 

@@ -1,6 +1,7 @@
 /**
- * H13: a signature stands beside the text that it signs. A block that has lost its text goes as a whole: sent without it, or
- * with it rewritten, the provider refuses every later request. Blocks that are opaque as a whole have no text to lose.
+ * H13: a signature stays with the text that it signs. A block that lost its text is removed as a whole: if it were sent
+ * without the text, or with another one, the provider would reject every later request. Fully opaque blocks have no
+ * text to lose.
  */
 import { type ContentPart, isBlankText, type Message, type ReasoningItem } from '../message.js';
 import type { MessageRule } from './rule.js';

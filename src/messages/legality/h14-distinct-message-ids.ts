@@ -1,6 +1,7 @@
 /**
- * H14: no message id twice. A message that is there again under its id was replayed and goes; a different one that has taken
- * the id keeps its content and loses the id. The same text under another id is no duplicate: people say `continue` twice.
+ * H14: no message id occurs twice. A repeated message with the same id was replayed and is removed. A different message
+ * with a used id keeps its content and loses the id. The same text under another id is not a duplicate: people say
+ * `continue` twice.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
 import type { Message } from '../message.js';
@@ -46,7 +47,7 @@ function repeated(messages: readonly Message[]): { index: number; first: number 
   const seen = new Map<string, number>();
   const found: { index: number; first: number }[] = [];
   for (let index = 0; index < messages.length; index += 1) {
-    const messageId = messages[index]!.messageId?.toWellFormed(); // as H10 will have it
+    const messageId = messages[index]!.messageId?.toWellFormed(); // as H10 will write it
     if (messageId === undefined) continue;
     const first = seen.get(messageId);
     if (first === undefined) seen.set(messageId, index);
@@ -55,7 +56,7 @@ function repeated(messages: readonly Message[]): { index: number; first: number 
   return found;
 }
 
-/** The same message under one id, whichever turn it was written down in. */
+/** The same message under one id, in whichever turn it was recorded. */
 export function isReplay(first: Message, again: Message): boolean {
   return replayText(first) === replayText(again);
 }

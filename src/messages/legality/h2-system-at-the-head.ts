@@ -1,9 +1,9 @@
 /**
  * H2: at most one system message, at the head.
  *
- * Where the current prompt is known it stands alone: the text of superseded prompts is not replayed. Where it is not known,
- * nothing that was said is lost: several at the head become one, and a late one that says something else becomes a note of
- * the user's side, in its place.
+ * If the current prompt is known, it is the only one: superseded prompts are not replayed. If it is not known, no text
+ * is lost: several system messages at the head are joined, and a later one with another text becomes a note from the
+ * user's side, in its place.
  */
 import { isBlankText, type Message, textOf } from '../message.js';
 import type { Repair, Violation } from './repairs.js';
@@ -34,13 +34,13 @@ export const systemAtTheHead: ListRule = {
   },
 };
 
-/** The current prompt at the head, and no other. */
+/** Puts the current prompt at the head and removes all others. */
 function setPrompt(draft: DraftHistory, prompt: string, repairs: Repair[]): DraftHistory {
   const systems = [...draft.messages.entries()].filter(([, message]) => message.role === 'system');
   const head = draft.messages[0]?.role === 'system' ? draft.messages[0] : undefined;
   const current = head && textOf(head) === prompt;
   if (systems.length === (current ? 1 : 0) && (current || prompt === '')) return draft;
-  if (systems.length === 0) return draft; // a list without a prompt is legal; the host sets it
+  if (systems.length === 0) return draft; // a list without a prompt is legal; the host adds it
   const builder = new DraftBuilder(draft);
   if (prompt !== '') builder.add(current ? head : { role: 'system', content: prompt }, 0);
   for (const [index, message] of draft.messages.entries()) {
@@ -93,13 +93,13 @@ function mergeHead(draft: DraftHistory, count: number, repairs: Repair[]): Head 
   return { message: text === textOf(first) || text === '' ? first : withText(first, text), index: 0 };
 }
 
-/** The text takes the place of the parts that it was made of. */
+/** The text replaces the parts that it was made from. */
 function withText({ parts, ...message }: Message, content: string): Message {
   const others = (parts ?? []).filter((part) => part.type !== 'text');
   return { ...message, content, ...(others.length > 0 ? { parts: others } : {}) };
 }
 
-/** A list that has its only system message further down gets it at the head. */
+/** If the only system message is further down, it is moved to the head. */
 function moveToHead(draft: DraftHistory, repairs: Repair[]): Head {
   const index = draft.messages.findIndex((message) => message.role === 'system');
   repairs.push({

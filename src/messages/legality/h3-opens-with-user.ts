@@ -1,15 +1,15 @@
-/** H3: the first message after the system prompt is the user's. Where a cut took it away, a fixed text stands in for it. */
+/** H3: the first message after the system prompt is the user's. If it was cut away, a fixed text replaces it. */
 import type { Message } from '../message.js';
 import { DraftBuilder, type ListRule, originOf } from './rule.js';
 
-/** Without time or id: the same list gives the same bytes on every machine. */
+/** Without time or id, so that the same list gives the same bytes on every machine. */
 export const OPENING_USER: Message = {
   role: 'user',
   content: 'The earlier part of this conversation is not shown. Go on from here.',
   synthetic: true,
 };
 
-/** True for a message that was put in front of a list because it did not open with the user. */
+/** True for the message that is put before a list that does not open with the user. */
 export function isOpening(message: Message): boolean {
   return message.role === 'user' && message.synthetic === true && message.content === OPENING_USER.content;
 }
@@ -39,7 +39,7 @@ export const opensWithUser: ListRule = {
   },
 };
 
-/** Index of the first message after the system prompt when it is not the user's; -1 when it is, or when there is none. */
+/** Index of the first message after the system prompt if it is not the user's; -1 if it is, or if there is none. */
 function wrongOpening(messages: readonly Message[]): number {
   const first = messages.findIndex((message) => message.role !== 'system');
   return first >= 0 && messages[first]!.role !== 'user' ? first : -1;

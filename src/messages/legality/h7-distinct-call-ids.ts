@@ -1,5 +1,5 @@
 /**
- * H7: the calls of a message have ids, each its own. The same id in another message is no fault: calls and results are paired
+ * H7: each call of a message has a distinct id. The same id in another message is allowed: calls and results are paired
  * batch by batch. Results follow in the order of the calls: the first result of a repeated id answers the first call.
  */
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../message.js';
@@ -48,9 +48,9 @@ function rename(draft: DraftHistory, repairs: Repair[]): DraftHistory {
   return builder.build();
 }
 
-/** The messages of one conversation, in order: for a whole list, and for what reads a list message by message. */
+/** Renames calls in the messages of one conversation, in order: for a whole list, or for code that reads message by message. */
 export class CallIdRenaming {
-  /** New ids by the old one, for results that are still to come; the last goes to the first result, so the nearest calls come first. */
+  /** New ids by old id, for results still to come. The last one belongs to the first result, so the nearest calls come first. */
   readonly #waiting = new Map<string, string[]>();
 
   next(message: Message): Message {

@@ -1,6 +1,7 @@
 /**
- * H8: the arguments of a call are an object. What is empty becomes an empty one; text that holds an object becomes that object;
- * anything else is kept whole inside an object, never turned into arguments that the tool did not run with.
+ * H8: the arguments of a call are an object. Empty arguments become an empty object; text that contains an object
+ * becomes that object. Anything else is stored whole inside an object, and never becomes arguments that the tool did
+ * not run with.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { isNestedTooDeep } from '../../core/json-depth.js';
@@ -8,7 +9,7 @@ import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import { isToolCallPayload, type ToolCallSpec } from '../message.js';
 import type { MessageRule, Note } from './rule.js';
 
-/** Holds what the model wrote where it is no object. */
+/** Key for the model's arguments if they are not an object. */
 export const UNPARSED_ARGUMENTS = '_unparsed_arguments';
 
 export const argumentsAreObjects: MessageRule = {
@@ -36,13 +37,13 @@ function mendArguments(call: ToolCallSpec, note: Note): ToolCallSpec {
   return { ...rest, arguments: { [UNPARSED_ARGUMENTS]: argumentsText ?? given ?? null } };
 }
 
-/** What the model wrote says more than an empty value that its reader made of it. */
+/** The model's text is preferred to an empty value that its reader made of it. */
 export function givenArguments({ arguments: parsed, argumentsText }: ToolCallSpec): JsonValue | undefined {
   const empty = typeof parsed !== 'string' && objectIn(parsed) !== null;
   return empty && argumentsText?.trim() ? argumentsText : parsed;
 }
 
-/** The object that the value stands for; null when it stands for none. */
+/** The object that the value represents; null if it represents none. */
 function objectIn(given: JsonValue | undefined): JsonObject | null {
   if (given === null || given === undefined) return {};
   if (Array.isArray(given)) return given.length === 0 ? {} : null;
@@ -54,7 +55,7 @@ function objectIn(given: JsonValue | undefined): JsonObject | null {
   return value === null || (Array.isArray(value) && value.length === 0) ? {} : null;
 }
 
-/** The text is the model's own and says more than the parsed form (large integers, spacing). */
+/** The text is the model's own and holds more than the parsed form (large integers, spacing). */
 function isExact(text: string, found: JsonObject): boolean {
   return text.trimStart().startsWith('{') && text !== JSON.stringify(found);
 }

@@ -1,6 +1,7 @@
 /**
- * H9: no message is blank. A result without output says so, because its call must stay answered; null, 0, false and [] are
- * output. A message of which nothing is left to send goes. Blank parts between others stay: their places may be signed.
+ * H9: no message is blank. A result without output gets a text, because its call must stay answered; null, 0, false and
+ * [] count as output. A message with nothing left to send is removed. Blank parts between others stay, because their
+ * positions may be signed.
  */
 import { isBlankMessage, isBlankText, type Message, toolResultOf } from '../message.js';
 import type { MessageRule } from './rule.js';

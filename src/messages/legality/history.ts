@@ -1,4 +1,4 @@
-/** The one place where a whole history is checked and repaired. Each rule is a file of its own beside this one. */
+/** Checks and repairs a whole history. Each rule has its own file in this folder. */
 import type { Message } from '../message.js';
 import { abortedTurns } from './aborted-turns.js';
 import { knownRoles } from './h1-known-roles.js';
@@ -24,7 +24,7 @@ import {
   originOf,
 } from './rule.js';
 
-/** In this order: a rule may rely on what the ones before it made true. */
+/** The order matters: a rule may rely on what earlier rules ensured. */
 const MESSAGE_RULES: readonly MessageRule[] = [
   knownRoles,
   noEmptyCalls,
@@ -35,7 +35,10 @@ const MESSAGE_RULES: readonly MessageRule[] = [
   wellFormedText,
 ];
 
-/** What was cut off goes before anything else is judged; pairs are made before the list gets its opening. */
+/**
+ * Answers that were cut off are handled before other rules run. Calls and results are paired before the list gets its
+ * opening.
+ */
 const LIST_RULES_BEFORE: readonly ListRule[] = [distinctMessageIds, payloadsInTheirRoles, abortedTurns];
 const LIST_RULES_AFTER: readonly ListRule[] = [
   systemAtTheHead,
@@ -45,7 +48,7 @@ const LIST_RULES_AFTER: readonly ListRule[] = [
   opensWithUser,
 ];
 
-/** Every violation, in list order; empty for a legal history. Pure, O(n). */
+/** Every violation, in list order; empty for a legal history. Pure, O(n). Sends nothing and runs no tool. */
 export function checkHistory(messages: readonly Message[]): Violation[] {
   const violations: Violation[] = [];
   let rule = MESSAGE_RULES[0]!;
@@ -57,12 +60,15 @@ export function checkHistory(messages: readonly Message[]): Violation[] {
     for (rule of MESSAGE_RULES) rule.mend(messages[messageIndex]!, note);
   }
   for (const { check } of [...LIST_RULES_BEFORE, ...LIST_RULES_AFTER]) {
-    for (const violation of check(messages)) violations.push(violation); // too many for the arguments of one push
+    for (const violation of check(messages)) violations.push(violation); // one by one: there may be too many for the arguments of one push
   }
   return violations.sort((a, b) => a.messageIndex - b.messageIndex);
 }
 
-/** Deterministic, idempotent, copy on write: a legal list comes back as the same object, with no repairs. Runs no tool. */
+/**
+ * Makes a history legal (rules H1 to H14) and lists what it changed. Deterministic, idempotent, copy-on-write: a legal
+ * list is returned as the same object, with no repairs. Runs no tool.
+ */
 export function repairHistory(
   messages: readonly Message[],
   facts: HistoryFacts = {},
@@ -75,7 +81,7 @@ export function repairHistory(
   return { messages: draft.messages, repairs: repairs.sort((a, b) => a.messageIndex - b.messageIndex) };
 }
 
-/** One message by itself, as the list must have it; null when nothing of it is left. */
+/** Repairs one message on its own; null if nothing of it is left. */
 export function mendMessage(message: Message, note: Note = () => {}): Message | null {
   let mended: Message | null = message;
   for (const rule of MESSAGE_RULES) {

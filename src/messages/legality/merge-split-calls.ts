@@ -1,9 +1,9 @@
 /**
- * Calls of one response that were written down as several messages are one message again: providers that count calls against
- * results per turn refuse them apart, and the model would learn that it calls one by one.
+ * Joins the calls of one response that were recorded as several messages. Providers that match calls with results per
+ * turn reject them otherwise, and the model would learn to make one call at a time.
  *
- * Two neighbours are one response when the second has calls and nothing else, no id says otherwise, and the results of both
- * follow at once. What comes later says nothing about it: an import decides the same without having read the rest.
+ * Two neighbours are one response if the second has only calls, no id contradicts it, and the results of both follow
+ * directly. Later messages are ignored, so that an import can decide the same without having read the rest.
  */
 import {
   hasMedia,
@@ -35,7 +35,7 @@ export function mergeSplitCalls(draft: DraftHistory, found: Pairing, repairs: Re
   return builder.build();
 }
 
-/** A message and what is joined to it, in time that grows with the number of calls alone. */
+/** A message and those joined to it. Takes time proportional to the number of calls. */
 class Response {
   readonly #first: Message;
   readonly #calls: ToolCallSpec[];
@@ -77,12 +77,12 @@ class Response {
   }
 }
 
-/** What is not said does not differ. */
+/** A missing value matches any value. */
 function isSame(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 
-/** For each message with calls: where the results end that follow it and the calls right behind it. */
+/** For each message with calls: the end of the results after it and after the calls that directly follow it. */
 function batchEnds(messages: readonly Message[]): number[] {
   const ends: number[] = [];
   for (let index = messages.length - 1; index >= 0; index -= 1) {

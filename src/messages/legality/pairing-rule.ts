@@ -1,10 +1,10 @@
 /**
- * H4, H5, H6: a message with calls is followed at once by one result per call, in call order, and no result stands anywhere
- * else or twice. One file for the three, because one placement makes all of them true.
+ * H4, H5, H6: a message with calls is directly followed by one result per call, in call order, and no result occurs
+ * elsewhere or twice. One file for the three rules, because one placement establishes all of them.
  *
- * A result that came late, or after other messages, is put into its call's block. A call without any result gets one that
- * says that the outcome is unknown. A result without a call is dropped and reported (the trace still has it), unless its call
- * went with a compaction while the job ran on: then its text is kept as a note.
+ * A result that came late, or after other messages, is moved to its call. A call without a result gets one that says
+ * that the outcome is unknown. A result without a call is dropped and reported (the trace still has it). Exception: its
+ * call was compacted away while the job kept running; then its text is kept as a note.
  */
 import { type Message, resultText, toolCallsOf, toolResultOf } from '../message.js';
 import { mergeSplitCalls } from './merge-split-calls.js';
@@ -41,7 +41,7 @@ export const pairing: ListRule = {
   },
 };
 
-/** Each call has its result right behind it, in order: nearly every list, and known without pairing anything. */
+/** Each call is directly followed by its result, in order. True for nearly every list, and checked without pairing anything. */
 function isPlain(messages: readonly Message[]): boolean {
   for (let index = 0; index < messages.length; index += 1) {
     const message = messages[index]!;
@@ -86,8 +86,8 @@ function isLegal(found: Pairing, facts: HistoryFacts): boolean {
 }
 
 /**
- * Puts batches together (calls in a row, and the results right behind them) before anybody says of a call that it has no result.
- * The same draft when nothing was written apart or under another spelling.
+ * Joins batches (consecutive calls, and the results directly after them) before a call is treated as having no result.
+ * Returns the same draft if nothing was split or had another spelling of its id.
  * @param isKnown whether a call before the draft had the id
  */
 export function joinBatches(
@@ -99,7 +99,7 @@ export function joinBatches(
   return relinkResults(merged, pair(merged.messages), repairs, isKnown);
 }
 
-/** Copy on write was decided before: here the list changes. */
+/** The caller already knows that the list changes, so it is copied. */
 function place(draft: DraftHistory, found: Pairing, facts: HistoryFacts, repairs: Repair[]): DraftHistory {
   const late = lateResults(draft.messages, found.orphans);
   note(draft, found, late, facts, repairs);
@@ -140,7 +140,7 @@ function note(
   for (const index of found.duplicates)
     add('drop-duplicate-result', index, 'its call is answered already', idOf(index));
   made.sort((a, b) => a.messageIndex - b.messageIndex);
-  for (const repair of made) repairs.push(repair); // too many for the arguments of one push
+  for (const repair of made) repairs.push(repair); // one by one: there may be too many for the arguments of one push
 }
 
 function repairOf(

@@ -1,8 +1,8 @@
 /**
- * Which result answers which call.
+ * Decides which result answers which call.
  *
- * A result belongs to the nearest call of its id before it that is not answered yet; ids are used again in other turns. One map
- * over the whole list would pair the wrong ones.
+ * A result belongs to the nearest earlier unanswered call with its id. Ids are reused in other turns, so one map over
+ * the whole list would pair the wrong ones.
  */
 import { type Message, toolCallsOf, toolResultOf } from '../message.js';
 
@@ -12,25 +12,25 @@ export interface Slot {
   /** Index of the message with the call. */
   readonly callIndex: number;
   resultIndex: number;
-  /** Where its result stands: in its place, in its block but not in call order, or outside of its block. */
+  /** Position of its result: in its place, in its block but not in call order, or outside its block. */
   standing: 'missing' | 'in-place' | 'out-of-order' | 'outside';
 }
 
 export interface Pairing {
-  /** Slots by the index of their message, in call order. */
+  /** Slots in call order, by the index of their message. */
   readonly blocks: Map<number, Slot[]>;
   readonly orphans: number[];
   readonly duplicates: number[];
 }
 
-/** The slots of one id: those without a result (the nearest call last), those with a synthetic one, the newest. */
+/** The slots of one id: those without a result (nearest call last), those with a synthetic one, and the newest. */
 interface SlotsOfId {
   readonly open: Slot[];
   readonly interrupted: Slot[];
   newest: Slot;
 }
 
-/** One pass: each result takes the nearest open slot of its id. A synthetic result gives way to a real one. */
+/** One pass: each result takes the nearest open slot of its id. A real result replaces a synthetic one. */
 export function pair(messages: readonly Message[]): Pairing {
   const pairing: Pairing = { blocks: new Map(), orphans: [], duplicates: [] };
   const known = new Map<string, SlotsOfId>();
@@ -56,7 +56,7 @@ function openSlots(message: Message, index: number, pairing: Pairing, known: Map
     }),
   );
   pairing.blocks.set(index, slots);
-  // Backward: of two calls of one id in one message, the first is answered first.
+  // Backward: if one message has two calls with one id, the first one is answered first.
   for (const slot of slots.toReversed()) {
     const ofId = known.get(slot.callId);
     if (ofId) {
@@ -87,7 +87,10 @@ function answer(
   if (synthetic) ofId.interrupted.push(slot);
 }
 
-/** The call that this result answers after all. Of an older call only when nothing says that it is of another turn. */
+/**
+ * The call with a synthetic result that this result really answers. An older call only if nothing shows that it is from
+ * another turn.
+ */
 function interruptedSlot(messages: readonly Message[], index: number, ofId: SlotsOfId): Slot | undefined {
   const slot = ofId.interrupted.at(-1);
   if (!slot) return undefined;
@@ -97,7 +100,7 @@ function interruptedSlot(messages: readonly Message[], index: number, ofId: Slot
   return fits ? ofId.interrupted.pop() : undefined;
 }
 
-/** A block is the run of results right behind the call; results of other calls in it do not count. */
+/** A block is the run of results directly after the call. Results of other calls in it are ignored. */
 function noteStandings(messages: readonly Message[], callIndex: number, slots: readonly Slot[]): void {
   const answered = slots.filter((slot) => slot.resultIndex >= 0);
   const own = new Set(answered.map((slot) => slot.resultIndex));

@@ -1,6 +1,6 @@
 /**
- * Calls are the assistant's and results are the tool's (H1). Where another role carries them, as other formats have it, they
- * become a message of their own beside its text: so no result is lost, and nobody's words become another's.
+ * Calls belong to the assistant and results to the tool (H1). If another role carries them, as in some formats, they
+ * become a message of their own next to its text. So no result is lost, and no text changes its speaker.
  */
 import {
   isBlankMessage,
@@ -18,7 +18,7 @@ export const payloadsInTheirRoles: ListRule = {
     const violations: Violation[] = [];
     for (let index = 0; index < messages.length; index += 1) {
       const message = messages[index]!;
-      // An unknown role is reported as such.
+      // An unknown role is reported by its own rule.
       if (!isForeign(message) || !MESSAGE_ROLES.includes(message.role)) continue;
       violations.push({ rule: 'H1', messageIndex: index, reason: reasonOf(message) });
     }
@@ -38,7 +38,7 @@ export const payloadsInTheirRoles: ListRule = {
   },
 };
 
-/** A message, or the messages that it becomes because its role has no such payload. */
+/** The message, or the messages that it is split into because its role must not have such a payload. */
 export function inTheirRoles(message: Message): Message[] {
   return isForeign(message) ? apart(message) : [message];
 }
@@ -58,12 +58,12 @@ function reasonOf({ role, toolPayload }: Message): string {
   return `a message of the role ${JSON.stringify(role)} has ${what}`;
 }
 
-/** Results come before what is said with them, calls after it. */
+/** Results come before the text of their message, calls after it. */
 function apart(message: Message): Message[] {
   const { toolPayload, ...rest } = message;
   if (!toolPayload) return [message];
   const role = ownerOf(toolPayload);
-  // Text of a tool is no message without its result; it stays with the calls.
+  // Tool text without a result is not a message, so it stays with the calls.
   if (isBlankMessage(rest) || message.role === 'tool') return [{ ...message, role }];
   const { reasoning, reasoningContent, providerItems, ...said } = rest;
   const { content: _, parts: __, imageUrls, audioUrls, videoUrls, messageId, kind, pinned, ...frame } = said;

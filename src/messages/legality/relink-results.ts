@@ -1,14 +1,15 @@
 /**
- * A result whose id was cleaned up, or cut at a separator, while its call's was not: it is linked to its call again when
- * exactly one call of the batch right before it fits, which has no result there, and no other result does. In any doubt the two
- * are left as they are. What comes after the batch says nothing about it: an import decides the same without having read the rest.
+ * Links a result to its call again if the result's id was cleaned up, or cut at a separator, and the call's id was not.
+ * Exactly one unanswered call of the batch directly before it must match, and no other result may match that call. In
+ * any doubt both stay unchanged. Later messages are ignored, so that an import can decide the same without having read
+ * the rest.
  */
 import { type Message, toolResultOf } from '../message.js';
 import type { Pairing, Slot } from './pairing.js';
 import type { Repair } from './repairs.js';
 import { DraftBuilder, type DraftHistory, originOf } from './rule.js';
 
-/** @param isKnown whether a call that is not in the draft had the id: then the result belongs to that call */
+/** @param isKnown whether a call outside the draft had the id: then the result belongs to that call */
 export function relinkResults(
   draft: DraftHistory,
   found: Pairing,
@@ -37,7 +38,7 @@ export function relinkResults(
   return builder.build();
 }
 
-/** The call by the index of the result that answers it. */
+/** The matching call, by the index of the result that answers it. */
 function linksOf(
   draft: DraftHistory,
   found: Pairing,
@@ -83,7 +84,7 @@ function lastBelow(sorted: readonly number[], index: number): number | undefined
   return sorted[low - 1];
 }
 
-/** The open calls of a batch by each spelling of their ids. */
+/** The open calls of a batch, by each spelling of their ids. */
 type Spellings = Map<string, Set<Slot>>;
 
 function spellingsOf(slots: readonly Slot[], end: number): Spellings {
@@ -93,7 +94,7 @@ function spellingsOf(slots: readonly Slot[], end: number): Spellings {
     for (const spelling of spelled(slot.callId)) {
       const same = found.get(spelling);
       if (!same) found.set(spelling, new Set([slot]));
-      else if (same.size < 2) same.add(slot); // two are as good as many: it is not known which
+      else if (same.size < 2) same.add(slot); // two are as good as many: the match is ambiguous
     }
   }
   return found;
@@ -110,7 +111,7 @@ function spelled(id: string): string[] {
   return [`clean ${cleaned(id)}`, ...(first === '' ? [] : [`first ${first}`])];
 }
 
-/** As clients clean ids for providers that take few characters. */
+/** As clients clean ids for providers that accept few characters. */
 function cleaned(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, '_');
 }

@@ -1,9 +1,10 @@
-/** What a check finds and what a repair does, as data. Codes are part of the API; `docs/legality.md` has a line for each. */
+/** The results of a check and of a repair, as data. Codes are part of the API; `docs/legality.md` describes each. */
 
 export const RULE_IDS = [
   ...(['H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'H7'] as const),
   ...(['H8', 'H9', 'H10', 'H11', 'H12', 'H13', 'H14'] as const),
 ] as const;
+/** A rule for histories. `docs/legality.md` describes each. */
 export type RuleId = (typeof RULE_IDS)[number];
 
 export const REPAIR_CODES = [
@@ -37,8 +38,10 @@ export const REPAIR_CODES = [
   'drop-replayed-duplicate',
   'drop-repeated-message-id',
 ] as const;
+/** A kind of repair. Part of the API. */
 export type RepairCode = (typeof REPAIR_CODES)[number];
 
+/** One change that `repairHistory` made. */
 export interface Repair {
   readonly code: RepairCode;
   /** Index in the list before the repair. */
@@ -47,6 +50,7 @@ export interface Repair {
   readonly callId?: string;
 }
 
+/** One place where a history breaks a rule, as `checkHistory` reports it. */
 export interface Violation {
   readonly rule: RuleId;
   readonly messageIndex: number;
@@ -54,16 +58,17 @@ export interface Violation {
   readonly callId?: string;
 }
 
-/** What the host knows beyond the list. */
+/** Facts that the host knows and the list does not show. */
 export interface HistoryFacts {
-  /** The text for a call without a result, by its message's index and its id. Default: the outcome is unknown. */
+  /** The text for a call without a result, by the call's id and the index of its message. Default: the outcome is unknown. */
   readonly interruptedText?: (callId: string, messageIndex: number) => string;
   /** Calls that stay open on purpose (a host waits for an approval). */
   readonly keepOpen?: Pick<ReadonlySet<string>, 'has'>;
-  /** The current system prompt: what other system messages say is superseded. */
+  /** The current system prompt. Other system messages are superseded by it. */
   readonly systemPrompt?: string;
 }
 
+/** The result of `repairHistory`: the legal list, and what was changed. `repairs` is empty if the list was legal. */
 export interface RepairedHistory<M> {
   readonly messages: readonly M[];
   readonly repairs: readonly Repair[];

@@ -1,4 +1,4 @@
-/** Each rule in one line, and who refuses a request that breaks it. `docs/legality.md` says more. */
+/** Each rule in one line, and which providers reject a request that breaks it. `docs/legality.md` has the details. */
 import type { RuleId } from './repairs.js';
 
 export interface RuleText {

@@ -1,8 +1,8 @@
 /**
- * Messages as `ModelMessage`s of the Vercel AI SDK. Pure, deterministic, never written back.
+ * Projects messages to `ModelMessage`s of the Vercel AI SDK. Pure and deterministic.
  *
- * The types here are structural, so that this file needs no package; a type test holds them against the SDK's own. Results of one
- * block share one `tool` message. Signed reasoning goes back only to the provider it came from.
+ * The types here are structural, so that this file needs no package; a type test compares them with the SDK's own.
+ * Results of one block share one `tool` message. Signed reasoning is sent back only to the provider that made it.
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { AiSdkProviderOptions } from '../ai-sdk-metadata.js';
@@ -64,7 +64,7 @@ export type AiSdkToolOutput =
   | { type: 'content'; value: ({ type: 'text'; text: string } | AiSdkMediaOutput)[] }
   | { type: 'error-text'; value: string };
 
-/** A medium that a tool returned. */
+/** A media item that a tool returned. */
 export type AiSdkMediaOutput =
   | { type: 'image-data' | 'file-data'; data: string; mediaType: string }
   | { type: 'image-url' | 'file-url'; url: string };
@@ -76,7 +76,7 @@ export interface AiSdkToolResultPart {
   output: AiSdkToolOutput;
 }
 
-/** A person is asked about a call that has not run. */
+/** A request to a person to approve a call that has not run. */
 export interface AiSdkApprovalRequest {
   type: 'tool-approval-request';
   approvalId: string;
@@ -96,19 +96,21 @@ export type AiSdkAssistantPart =
   | AiSdkToolCallPart
   | AiSdkApprovalRequest;
 
+/** A message as `generateText` and `streamText` take it. */
 export type AiSdkMessage =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string | (AiSdkTextPart | AiSdkImagePart | AiSdkFilePart)[] }
   | { role: 'assistant'; content: string | AiSdkAssistantPart[] }
   | { role: 'tool'; content: (AiSdkToolResultPart | AiSdkApprovalResponse)[] };
 
+/** Arguments for `generateText` or `streamText`, made by `project('ai-sdk', ...)`. */
 export interface AiSdkRequest {
   messages: AiSdkMessage[];
-  /** Of the target, by name: hosts have the executable ones. */
+  /** The target's tools by name. Without `execute`: the host has the executable ones. */
   tools?: { name: string; description: string; inputSchema: JsonObject }[];
 }
 
-/** @param target its `provider` gets its own signed reasoning back; without one, none is sent */
+/** @param target its `provider` gets its own signed reasoning back; without a `provider`, none is sent */
 export function projectAiSdk(
   messages: readonly Message[],
   target: ProjectionTarget = {},
@@ -148,7 +150,7 @@ function userContent(
 
 function mediaPart({ media, data }: SentMedia): AiSdkImagePart | AiSdkFilePart {
   const content = data.kind === 'url' ? new URL(data.url) : data.data;
-  // The SDK looks at an image itself where the list does not say its type.
+  // The SDK inspects an image itself if the list does not give its type.
   const mime = data.kind === 'url' ? saidMime(media.mime) : data.mime;
   if (media.kind === 'image')
     return { type: 'image', image: content, ...(mime === undefined ? {} : { mediaType: mime }) };
@@ -166,7 +168,7 @@ function addAssistant(message: Message, preparation: Preparation, out: AiSdkMess
   const isOurs = (origin: Origin | undefined) =>
     target.provider !== undefined && isOwn(origin, target.provider, target);
   const own = isOurs(message.origin);
-  // Who answered through the SDK gets its own back, under whichever key the SDK keeps it.
+  // The provider that answered through the SDK gets its own reasoning back, under the key that the SDK uses.
   const replayed = replayedParts(message, target, (item) => (own || isOurs(item.origin)) && isUsable(item));
   const { parts, omitted } = endingInText(message, replayed);
   preparation.omitReasoning(omitted);
@@ -197,7 +199,7 @@ function addAssistant(message: Message, preparation: Preparation, out: AiSdkMess
   else preparation.note('message-omitted', 'nothing of it can be sent here');
 }
 
-/** What people decided about calls that are still to run: the SDK runs them when it finds the responses at the end. */
+/** People's decisions about calls that have yet to run. The SDK runs the calls if it finds the responses at the end. */
 function addResponses(preparation: Preparation, out: AiSdkMessage[]): void {
   const responses = preparation.openResponses() as unknown as AiSdkApprovalResponse[];
   const last = out[out.length - 1];
@@ -206,7 +208,7 @@ function addResponses(preparation: Preparation, out: AiSdkMessage[]): void {
   else out.push({ role: 'tool', content: responses });
 }
 
-/** Reasoning of a provider that does not sign goes back as it is: some want it beside its calls. */
+/** Reasoning of a provider that does not sign is sent back unchanged: some require it next to its calls. */
 function isUsable(item: ReasoningItem): boolean {
   return item.text !== null || item.redacted === true || item.encrypted !== undefined;
 }
@@ -238,7 +240,7 @@ function outputOf(message: Message, preparation: Preparation): AiSdkToolOutput {
   });
   if (shown.length === 0) return bareOutput(result);
   const texts = shown.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  // An error has text only; beside media, the text itself says that it is one.
+  // An error output has only text. Next to media, the text itself marks the error.
   if (result.toolError !== null && texts.length === shown.length)
     return { type: 'error-text', value: [result.toolError, ...texts].join('\n') };
   const text = markedOutputText(result);

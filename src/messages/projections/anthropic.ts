@@ -1,8 +1,8 @@
 /**
- * Messages as a request of the Anthropic Messages API.
+ * Projects messages to a request of the Anthropic Messages API.
  *
- * Results of one batch are one user message, results only; what the user says next is a message of its own, which the API
- * joins. Signed thinking goes back whole, in its place, or not at all.
+ * The results of one batch form one user message with nothing else in it. The user's next text is a separate message,
+ * which the API joins. Signed thinking is sent back whole and in its place, or not at all.
  */
 import type { JsonObject } from '../../core/json.js';
 import {
@@ -66,6 +66,7 @@ export type AnthropicMessage =
   | { role: 'user'; content: string | (Shown | AnthropicToolResult)[] }
   | { role: 'assistant'; content: AnthropicBlock[] };
 
+/** Body of a request to the Anthropic Messages API, without the settings that only the host knows (`max_tokens`). */
 export interface AnthropicRequest {
   model?: string;
   system?: string;
@@ -73,7 +74,7 @@ export interface AnthropicRequest {
   tools?: { name: string; description: string; input_schema: JsonObject & { type: 'object' } }[];
 }
 
-/** PDF documents beside images. */
+/** PDF documents, in addition to images. */
 function accepts(media: Media, mime: string): boolean {
   return media.kind === 'file' && mime === 'application/pdf';
 }
@@ -115,7 +116,7 @@ function addAssistant(message: Message, preparation: Preparation, out: Anthropic
   const replayed = replayedParts(message, target, (item) => isOurs(item) && thinkingBlock(item) !== null);
   const { parts, omitted } = endingInText(message, replayed);
   preparation.omitReasoning(omitted);
-  // As the API gave it. The stable types of its client do not know the block, and a request without one must fit them.
+  // As the API returned it. The stable types of its client do not know the block, and a request without one must fit them.
   const blocks = (compaction ? [compaction] : []) as unknown as AnthropicBlock[];
   for (const part of parts) {
     const block = part.type === 'text' ? textBlock(part.text) : thinkingBlock(part.reasoning);
@@ -133,7 +134,7 @@ function addAssistant(message: Message, preparation: Preparation, out: Anthropic
   else preparation.note('message-omitted', 'nothing of it can be sent here');
 }
 
-/** What was signed or encrypted is not blank; a tool that lost it may have kept an empty text. */
+/** Signed or encrypted content is not blank; a tool that lost the text may have stored an empty one. */
 function isFilled(text: string | undefined): text is string {
   return text !== undefined && !isBlankText(text);
 }
@@ -147,7 +148,7 @@ function thinkingBlock(item: ReasoningItem): AnthropicThinking | null {
 function addResult(message: Message, preparation: Preparation, out: AnthropicMessage[]): void {
   const result = toolResultOf(message)!;
   const shown = partsOf(message).flatMap((part) => shownPart(part, preparation));
-  // What is marked as an error may hold text only: then the text itself says that it is one.
+  // A result marked as an error may hold only text. With media, the text itself marks the error.
   const isMarked = result.toolError !== null && shown.every((part) => part.type === 'text');
   const text = isMarked ? resultText(result) : markedOutputText(result);
   const block: AnthropicToolResult = {
@@ -188,11 +189,11 @@ function mediaBlock({ media, data }: SentMedia): AnthropicImage | AnthropicDocum
   }
   if (media.kind !== 'image')
     return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: data.data } };
-  const media_type = data.mime as AnthropicImageType; // the plan takes these four only
+  const media_type = data.mime as AnthropicImageType; // the plan accepts only these four
   return { type: 'image', source: { type: 'base64', media_type, data: data.data } };
 }
 
-/** Words for the model to go on with must not end in white space. */
+/** The API rejects a prefilled answer that ends in white space. */
 function trimPrefill(out: readonly AnthropicMessage[]): void {
   const last = out[out.length - 1];
   const block = last?.role === 'assistant' ? last.content[last.content.length - 1] : undefined;

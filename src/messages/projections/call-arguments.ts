@@ -1,11 +1,11 @@
-/** Arguments as a target wants them: the model's own text, or an object. Digits of large integers survive either way. */
+/** Arguments in the form a target needs: the model's own text, or an object. Digits of large integers survive in both. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { isNestedTooDeep } from '../../core/json-depth.js';
 import { parseJsonKeepingDigits, quoteLargeIntegers } from '../../core/json-digits.js';
 import type { ToolCallSpec } from '../message.js';
 
-/** The raw text where it says the same as the arguments: what the model wrote, byte for byte. */
+/** The model's text, unchanged, if it means the same as the arguments. */
 export function argumentsTextOf(call: ToolCallSpec): string {
   const { argumentsText } = call;
   if (argumentsText === undefined || !saysTheSame(argumentsText, call)) return JSON.stringify(call.arguments);
@@ -14,7 +14,7 @@ export function argumentsTextOf(call: ToolCallSpec): string {
 
 export interface ArgumentsObject {
   readonly value: JsonObject;
-  /** An integer that a JavaScript number cannot hold is given as text. */
+  /** An integer that a JavaScript number cannot hold is passed as text. */
   readonly hasLargeInteger: boolean;
 }
 
@@ -30,7 +30,7 @@ function saysTheSame(text: string, call: ToolCallSpec): boolean {
   const exact = tryParse(text);
   if (!isJsonObject(exact)) return false;
   if (canonicalJson(exact) === canonicalJson(call.arguments)) return true;
-  // Arguments that were parsed with rounding: the text is the exact one.
+  // The parsed arguments were rounded, so the text is the exact one.
   const rounded: unknown = JSON.parse(text);
   return canonicalJson(rounded as JsonObject) === canonicalJson(call.arguments);
 }

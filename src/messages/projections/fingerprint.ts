@@ -1,28 +1,35 @@
 /**
- * A fingerprint of a request: one for its tools, one for its system prompt, one for each message, in the order in which providers cache
- * them. Two of them name what changed between two requests, and so from where on a prompt cache has to be filled anew. Pure.
+ * A fingerprint of a request: one hash for its tools, one for its system prompt, and one per message, in the order in
+ * which providers cache them. Comparing two shows what changed, and so where a prompt cache becomes invalid. Pure.
  */
 export interface RequestFingerprint {
-  /** Fourteen hex digits of the JSON as it is sent; null where the request has none. */
+  /** Fourteen hex digits of the JSON as sent; null if the request has no tools. */
   readonly tools: string | null;
   readonly system: string | null;
-  /** Without a system message at the head: that is `system`. */
+  /** Without a leading system message, which counts as `system`. */
   readonly messages: readonly string[];
 }
 
+/** What changed between two requests, as `changedSince` reports it. */
 export interface RequestChange {
   readonly tools: boolean;
   readonly system: boolean;
-  /** Index of the first message of the earlier request that is another one, or gone. Null: all of them are there still. */
+  /** Index of the first message of the earlier request that changed or is missing. Null if all of them are unchanged. */
   readonly firstMessage: number | null;
-  /** Messages of the earlier request that a prompt cache gives no more. */
+  /** Number of messages of the earlier request that a prompt cache can no longer supply. */
   readonly messagesLost: number;
 }
 
 const MESSAGE_FIELDS = ['messages', 'input', 'contents'];
 const SYSTEM_FIELDS = ['system', 'instructions', 'systemInstruction'];
 
-/** @param request of any target, as `project` makes it */
+/**
+ * Fingerprint of a request, to compare with a later one by `changedSince`.
+ * ```ts
+ * const before = fingerprintOf(project('anthropic', messages, target).request);
+ * ```
+ * @param request of any target, as `project` makes it
+ */
 export function fingerprintOf(request: object): RequestFingerprint {
   const fields = { ...request, ...objectOf((request as Record<string, unknown>)['config']) };
   const list = fieldOf(fields, MESSAGE_FIELDS);
@@ -36,7 +43,7 @@ export function fingerprintOf(request: object): RequestFingerprint {
   };
 }
 
-/** What changed since an earlier request. What was added at the end is no change. */
+/** What changed since an earlier request. Messages added at the end are not a change. */
 export function changedSince(earlier: RequestFingerprint, now: RequestFingerprint): RequestChange {
   const tools = earlier.tools !== now.tools;
   const system = earlier.system !== now.system;
@@ -68,7 +75,7 @@ function hashOrNull(value: unknown): string | null {
   return value === undefined ? null : hashOf(value);
 }
 
-/** 53 bits of the JSON (cyrb53): cheap, and not against an attacker. */
+/** 53-bit hash of the JSON (cyrb53): cheap, and not secure against attackers. */
 function hashOf(value: unknown): string {
   const text = JSON.stringify(value);
   let high = 0xdeadbeef;

@@ -1,8 +1,9 @@
 /**
- * Messages as a request of the Gemini API (`generateContent`).
+ * Projects messages to a request of the Gemini API (`generateContent`).
  *
- * Results of one batch are one content with nothing else in it. Thought signatures stay on the very part they came with; calls of
- * other models in the current turn get the documented placeholder. Thoughts themselves are not sent back.
+ * The results of one batch form one content with nothing else in it. Thought signatures stay on the part that they came
+ * with; calls of other models in the current turn get the documented placeholder. Thoughts themselves are not sent
+ * back.
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { callOptionsOf } from '../ai-sdk-metadata.js';
@@ -37,6 +38,7 @@ export interface GeminiContent {
   parts: GeminiPart[];
 }
 
+/** Arguments for `generateContent` of the Gemini SDK. */
 export interface GeminiRequest {
   model?: string;
   contents: GeminiContent[];
@@ -48,7 +50,7 @@ export interface GeminiRequest {
   };
 }
 
-/** What the API takes in place of a signature that a call never had. */
+/** The API accepts this in place of a signature that a call never had. */
 export const SIGNATURE_PLACEHOLDER = 'skip_thought_signature_validator';
 
 const MEDIA_TYPES = /^(audio|video)\/|^application\/pdf$|^text\//;
@@ -90,11 +92,11 @@ export function projectGemini(
 class ContentBuilder {
   readonly #contents: GeminiContent[] = [];
   readonly #preparation: Preparation;
-  /** Where calls without a signature are, to be filled when it is known which turn is the current one. */
+  /** Calls without a signature. Placeholders are added once the start of the current turn is known. */
   readonly #unsigned: { readonly content: number; readonly part: GeminiPart; readonly index: number }[] = [];
-  /** Media of the results under way: a content of results holds results only. */
+  /** Media of the current results: a content of results must hold only results. */
   #shown: GeminiPart[] = [];
-  /** The content where the current turn began. */
+  /** Index of the content where the current turn started. */
   #turnStart = 0;
 
   constructor(preparation: Preparation) {
@@ -165,7 +167,7 @@ class ContentBuilder {
     return this.#contents;
   }
 
-  /** A content of its own, without text: it must not look like the beginning of a turn. */
+  /** The media get a content without text: it must not look like the start of a turn. */
   #endBlock(): void {
     if (this.#shown.length === 0) return;
     this.#contents.push({ role: 'user', parts: this.#shown });
@@ -200,12 +202,12 @@ class ContentBuilder {
   }
 }
 
-/** The API takes Base64 only, in either alphabet; one that was lost on the way is as good as none. */
+/** The API accepts only base64, in either alphabet. A damaged signature counts as missing. */
 function isSignature(text: string | undefined): text is string {
   return text !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
 }
 
-/** The call's own, or the one that the AI SDK keeps beside it. */
+/** The call's own signature, or the one that the AI SDK stores next to it. */
 function signatureOf(call: ToolCallSpec, message: Message): string | undefined {
   if (isSignature(call.signature)) return call.signature;
   for (const fields of Object.values(callOptionsOf(call, message) ?? {})) {
@@ -215,7 +217,7 @@ function signatureOf(call: ToolCallSpec, message: Message): string | undefined {
   return undefined;
 }
 
-/** Models before the third generation take calls without a signature. */
+/** Models before Gemini 3 accept calls without a signature. */
 function checksSignatures(model: string | undefined): boolean {
   return model === undefined || !/gemini-(1|2)\b/.test(model);
 }

@@ -1,6 +1,6 @@
 /**
- * Ids and names as a target takes them. Injective, and decided by what came before only, so that a longer list begins with the
- * same bytes. Stored ids never change: the translation is made anew for each request.
+ * Translates ids and names to what a target accepts. The translation is injective and depends only on earlier messages,
+ * so a longer list starts with the same bytes. Stored ids never change; each request is translated again.
  */
 import { sha256Hex } from '../../core/sha256.js';
 import type { IdRule, NameRule } from './target-limits.js';
@@ -9,20 +9,20 @@ const HASH_CHARS = 8;
 
 export class IdTranslator {
   readonly #rule: IdRule;
-  /** Translated → stored. */
+  /** Translated id → stored id. */
   readonly #owners = new Map<string, string>();
-  /** How often an id was opened: providers may use one again in a later turn. */
+  /** How often an id was opened: providers may reuse one in a later turn. */
   readonly #opened = new Map<string, number>();
-  /** What the current batch calls its ids. */
+  /** Stored id → translated id, for the current batch. */
   #batch = new Map<string, string>();
-  /** Translated → stored, where they differ. */
+  /** Translated id → stored id, if they differ. */
   readonly originals = new Map<string, string>();
 
   constructor(rule: IdRule) {
     this.#rule = rule;
   }
 
-  /** The ids of a message's calls, in order. Results are looked up among them until the next message with calls. */
+  /** The translated ids of a message's calls, in order. Results use them until the next message with calls. */
   openBatch(ids: readonly string[]): string[] {
     this.#batch = new Map();
     return ids.map((id) => {
@@ -54,7 +54,7 @@ export class IdTranslator {
     }
   }
 
-  /** Where an id may come again, it is the same one each time: it stands for one stored id, or for none yet. */
+  /** An id that may be reused always has the same translation: a translated id belongs to one stored id, or to none yet. */
   #isFree(candidate: string, id: string, unique: boolean): boolean {
     const owner = this.#owners.get(candidate);
     return owner === undefined || (!unique && owner === id);
@@ -78,7 +78,7 @@ export class NameTranslator {
   readonly #names = new Map<string, string>();
   readonly #used = new Set<string>();
 
-  /** Translated → own, where they differ. */
+  /** Translated name → own name, if they differ. */
   readonly originals = new Map<string, string>();
 
   constructor(rule: NameRule) {
@@ -113,7 +113,7 @@ export class NameTranslator {
   }
 }
 
-/** The beginning of an id in characters that every target takes, for people who read a request. */
+/** The start of an id, in characters that every target accepts, to help people who read a request. */
 function cleaned(id: string, max: number): string {
   return id.slice(0, max).replace(/[^a-zA-Z0-9_-]/g, '_') || 'id';
 }

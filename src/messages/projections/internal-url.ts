@@ -1,8 +1,9 @@
 /**
- * Web addresses that are not on the public internet: this machine, private networks, the metadata services of clouds.
+ * Finds web addresses outside the public internet: this machine, private networks, cloud metadata services.
  *
- * Providers fetch what a request names, and the AI SDK fetches it on the host's machine: an image URL from a transcript or a tool must not
- * make them look into a network. Names are judged as they are written; which address a public name leads to is not looked up.
+ * Providers fetch URLs that a request contains, and the AI SDK fetches them on the host's machine. An image URL from a
+ * transcript or a tool must not make them read an internal network. Only the URL is checked; public names are not
+ * resolved.
  */
 
 const INTERNAL_NAME =
@@ -27,10 +28,10 @@ const RANGES: readonly (readonly [number, number])[] = (
   return [start, start + 2 ** (32 - bits) - 1];
 });
 
-/** False for what is no web address. */
+/** False for anything but a web address. */
 export function isInternalUrl(url: string): boolean {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return false;
-  // The parser writes each spelling of an address (`0x7f.1`, `2130706433`) in the one usual way.
+  // The URL parser normalizes every spelling of an address (`0x7f.1`, `2130706433`).
   const host = new URL(url).hostname.toLowerCase().replace(/\.$/, '');
   if (host.startsWith('[')) return isInternalV6(host.slice(1, -1));
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)) return isInternalV4(numberOf(host));
@@ -41,7 +42,7 @@ function isInternalV4(address: number): boolean {
   return RANGES.some(([first, last]) => address >= first && address <= last);
 }
 
-/** Unspecified, loopback, unique local, link-local, multicast; and IPv4 addresses within. */
+/** Unspecified, loopback, unique local, link-local, multicast; also embedded IPv4 addresses. */
 function isInternalV6(address: string): boolean {
   if (address === '::' || address === '::1') return true;
   if (/^f[cd]|^fe[89a-f]|^ff/.test(address)) return true;

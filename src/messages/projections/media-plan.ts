@@ -1,6 +1,6 @@
 /**
- * Which media a request carries. Limits hold for the whole request, so the plan is made over the whole list: an image that is
- * too large, or one too many, becomes a line of text; the stored list keeps it.
+ * Decides which media a request carries. Limits apply to the whole request, so the plan covers the whole list. An image
+ * that is too large, or one too many, becomes a line of text; the stored list keeps it.
  */
 import { toBase64 } from '../../core/bytes.js';
 import { imageSizeOf } from '../media-size.js';
@@ -18,7 +18,7 @@ export interface SentMedia {
   readonly data: MediaData;
 }
 
-/** Why a medium is not sent; a line of text stands in its place. */
+/** Why a media item is not sent. A line of text replaces it. */
 export interface OmittedMedia {
   readonly media: Media;
   readonly reason: string;
@@ -32,13 +32,13 @@ export function isSent(planned: SentMedia | OmittedMedia): planned is SentMedia 
   return 'data' in planned;
 }
 
-/** Deterministic: the same medium gives the same line. */
+/** Deterministic: the same media item gives the same line. */
 export function placeholderOf({ media, reason }: OmittedMedia): string {
   return `[${media.kind} omitted: ${media.name ? `${media.name}, ` : ''}${reason}]`;
 }
 
 interface Candidate extends SentMedia {
-  /** Each occurrence is sent, and counts. */
+  /** Number of occurrences; each is sent and counted. */
   times: number;
   readonly base64Bytes: number;
   readonly side: number | null;
@@ -46,7 +46,7 @@ interface Candidate extends SentMedia {
 
 type Planned = Map<string, Candidate | OmittedMedia>;
 
-/** @param accepts what the target takes, by kind and type */
+/** @param accepts what the target accepts, by kind and type */
 export function planMedia(
   messages: readonly Message[],
   limits: TargetLimits,
@@ -76,7 +76,7 @@ function sentOf(planned: Planned): Candidate[] {
   return [...planned.values()].filter((item): item is Candidate => isSent(item));
 }
 
-/** More images than the threshold lower the limit for each of them; beyond the highest number the oldest go. */
+/** If there are more images than the threshold, each has a lower size limit. Beyond the maximum number the oldest are omitted. */
 function omitMany(planned: Planned, limits: TargetLimits): void {
   const images = () => sentOf(planned).filter(({ media }) => media.kind === 'image');
   if (countOf(images()) > limits.manyImages) {
@@ -98,7 +98,7 @@ function countOf(candidates: readonly Candidate[]): number {
   return candidates.reduce((sum, { times }) => sum + times, 0);
 }
 
-/** The oldest go until the rest fits. */
+/** Omits the oldest media until the rest fits. */
 function omitTooMuch(planned: Planned, limits: TargetLimits): void {
   const sizeOf = ({ base64Bytes, times }: Candidate) => base64Bytes * times;
   let left = sentOf(planned).reduce((sum, candidate) => sum + sizeOf(candidate), 0);
@@ -110,7 +110,10 @@ function omitTooMuch(planned: Planned, limits: TargetLimits): void {
   }
 }
 
-/** Who fetches it stands elsewhere, or inside the network of the host: neither may be sent there by what a stranger wrote. */
+/**
+ * The provider fetches the URL, or the SDK does so inside the host's network. Untrusted text must not send either to
+ * such an address.
+ */
 const INTERNAL = 'its address is one of an internal network';
 
 function candidateOf(
@@ -137,7 +140,7 @@ function candidateOf(
   return { media, data: { kind: 'base64', mime, data }, times: 1, base64Bytes, side };
 }
 
-/** What the list itself says about an image, also where its bytes are elsewhere. */
+/** Facts that the list itself gives about an image, even if its bytes are not available. */
 function declaredFault(media: Media, limits: TargetLimits): string | null {
   if (media.kind !== 'image') return null;
   return imageFault(media.bytes === undefined ? 0 : Math.ceil(media.bytes / 3) * 4, sideOf(media), limits);

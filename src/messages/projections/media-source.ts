@@ -1,6 +1,6 @@
 /**
- * Where the bytes of a medium are, and of which type they are. What the bytes say goes before what the list says: an image under
- * a wrong type is refused with the whole request, each time it is sent again.
+ * Finds the bytes and the type of a media item. The type found in the bytes overrides the declared one: providers
+ * reject a request with a wrongly declared image, each time it is sent.
  */
 import { byteText, fromBase64, utf8Bytes } from '../../core/bytes.js';
 import type { Media } from '../message.js';
@@ -14,7 +14,7 @@ const DATA_URL = /^data:([^,]*),/i;
 const HEAD_MAX = 200;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** From the artifacts, or from the reference itself; null where they are elsewhere, or damaged. */
+/** From the artifacts, or from the reference itself; null if the bytes are not available or damaged. */
 export function bytesOf(media: Media, artifacts: ReadonlyMap<string, Uint8Array>): FoundBytes | null {
   const stored = artifacts.get(media.ref);
   if (stored) return found(media, stored, media.mime);
@@ -33,7 +33,7 @@ function found(media: Media, bytes: Uint8Array, said: string | undefined): Found
   return { bytes, mime: seen ?? saidMime(said) ?? 'application/octet-stream' };
 }
 
-/** A decoder skips what it does not know, and would make other bytes of a damaged text. */
+/** A base64 decoder skips unknown characters, so it would silently turn a damaged text into other bytes. */
 function decoded(text: string): Uint8Array | null {
   const compact = text.replace(/\s+/g, '');
   return BASE64.test(compact) ? fromBase64(compact) : null;
@@ -65,7 +65,7 @@ export function plainMime(mime: string): string {
   return type.trim() === 'image/jpg' ? 'image/jpeg' : type.trim();
 }
 
-/** What is empty, or no type at all, says nothing. */
+/** Undefined for an empty or invalid type. */
 export function saidMime(mime: string | undefined): string | undefined {
   const plain = plainMime(mime ?? '');
   return /^[\w.+-]+\/[\w.+-]+$/.test(plain) ? plain : undefined;
@@ -87,7 +87,7 @@ const MIMES_BY_KIND: Readonly<Record<Media['kind'], string>> = {
   file: 'application/pdf',
 };
 
-/** What a URL says of its type by how it ends, if that is of the medium's kind; the server behind it may say otherwise. */
+/** The type suggested by the ending of a URL, if it fits the kind of media. The server may send another type. */
 export function mimeOfUrl({ kind, ref, mime }: Media): string {
   const said = saidMime(mime);
   if (said !== undefined) return said;

@@ -1,8 +1,9 @@
 /**
- * Messages as a request of the OpenAI Chat Completions API, or of a server that is compatible with it.
+ * Projects messages to a request of the OpenAI Chat Completions API, or of a compatible server.
  *
- * Arguments are the model's own text. Images that a tool returned follow in a user message behind the whole block, because tool
- * messages take text only. The flavors `strict` and `mistral` keep to templates that want user and assistant in turns.
+ * Arguments are the model's own text. Images that a tool returned follow in a user message after the whole block,
+ * because tool messages accept only text. The flavors `strict` and `mistral` are for templates with alternating user
+ * and assistant turns.
  */
 import type { JsonObject } from '../../core/json.js';
 import {
@@ -39,6 +40,7 @@ export type OpenAiChatMessage =
   | { role: 'assistant'; content: string | null; tool_calls?: OpenAiChatCall[]; prefix?: true }
   | { role: 'tool'; tool_call_id: string; name?: string; content: string };
 
+/** Body of a request to the Chat Completions API. */
 export interface OpenAiChatRequest {
   model?: string;
   messages: OpenAiChatMessage[];
@@ -52,10 +54,10 @@ const AUDIO_FORMATS: ReadonlyMap<string, 'wav' | 'mp3'> = new Map([
   ['audio/mp3', 'mp3'],
 ]);
 
-/** The text of a result that has media only. */
+/** The text of a result that has only media. */
 const SHOWN_TEXT = 'The result is shown below.';
 
-/** Bytes only: a URL is taken for images alone. */
+/** Other media than images must be bytes: a URL is accepted only for images. */
 function accepts(media: Media, mime: string): boolean {
   if (/^https?:/.test(media.ref)) return false;
   return (
@@ -91,10 +93,10 @@ export function projectOpenAiChat(
 class ChatBuilder {
   readonly messages: OpenAiChatMessage[] = [];
   readonly #preparation: Preparation;
-  /** User and assistant take turns, and nobody but the assistant speaks after a tool. */
+  /** User and assistant must alternate, and only the assistant may speak after a tool. */
   readonly #strict: boolean;
   readonly #mistral: boolean;
-  /** What the results of the block under way return beside text. */
+  /** Media that the results of the current block returned. */
   #shown: OpenAiChatPart[] = [];
 
   constructor(preparation: Preparation) {
@@ -181,7 +183,7 @@ class ChatBuilder {
     } else this.messages.push({ role: 'assistant', content: text === '' ? this.#none : text, ...tool_calls });
   }
 
-  /** Beside calls: null, where a template does not insist on text. */
+  /** Next to calls: null, unless the template requires a text. */
   get #none(): '' | null {
     return this.#strict ? '' : null;
   }
@@ -199,7 +201,7 @@ function asParts(content: string | OpenAiChatPart[]): OpenAiChatPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** A text where one is enough: some servers with strict templates take nothing else. */
+/** A plain text if possible: some servers with strict templates accept nothing else. */
 function userContent(message: Message, preparation: Preparation): string | OpenAiChatPart[] {
   const parts = partsOf(message).flatMap((part): OpenAiChatPart[] => {
     if (part.type === 'reasoning') return [];

@@ -1,8 +1,9 @@
 /**
- * Messages as the input of the OpenAI Responses API, with `store: false`: everything that the model needs is in the request.
+ * Projects messages to the input of the OpenAI Responses API, with `store: false`: the request holds everything that
+ * the model needs.
  *
- * Items of the server are not referred to by their ids, so none can be missing or there twice; only encrypted reasoning keeps
- * its own, and goes directly before what it led to.
+ * Items stored on the server are not referenced by id, so none can be missing or duplicated. Only encrypted reasoning
+ * keeps its id, and is placed directly before the items that it led to.
  */
 import type { JsonObject } from '../../core/json.js';
 import {
@@ -34,7 +35,7 @@ export interface ResponsesReasoning {
   encrypted_content: string;
 }
 
-/** What the API made of the items before. */
+/** The API's own compaction of the items before it. */
 export interface ResponsesCompaction {
   type: 'compaction';
   id?: string;
@@ -49,6 +50,7 @@ export type ResponsesItem =
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
   | { type: 'function_call_output'; call_id: string; output: string | ResponsesContent[] };
 
+/** Body of a request to the Responses API. */
 export interface OpenAiResponsesRequest {
   model?: string;
   instructions?: string;
@@ -114,7 +116,7 @@ function addAssistant(
     const name = preparation.toolName(call.name);
     items.push({ type: 'function_call', call_id: ids[index]!, name, arguments: argumentsTextOf(call) });
   }
-  // Reasoning that led to nothing that can be sent is refused by itself.
+  // The API rejects reasoning that no item follows, so it is removed.
   const isLeft = isReasoning(items[items.length - 1]);
   while (isReasoning(items[items.length - 1])) items.pop();
   if (isLeft) preparation.omitReasoning('nothing follows it');
@@ -131,7 +133,7 @@ function isUsable(item: ReasoningItem): boolean {
   return item.encrypted !== undefined && !isBlankText(item.encrypted) && item.redacted !== true;
 }
 
-/** The id goes along when it is well-formed and not there already: it is optional, and twice it is refused. */
+/** The id is sent if it is well-formed and not used yet. It is optional, and the API rejects duplicates. */
 function reasoningItem(item: ReasoningItem, itemIds: Set<string>): ResponsesReasoning {
   const { id } = item;
   const keepsId =
@@ -158,7 +160,7 @@ function outputItem(message: Message, preparation: Preparation): ResponsesItem {
   return { type: 'function_call_output', call_id: preparation.ids.ofResult(result.toolCallId), output };
 }
 
-/** On a code point, so that no half of a pair is left. */
+/** Cuts at a code point, so that no surrogate pair is split. */
 function cut(text: string, preparation: Preparation): string {
   const max = preparation.limits.outputChars;
   if (text.length <= max) return text;

@@ -1,4 +1,4 @@
-/** What every projection begins with: a legal list, translators, a media plan, and the notes. */
+/** The first step of every projection: a legal list, translators, a media plan, and the notes. */
 
 import type { JsonObject } from '../../core/json.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
@@ -36,10 +36,10 @@ export class Preparation {
   readonly #names: NameTranslator;
   readonly #media: MediaPlan;
   readonly #notes: ProjectionNote[] = [];
-  /** Calls that are left without a result. */
+  /** Calls that stay without a result. */
   readonly #open: ReadonlySet<ToolCallSpec>;
   #index: number | null = null;
-  /** The first message that is sent. */
+  /** Index of the first message that is sent. */
   #start = 0;
 
   constructor(
@@ -70,8 +70,8 @@ export class Preparation {
   }
 
   /**
-   * The messages before the provider's own compaction are not sent again.
-   * @param provider whose target this is
+   * Skips the messages before the provider's own compaction.
+   * @param provider of this target
    */
   beginAtCompaction(provider: string): void {
     const isAt = (message: Message) => ownCompactionOf(message, provider, this.target) !== null;
@@ -82,7 +82,7 @@ export class Preparation {
     this.at(null);
   }
 
-  /** Notes from now on are about this message. */
+  /** Sets the message that the following notes are about. */
   at(index: number | null): void {
     this.#index = index;
   }
@@ -94,7 +94,7 @@ export class Preparation {
   get systemText(): string {
     const [first] = this.messages;
     const text = first?.role === 'system' ? textOf(first) : '';
-    return isBlankText(text) ? '' : text; // a prompt of a medium alone has no text to send
+    return isBlankText(text) ? '' : text; // a prompt with only media has no text to send
   }
 
   /** The messages after the system prompt, with their indexes. */
@@ -109,7 +109,7 @@ export class Preparation {
     this.at(null);
   }
 
-  /** Ids of the message's calls as the target takes them, in order. */
+  /** The translated ids of the message's calls, in order. */
   callIds(message: Message): string[] {
     const calls = toolCallsOf(message);
     const translated = this.ids.openBatch(calls.map((call) => call.id));
@@ -120,7 +120,7 @@ export class Preparation {
     return translated;
   }
 
-  /** What the AI SDK asked a person about a call that is still open. */
+  /** The AI SDK's approval request for a call that is still open. */
   openRequest(call: ToolCallSpec): JsonObject | undefined {
     return this.#open.has(call) ? this.target.waiting?.get(call.id)?.request : undefined;
   }
@@ -138,7 +138,7 @@ export class Preparation {
     return translated;
   }
 
-  /** A medium as it is sent, or the line of text that stands for it. */
+  /** A media item as it is sent, or the line of text that replaces it. */
   media(media: Media): SentMedia | string {
     const planned = this.#media.of(media);
     if (isSent(planned)) return planned;
@@ -150,13 +150,13 @@ export class Preparation {
     if (reason !== null) this.note('reasoning-omitted', reason);
   }
 
-  /** @param sent how many of them are sent nevertheless */
+  /** @param sent how many of them are sent anyway */
   omitProviderItems(message: Message, sent = 0): void {
     const count = (message.providerItems?.length ?? 0) - sent;
     if (count > 0) this.note('provider-item-omitted', `${count} items that only their provider understands`);
   }
 
-  /** The tools that the request declares; stubs for those of the history where there are none. */
+  /** The declared tools; if there are none, stubs for the tools of the history. */
   tools(stubs: boolean): readonly ToolDescription[] {
     this.at(null);
     const given = this.target.tools ?? [];
@@ -169,7 +169,7 @@ export class Preparation {
     });
   }
 
-  /** True when the list ends where the user has to speak, and the target asked for a turn there. */
+  /** True if the list ends where the user has to speak, and the target asked for a user turn there. */
   needsUserTurn(): boolean {
     const last = this.messages[this.messages.length - 1];
     if (this.target.ending === 'as-is' || (last && (last.role === 'user' || toolResultOf(last))))
@@ -188,7 +188,7 @@ export class Preparation {
     };
   }
 
-  /** Only the model has items of its own: a message of anybody else that holds nothing but such is blank. */
+  /** Only the model that made provider items can use them. For other models, a message with nothing else is blank. */
   #withoutItemsOfOthers(messages: readonly Message[]): readonly Message[] {
     if (!messages.some(hasItemsOfOthers)) return messages;
     return messages.map((message, messageIndex) => {
@@ -213,7 +213,7 @@ export class Preparation {
     for (const [index, message] of this.messages.entries()) {
       for (const call of toolCallsOf(message)) {
         if (known.has(call.name)) continue;
-        known.add(call.name); // once
+        known.add(call.name); // each name once
         this.#notes.push({
           code: 'tool-unknown',
           messageIndex: index,
@@ -224,7 +224,7 @@ export class Preparation {
   }
 }
 
-/** The AI SDK keeps a call open for which it asked a person itself. */
+/** The AI SDK keeps a call open if it asked a person itself. */
 export function isAsked(waiting: WaitingCall | undefined): boolean {
   return waiting?.request !== undefined;
 }
@@ -234,7 +234,7 @@ function waitingText(waiting: WaitingCall | undefined): string {
   return waiting ? WAITS_FOR_CLIENT_TEXT : OUTCOME_UNKNOWN_TEXT;
 }
 
-/** In a legal list results follow their calls at once. */
+/** In a legal list, results directly follow their calls. */
 function unansweredIn(messages: readonly Message[]): ReadonlySet<ToolCallSpec> {
   const open = new Set<ToolCallSpec>();
   let batch = new Map<string, ToolCallSpec>();

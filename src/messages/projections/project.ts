@@ -1,4 +1,4 @@
-/** Every target by its name: how its request is made, and how one is checked. */
+/** Every target by name: how its request is made and checked. */
 import type { Message } from '../message.js';
 import { type AiSdkRequest, projectAiSdk } from './ai-sdk.js';
 import { type AnthropicRequest, projectAnthropic } from './anthropic.js';
@@ -23,6 +23,7 @@ interface Requests {
   'ai-sdk': AiSdkRequest;
 }
 
+/** The request type of a target. */
 export type RequestOf<Name extends TargetName> = Requests[Name];
 
 const PROJECTIONS: { readonly [Name in TargetName]: Project<RequestOf<Name>> } = {
@@ -41,11 +42,16 @@ const CHECKS: Readonly<Record<TargetName, (request: unknown) => RequestViolation
   'ai-sdk': checkAiSdkRequest,
 };
 
-/** A target, with the tools of the request in whichever shape the host has them. */
+/** A target, with the tools of the request in whichever form the host has them. */
 export type RequestTarget = Omit<ProjectionTarget, 'tools'> & { readonly tools?: GivenTools };
 
 /**
- * The request of a target. Pure: the same list and target give the same bytes. Never throws for a list of messages.
+ * Projects a history to the request of a provider's API. Pure: the same list and target give the same bytes. Never
+ * throws for a list of messages. Nothing is sent.
+ * ```ts
+ * const { request } = project('anthropic', messages, { model: 'claude-sonnet-4-5', tools });
+ * await client.messages.create({ max_tokens: 1024, ...request });
+ * ```
  * @throws TOOL_INVALID for a tool whose shape or schema cannot be read
  */
 export function project<Name extends TargetName>(
@@ -59,7 +65,10 @@ export function project<Name extends TargetName>(
   );
 }
 
-/** What the provider would refuse in a request, whoever made it; empty when nothing. Knows nothing of the projections. */
+/**
+ * Reasons why the provider would reject a request, whoever made it; empty if there are none. Shares no code with the
+ * projections.
+ */
 export function checkRequest(name: TargetName, request: unknown): RequestViolation[] {
   return CHECKS[name](request);
 }

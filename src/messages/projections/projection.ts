@@ -1,6 +1,6 @@
 /**
- * What a projection is: a pure function of a list and a target. The same two give the same bytes; the list is never changed, and
- * nothing that is made here is written back.
+ * A projection is a pure function of a list and a target: the same two give the same bytes. The list is not changed,
+ * and the result is never stored.
  */
 import type { JsonObject } from '../../core/json.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
@@ -10,33 +10,34 @@ import type { TargetLimits } from './target-limits.js';
 /** A call without a result that waits for somebody. */
 export interface WaitingCall {
   readonly waitsFor: 'approval' | 'client';
-  /** The AI SDK's `tool-approval-request` and, once somebody decided, its `tool-approval-response`: it knows them again. */
+  /** The AI SDK's `tool-approval-request` and, after a decision, its `tool-approval-response`. The SDK recognises them. */
   readonly request?: JsonObject;
   readonly response?: JsonObject;
 }
 
+/** Describes the recipient of a request. All fields are optional. */
 export interface ProjectionTarget {
-  /** Who gets the request, when the format alone does not say it (`ai-sdk`, compatible servers). */
+  /** The provider that gets the request, if the format alone does not determine it (`ai-sdk`, compatible servers). */
   readonly provider?: string;
-  /** Put into the request. What another model of the provider signed is left out. */
+  /** Sent in the request. Reasoning that another model of the provider signed is left out. */
   readonly model?: string;
-  /** What the account of another one encrypted is left out. */
+  /** Items that were encrypted for another account are left out. */
   readonly account?: string;
-  /** The tools of the request. Without them, tools that the history used are declared as stubs where a provider wants them. */
+  /** The tools of the request. Without them, tools that the history used are declared as stubs if a provider requires them. */
   readonly tools?: readonly ToolDescription[];
-  /** Calls that wait, by their id: they did not run, and nobody stopped them. */
+  /** Waiting calls by id. They have not run, and they were not interrupted. */
   readonly waiting?: ReadonlyMap<string, WaitingCall>;
-  /** Bytes by their `sha256:` reference; a medium without them becomes a line of text. */
+  /** Bytes by their `sha256:` reference. Media without bytes become a line of text. */
   readonly artifacts?: ReadonlyMap<string, Uint8Array>;
-  /** Overrides of the limits that are known for the target. */
+  /** Overrides of the known limits of the target. */
   readonly limits?: Partial<TargetLimits>;
-  /** False: no reasoning is sent back (the request has thinking off). Default true: the target's own is. */
+  /** False: no reasoning is sent back (the request has thinking off). Default true: the target's own reasoning is sent. */
   readonly reasoning?: boolean;
-  /** `openai-chat` only: servers with strict templates, and Mistral. Default `openai`. */
+  /** Only for `openai-chat`: servers with strict templates, and Mistral. Default `openai`. */
   readonly flavor?: 'openai' | 'strict' | 'mistral';
   /**
-   * When the list ends with the assistant: `user-turn` (default) adds a fixed user turn, because a request that ends there asks the
-   * model to go on with its own words, which newer models refuse; `as-is` leaves it so.
+   * What to do if the list ends with the assistant. `user-turn` (default) adds a fixed user turn: a request that ends
+   * with the assistant asks the model to continue its own text, which newer models reject. `as-is` adds nothing.
    */
   readonly ending?: 'user-turn' | 'as-is';
 }
@@ -58,21 +59,24 @@ export const NOTE_CODES = [
   'assistant-bridge-added',
   'user-turn-added',
 ] as const;
+/** A kind of note. Part of the API. */
 export type NoteCode = (typeof NOTE_CODES)[number];
 
+/** One thing that the request leaves out or changes. */
 export interface ProjectionNote {
   readonly code: NoteCode;
-  /** Index in the list (after its repair, where it needed one); null for what is about the request as a whole. */
+  /** Index in the list (after its repair, if it needed one); null for notes about the whole request. */
   readonly messageIndex: number | null;
   readonly detail: string;
 }
 
+/** The result of `project`. */
 export interface Projection<Request> {
   readonly request: Request;
   readonly notes: readonly ProjectionNote[];
-  /** Ids of calls as the request has them → as the list has them, where they differ. */
+  /** Ids of calls in the request → in the list, if they differ. */
   readonly callIds: ReadonlyMap<string, string>;
-  /** Names of tools as the request has them → their own, where they differ: for the calls of the answer. */
+  /** Names of tools in the request → their own, if they differ. Use it to map the calls of the answer. */
   readonly toolNames: ReadonlyMap<string, string>;
 }
 
@@ -81,7 +85,7 @@ export type Project<Request> = (
   target?: ProjectionTarget,
 ) => Projection<Request>;
 
-/** Fixed, without time or id: stands where a provider wants the user to speak last. */
+/** Fixed text, without time or id, for providers that require the user to speak last. */
 export const CONTINUE_TEXT = 'Please continue.';
-/** Stands between a result and the user where a template wants the assistant to speak. */
+/** Fixed text between a result and the user, for templates that require the assistant to speak there. */
 export const BRIDGE_TEXT = 'I have the result.';

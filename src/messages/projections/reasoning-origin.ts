@@ -1,6 +1,6 @@
 /**
- * Whose reasoning it is. What a provider signed or encrypted goes back to it byte for byte, and to no other: the model, and the
- * account where one is known, must be the same. Whose reasoning is unknown goes to nobody.
+ * Decides where reasoning may be sent back. What a provider signed or encrypted goes back unchanged, and only to the
+ * same model and, if known, the same account. Reasoning of unknown origin is never sent.
  */
 import {
   type ContentPart,
@@ -31,7 +31,7 @@ export function isOwn(origin: Origin | undefined, provider: string, target: Proj
 
 export type SaidPart = Exclude<ContentPart, { type: 'media' }>;
 
-/** Reasoning and text in the order in which they were given; media, which no assistant message may hold, apart. */
+/** Reasoning and text in their given order. Media are separate, because no assistant message may hold them. */
 export function saidParts(message: Message): SaidPart[] {
   const before = (message.reasoning ?? []).map((reasoning): SaidPart => ({ type: 'reasoning', reasoning }));
   const text: SaidPart[] = message.content === null ? [] : [{ type: 'text', text: message.content }];
@@ -46,15 +46,15 @@ export function hasReasoning(message: Message): boolean {
 }
 
 export interface ReplayedParts {
-  /** Without blank texts, and without reasoning that must not go back. */
+  /** Without blank texts, and without reasoning that must not be sent back. */
   readonly parts: readonly SaidPart[];
-  /** Why reasoning is left out; null when all of it is there, or there was none. */
+  /** Why reasoning is left out; null if all of it is included, or if there was none. */
   readonly omitted: string | null;
 }
 
 /**
- * All reasoning of a message, or none: positions are part of what is signed.
- * @param mayGoBack whether the target made this item, and takes it
+ * All reasoning of a message, or none: the signatures cover positions.
+ * @param mayGoBack whether the target made this item and accepts it
  */
 export function replayedParts(
   message: Message,
@@ -76,7 +76,7 @@ export function replayedParts(
   };
 }
 
-/** For providers that refuse a message whose last block is reasoning: what was said goes without it, rather than not at all. */
+/** For providers that reject a message whose last block is reasoning: the text is sent without the reasoning. */
 export function endingInText(message: Message, replayed: ReplayedParts): ReplayedParts {
   const { parts } = replayed;
   const texts = parts.filter((part) => part.type === 'text');
@@ -84,7 +84,7 @@ export function endingInText(message: Message, replayed: ReplayedParts): Replaye
   return { parts: texts, omitted: 'nothing follows it' };
 }
 
-/** Such a text can neither be sent nor be left out: the places of the blocks are signed. */
+/** A blank text can be neither sent nor left out here: the signatures cover the positions of the blocks. */
 function hasBlankAmongSigned(parts: readonly SaidPart[]): boolean {
   const last = parts.findLastIndex((part) => part.type === 'reasoning');
   const first = parts.findIndex((part) => part.type === 'reasoning');

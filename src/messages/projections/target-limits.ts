@@ -1,6 +1,6 @@
 /**
- * What each target takes, in one table: limits change, and a host overrides them per model. Where a number comes from is in
- * `docs/legality.md`.
+ * The limits of each target, in one table. Limits change, and a host can override them per model. `docs/legality.md`
+ * gives the source of each number.
  */
 import type { TargetName } from './targets.js';
 
@@ -9,7 +9,7 @@ export interface IdRule {
   readonly max: number;
   /** Ids have exactly `max` characters, letters and digits only. */
   readonly exact?: boolean;
-  /** No id twice in a request, also not in different messages. */
+  /** No id may occur twice in a request, even in different messages. */
   readonly unique: boolean;
 }
 
@@ -18,21 +18,22 @@ export interface NameRule {
   readonly max: number;
 }
 
+/** What a target accepts. Override single values with `limits` of the target. */
 export interface TargetLimits {
   readonly callId: IdRule;
   readonly toolName: NameRule;
   readonly imageMimes: ReadonlySet<string>;
-  /** Of one image as base64. */
+  /** Of one image, as base64. */
   readonly imageBase64Bytes: number;
-  /** Pixels of the longer side. */
+  /** Longer side in pixels. */
   readonly imageSide: number;
-  /** With more images than this in the request, `manyImagesSide` holds for each. */
+  /** If the request has more images than this, `manyImagesSide` applies to each of them. */
   readonly manyImages: number;
   readonly manyImagesSide: number;
   readonly images: number;
-  /** What the provider fetches by itself. */
+  /** URLs that the provider fetches itself. */
   readonly mediaUrl: RegExp;
-  /** Of all media of the request as base64. */
+  /** Of all media of the request, as base64. */
   readonly mediaBase64Bytes: number;
   /** Characters of one tool output. */
   readonly outputChars: number;
@@ -67,7 +68,7 @@ const ANTHROPIC: TargetLimits = {
   manyImagesSide: 2000,
   images: 100,
   mediaUrl: /^https:\/\//i,
-  mediaBase64Bytes: 28 * MEBIBYTE, // of a body of 32, with room for the texts
+  mediaBase64Bytes: 28 * MEBIBYTE, // the body limit is 32; the rest is for texts
   outputChars: NO_LIMIT,
 };
 
@@ -87,10 +88,10 @@ const LIMITS: Readonly<Record<TargetName, TargetLimits>> = {
     images: 3000,
     mediaBase64Bytes: 18 * MEBIBYTE,
   },
-  // What all providers behind the SDK take: the narrowest of each.
+  // Only what all providers behind the SDK accept.
   'ai-sdk': {
     ...ANTHROPIC,
-    mediaUrl: OPENAI.mediaUrl, // the SDK fetches what a provider does not
+    mediaUrl: OPENAI.mediaUrl, // the SDK fetches what a provider cannot
     callId: { pattern: WORD, max: 40, unique: true },
     toolName: { pattern: WORD, max: 64 },
   },

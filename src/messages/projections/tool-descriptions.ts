@@ -1,26 +1,26 @@
 /**
- * The tools of a request, in whichever shape a host has them: ours, MCP's, the AI SDK's, OpenAI's (chat and Responses), Anthropic's
- * and Gemini's. What cannot be read is refused: a tool with an empty schema would be called with anything.
+ * Reads the tools of a request in any form: ours, MCP's, the AI SDK's, OpenAI's (chat and Responses), Anthropic's and
+ * Gemini's. A tool that cannot be read is rejected: with an empty schema, the model would call it with anything.
  */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { ToolDescription } from '../../core/tool-definition.js';
 
-/** A list of tools or declarations, or tools by their names as the AI SDK has them. */
+/** A list of tools or declarations, or an object of tools by name, as in the AI SDK. */
 export type GivenTools = readonly object[] | { readonly [name: string]: object };
 
 interface Fields {
   readonly [key: string]: unknown;
 }
 
-/** A tool is read once: its schema may have to be made. */
+/** Each tool is read once: its schema may have to be generated. */
 const READ = new WeakMap<object, ToolDescription>();
 
 /** In the given order. @throws TOOL_INVALID with the tool and the problem */
 export function toolDescriptionsOf(tools: GivenTools): ToolDescription[] {
   if (typeof tools !== 'object' || tools === null)
-    throw invalid('tools', 'Give a list, or an object by names.');
+    throw invalid('tools', 'Pass a list of tools, or an object of tools by name.');
   if (!Array.isArray(tools)) return Object.entries(tools).map(([name, tool]) => descriptionOf(tool, name));
   return tools.flatMap(
     (tool: object) =>
@@ -28,7 +28,7 @@ export function toolDescriptionsOf(tools: GivenTools): ToolDescription[] {
   );
 }
 
-/** Gemini has several declarations in one tool. */
+/** Gemini puts several declarations into one tool. */
 function declarationsIn(tool: object): object[] | null {
   const { functionDeclarations, function_declarations: wire } = (tool ?? {}) as Fields;
   const list = functionDeclarations ?? wire;
@@ -36,7 +36,7 @@ function declarationsIn(tool: object): object[] | null {
 }
 
 function descriptionOf(tool: object, key: string | null): ToolDescription {
-  if (typeof tool !== 'object' || tool === null) throw invalid(key ?? 'tools', 'It is no object.');
+  if (typeof tool !== 'object' || tool === null) throw invalid(key ?? 'tools', 'It is not an object.');
   const known = READ.get(tool);
   if (known && (key === null || known.name === key)) return known;
   const fields = (isFunctionTool(tool) ? tool.function : tool) as Fields;
@@ -69,7 +69,7 @@ const SCHEMA_FIELDS = [
   'parameters',
 ];
 
-/** OpenAI and Gemini let a function without parameters leave its schema out. */
+/** OpenAI and Gemini allow a function without parameters to have no schema. */
 function givenSchema(name: string, tool: Fields, fields: Fields): unknown {
   const field = SCHEMA_FIELDS.find(
     (candidate) => fields[candidate] !== undefined && fields[candidate] !== null,
@@ -98,14 +98,14 @@ function schemaOf(name: string, given: unknown): JsonObject {
     throw invalid(name, UNREADABLE);
   const plain = hasUpperTypes(value) ? (withPlainTypes(value) as JsonObject) : value;
   if ((plain['type'] ?? 'object') !== 'object')
-    throw invalid(name, 'Its input schema must be one of an object.');
+    throw invalid(name, 'Its input schema must describe an object.');
   return plain;
 }
 
 const UNREADABLE =
   'Its input schema is not JSON Schema, and its library gives none. Convert it first, for example with `z.toJSONSchema(schema)`.';
 
-/** Of the AI SDK's `jsonSchema()`, of a library that follows Standard JSON Schema, and of Zod; a plain schema as it is. */
+/** From the AI SDK's `jsonSchema()`, a library that follows Standard JSON Schema, or Zod; a plain schema is used unchanged. */
 function jsonSchemaOf(name: string, given: unknown): unknown {
   if (typeof given !== 'object' || given === null) throw invalid(name, UNREADABLE);
   const fields = given as Fields;
@@ -120,7 +120,7 @@ function jsonSchemaOf(name: string, given: unknown): unknown {
   if (!isWrapped) return given;
   const schema = fields['jsonSchema'];
   if (typeof (schema as PromiseLike<unknown> | null)?.then === 'function')
-    throw invalid(name, 'Its input schema is a promise. Wait for it first.');
+    throw invalid(name, 'Its input schema is a promise. Await it first.');
   return schema;
 }
 
@@ -144,12 +144,12 @@ const KEYWORDS = [
   'required',
 ];
 
-/** An object with other fields only is no schema. */
+/** An object with only other fields is not a schema. */
 function isSchema(schema: Fields): boolean {
   return Object.keys(schema).length === 0 || KEYWORDS.some((keyword) => schema[keyword] !== undefined);
 }
 
-/** Objects of a library inside are no JSON, whatever they look like. */
+/** A schema that contains objects of a library is not JSON, whatever it looks like. */
 function isPlainThroughout(schema: unknown): boolean {
   const waiting: unknown[] = [schema];
   const seen = new Set<unknown>();
@@ -168,15 +168,15 @@ function isPlain(value: unknown): boolean {
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Gemini's own schemas: types in capitals, numbers as texts, and `nullable`. */
+/** Gemini's own schemas have types in capitals, numbers as texts, and `nullable`. */
 function hasUpperTypes(schema: JsonObject): boolean {
   return schema['type'] === 'OBJECT';
 }
 
 const NUMBERS = /^(min|max)(Items|Length|Properties)$/;
-/** Fields whose members are schemas by their names. */
+/** Fields whose members are schemas, by name. */
 const NAMED_SCHEMAS = new Set(['properties', '$defs', 'defs']);
-/** Fields that hold values and no schemas. */
+/** Fields that hold values, not schemas. */
 const VALUES = new Set(['enum', 'default', 'example', 'required', 'propertyOrdering']);
 
 function withPlainTypes(schema: JsonValue): JsonValue {

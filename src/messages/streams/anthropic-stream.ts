@@ -1,4 +1,4 @@
-/** Events of Anthropic Messages as one message. */
+/** Collects Anthropic Messages events into one message. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
 import type { ResponseStream } from './response-stream.js';
@@ -9,7 +9,7 @@ interface Block {
 }
 
 export class AnthropicStream implements ResponseStream {
-  /** The helper of the SDK adds the deltas to the first event of a block itself, maybe before it is seen here. */
+  /** The SDK's helper adds the deltas to a block's first event itself, perhaps before the event arrives here. */
   readonly #isHelper: boolean;
   #message: JsonObject = { type: 'message', role: 'assistant' };
   readonly #blocks = new Map<number, Block>();
@@ -56,7 +56,7 @@ export class AnthropicStream implements ResponseStream {
   }
 }
 
-/** What is not JSON stays the model's text. */
+/** Input that is not JSON stays the model's text. */
 function finished({ block, inputText }: Block): JsonObject {
   if (inputText === '') return block;
   const input: JsonValue = tryParseJsonKeepingDigits(inputText) ?? inputText;

@@ -1,4 +1,4 @@
-/** Chunks of Gemini's `generateContentStream` as one response. */
+/** Collects chunks of Gemini's `generateContentStream` into one response. */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import type { ResponseStream } from './response-stream.js';
 
@@ -23,7 +23,7 @@ export class GeminiStream implements ResponseStream {
     if (typeof finishReason === 'string') this.#finishReason = finishReason;
   }
 
-  /** Texts in a row are one text, unless one of them is signed. */
+  /** Consecutive texts are joined, unless one of them is signed. */
   #addPart(part: JsonObject): void {
     const last = this.#parts[this.#parts.length - 1];
     if (last && isPlainText(last) && isPlainText(part) && last['thought'] === part['thought'])

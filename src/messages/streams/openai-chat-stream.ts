@@ -1,8 +1,8 @@
-/** Chunks of OpenAI Chat Completions, and of servers that are compatible with it, as one completion. */
+/** Collects chunks of OpenAI Chat Completions, or of a compatible server, into one completion. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { ResponseStream } from './response-stream.js';
 
-/** Fields of a delta whose texts follow each other. */
+/** Text fields of a delta, which are concatenated. */
 const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
 
 export class OpenAiChatStream implements ResponseStream {
@@ -35,7 +35,7 @@ export class OpenAiChatStream implements ResponseStream {
     for (const call of calls) this.#addCall(call);
   }
 
-  /** Some servers give a call whole, without an index: then an id begins a new one. */
+  /** Some servers send a call whole, without an index: then an id starts a new call. */
   #addCall(call: JsonObject): void {
     const last = this.#calls.size - 1;
     const begins = typeof call['id'] === 'string' && call['id'] !== '' && last >= 0;

@@ -1,4 +1,4 @@
-/** Events of OpenAI Responses as one response. */
+/** Collects OpenAI Responses events into one response. */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import type { ResponseStream } from './response-stream.js';
 
@@ -6,7 +6,7 @@ export class OpenAiResponsesStream implements ResponseStream {
   #response: JsonObject = { object: 'response', output: [] };
   #isFinished = false;
   readonly #items = new Map<number, JsonObject>();
-  /** Of items under way. */
+  /** Texts of incomplete items. */
   readonly #texts = new Map<number, string>();
 
   get isFinished(): boolean {

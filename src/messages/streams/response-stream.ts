@@ -1,11 +1,11 @@
-/** Gathers the chunks or events of a provider's stream into one response, as the provider gives it without streaming. */
+/** Collects the chunks or events of a provider's stream into one response, in the provider's non-streaming form. */
 import type { JsonObject } from '../../core/json.js';
 
 export interface ResponseStream {
-  /** Takes what it knows of a chunk; what is new to it does no harm. */
+  /** Adds a chunk. Unknown content is ignored. */
   add(chunk: JsonObject): void;
-  /** The provider said that the answer is whole. */
+  /** True once the provider reported the end of the answer. */
   readonly isFinished: boolean;
-  /** What was said until now, as an entry that `readMessages` takes. */
+  /** What has arrived so far, as an entry that `readMessages` accepts. */
   response(): JsonObject;
 }

@@ -1,7 +1,7 @@
 /** Decides on operations, against the newest state: what they change, or why they are refused. No I/O. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
-import type { StorageRedactor } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import type { KeyChange, KeyEffect } from './key-change.js';
 import { type Authorship, KeyLayer, type KeyState } from './key-layer.js';
 import { assertKey, checkedJson, invalid, limitExceeded, type SharedLimits } from './shared-limits.js';

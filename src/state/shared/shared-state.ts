@@ -8,7 +8,8 @@ import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { TypedEvents } from '../../core/events.js';
 import type { JsonValue } from '../../core/json.js';
-import type { Name, StorageBackend, StorageRedactor } from '../../storage/ports.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import { CommitQueue } from './commit-queue.js';
 import {
   type CheckedOperation,

@@ -1,41 +1,41 @@
 /**
- * Takes away all that is below some names, and parts of what others share. First a marker, which is durable; then everything, under every
- * lease of it; the marker goes last. What a crash leaves, the same call goes on with.
+ * Erases everything below some names, and parts of shared places. A durable marker is written first; then everything is
+ * erased under all its leases; the marker is removed last. After a crash, the same call continues.
  */
 import type { Lease, Name, StorageBackend, StoredPlace } from '../ports.js';
 import { deleteMarker, type ErasureTarget, readMarker, unfinished, writeMarker } from './erasure-marker.js';
 import { amountOf, type ErasureReport, reportOf } from './erasure-report.js';
 
-/** Something of the target in a place that others share. */
+/** Data of the target in a place that it shares with others. */
 export interface SharedPart {
   look(): Promise<readonly StoredPlace[]>;
-  /** Takes the leases that it needs. Done again it goes on. */
+  /** Takes the leases that it needs. Idempotent. */
   erase(): Promise<void>;
 }
 
 export interface ErasurePlan {
   readonly target: ErasureTarget;
-  /** The right to all of it: taken first. */
+  /** The lease that covers the whole plan; it is taken first. */
   readonly lease: Name;
   readonly trees: readonly Name[];
   readonly parts?: readonly SharedPart[];
 }
 
 export interface ErasePlacesOptions {
-  /** Only says what would go. Takes no lease, writes nothing. */
+  /** Only reports what would be erased. Takes no lease and writes nothing. */
   readonly dryRun?: boolean;
   /** See `StorageBackend.scrub`. */
   readonly quick?: boolean;
-  /** The lease of the plan, when the caller has it; it stays the caller's. */
+  /** The lease of the plan, if the caller already holds it. It is not released. */
   readonly held?: Lease;
-  /** How long to wait for the lease of the plan. Default 0: LEASE_HELD at once. */
+  /** Milliseconds to wait for the lease of the plan. Default 0: LEASE_HELD at once. */
   readonly waitMs?: number;
 }
 
-/** Those who write below an agent let go of their leases within a second when they have nothing to write. */
+/** Writers below an agent release their leases within a second when they have nothing to write. */
 const WAIT_MS = 3_000;
 
-/** @throws LEASE_HELD while something of it is in use, ERASURE_UNFINISHED when something of it is there afterwards, and what storage throws */
+/** @throws LEASE_HELD while part of it is in use, ERASURE_UNFINISHED if something is left afterwards, and what storage throws */
 export async function erasePlaces(
   backend: StorageBackend,
   plan: ErasurePlan,
@@ -50,7 +50,7 @@ export async function erasePlaces(
   try {
     return await eraseUnder(backend, plan, main, options.quick ?? false);
   } finally {
-    if (!options.held) await main.release().catch(() => {}); // what was done stays; a lease that stays ends by its time
+    if (!options.held) await main.release().catch(() => {}); // what was erased stays erased; a lease that is left expires
   }
 }
 
@@ -83,7 +83,7 @@ async function eraseUnder(
   }
 }
 
-/** Every lease below but that of the plan. @throws LEASE_HELD */
+/** Takes every lease below, except that of the plan. @throws LEASE_HELD */
 async function leasesOf(backend: StorageBackend, plan: ErasurePlan): Promise<Lease[]> {
   const own = plan.lease.join('/');
   const taken: Lease[] = [];
@@ -93,7 +93,7 @@ async function leasesOf(backend: StorageBackend, plan: ErasurePlan): Promise<Lea
         if (name.join('/') !== own) taken.push(await backend.leases.acquire(name, { waitMs: WAIT_MS }));
     return taken;
   } catch (thrown) {
-    for (const lease of taken) await lease.release().catch(() => {}); // the first error is the one to tell
+    for (const lease of taken) await lease.release().catch(() => {}); // the first error is the one to report
     throw thrown;
   }
 }

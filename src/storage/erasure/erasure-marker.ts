@@ -1,24 +1,24 @@
 /**
- * An erasure that has begun and not ended: a document of its own, outside of what it erases. While it is there, the names that it takes
- * away are not used: what is half gone would pass for the whole.
+ * A started but unfinished erasure, stored as a document outside the data that it erases. While it exists, the erased
+ * names cannot be used: half-erased data would look complete.
  */
 import { createHash } from 'node:crypto';
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Name, StorageBackend, StoredPlace } from '../ports.js';
 
-/** Whose data is erased. Others may follow: a turn, a message, a subject, a source. */
+/** Whose data is erased. More kinds may follow: a turn, a message, a subject, a source. */
 export type ErasureTarget =
   | { readonly agent: string }
   /** A root session of shared state with its children, and a session of checkpoints. */
   | { readonly session: string }
-  /** Of LangGraph, and a session of the OpenAI Agents SDK. */
+  /** A thread of LangGraph, and a session of the OpenAI Agents SDK. */
   | { readonly thread: string };
 
 export interface ErasureMarker {
   readonly target: ErasureTarget;
   readonly trees: readonly Name[];
-  /** What there was when it began. */
+  /** What existed when it started. */
   readonly places: readonly StoredPlace[];
 }
 
@@ -46,7 +46,7 @@ export async function deleteMarker(backend: StorageBackend, target: ErasureTarge
   await backend.documents.delete(markerName(target));
 }
 
-/** Erasures that have begun and not ended. */
+/** Erasures that started and did not finish. */
 export async function unfinishedErasures(backend: StorageBackend): Promise<ErasureMarker[]> {
   const markers: ErasureMarker[] = [];
   for (const name of await backend.documents.list(FOLDER)) {
@@ -56,7 +56,7 @@ export async function unfinishedErasures(backend: StorageBackend): Promise<Erasu
   return markers;
 }
 
-/** @throws ERASURE_UNFINISHED when an erasure that has not ended takes away this name, or one above it */
+/** @throws ERASURE_UNFINISHED if an unfinished erasure covers this name or one above it */
 export async function assertNotErasing(backend: StorageBackend, name: Name): Promise<void> {
   for (const { target, trees } of await unfinishedErasures(backend))
     if (trees.some((tree) => tree.every((segment, index) => name[index] === segment)))

@@ -1,12 +1,14 @@
-/** What an erasure found, and what it left. */
+/** The report of an erasure: what it found and what is left. */
 import type { StoredPlace } from '../ports.js';
 import type { ErasureTarget } from './erasure-marker.js';
 
+/** An amount of stored data: files or rows, and bytes. */
 export interface ErasureAmount {
   readonly items: number;
   readonly bytes: number;
 }
 
+/** One place that an erasure covered, before and after. */
 export interface ErasedPlace {
   readonly kind: StoredPlace['kind'];
   readonly place: string;
@@ -15,10 +17,11 @@ export interface ErasedPlace {
   readonly after: ErasureAmount | null;
 }
 
+/** The result of an erasure. After a complete one, `after` is zero everywhere. */
 export interface ErasureReport {
   readonly target: ErasureTarget;
   readonly dryRun: boolean;
-  /** It went on with one that was interrupted; `before` is from its beginning. */
+  /** It continued an interrupted erasure; `before` is from the start of that one. */
   readonly resumed: boolean;
   readonly places: readonly ErasedPlace[];
   readonly before: ErasureAmount;

@@ -1,16 +1,16 @@
-/** Reading and erasing in journals that several share. */
+/** Reads and erases records in journals that several owners share. */
 import type { JsonObject } from '../../core/json.js';
 import type { JournalRecord, Name, StorageBackend } from '../ports.js';
 
-/** What was cut off a journal, or kept by a repair of one: rows of anyone. */
+/** Files that were cut off a journal or kept by a repair. They may hold records of any owner. */
 const ASIDE = /\.(?:torn-\d+|damaged|clean)-[^/]*$/;
 
-/** @param place as `StoredPlace` has it */
+/** @param place in the form of `StoredPlace` */
 export function isJournalAside(kind: string, place: string): boolean {
   return kind === 'aside' && ASIDE.test(place);
 }
 
-/** Every record that can be read, also archived ones. */
+/** Every readable record, including archived ones. */
 export async function* storedRecords(
   backend: StorageBackend,
   name: Name,

@@ -1,8 +1,8 @@
-/** Writing in what others share: under the lease of those who write there, and for as short as it takes. */
+/** Writes to shared places under the lease of their writers, and holds it as briefly as possible. */
 import type { JsonObject } from '../../core/json.js';
 import type { Journal, Lease, Name, StorageBackend } from '../ports.js';
 
-/** Those who write there let go of their leases within a second when they have nothing to write. */
+/** The writers release their leases within a second when they have nothing to write. */
 const WAIT_MS = 5_000;
 
 /** @throws LEASE_HELD */

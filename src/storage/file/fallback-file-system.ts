@@ -1,9 +1,10 @@
 /**
- * A file system that cannot do everything: what it lacks is replaced by the next best, and told once.
+ * A file system with missing features: each is replaced by the next best one, and reported once.
  *
- * - Without `link(2)` (exFAT, some container and phone file systems) a second name becomes a copy that is made exclusively: of several
- *   contenders one still wins. What it loses: for a moment the new name is there without its content. See `docs/formats/lease.md`.
- * - Without a sync for folders (some network and FUSE file systems) names rely on the file system's own order.
+ * - Without `link(2)` (exFAT, some container and phone file systems) a hard link becomes an exclusively created copy.
+ *   One of several contenders still wins, but for a moment the new name exists without its content. See
+ *   `docs/formats/lease.md`.
+ * - Without folder sync (some network and FUSE file systems) names rely on the file system's own order.
  */
 import path from 'node:path';
 import { errnoOf, type FileStat, type FileSystem, type OpenFile, type OpenMode } from '../file-system.js';
@@ -30,7 +31,7 @@ export class FallbackFileSystem implements FileSystem {
       await this.#inner.link(existing, name);
     } catch (thrown) {
       if (!NO_LINK.has(errnoOf(thrown) ?? '')) throw thrown;
-      await this.#copy(existing, name); // a folder that nobody may write to refuses this, too
+      await this.#copy(existing, name); // a folder without write permission rejects the copy too
       this.#canLink = false;
       this.#warn({
         code: 'REKINDLE_NO_LINKS',
@@ -52,7 +53,7 @@ export class FallbackFileSystem implements FileSystem {
       });
       if (stat) await this.#inner.touch(name, stat.modifiedMs);
     } catch (thrown) {
-      await this.#inner.unlink(name).catch(() => {}); // the first error is the one to tell
+      await this.#inner.unlink(name).catch(() => {}); // the first error is the one to report
       throw thrown;
     }
   }

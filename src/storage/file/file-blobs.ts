@@ -1,4 +1,7 @@
-/** Blobs as files: `<scope>/<first two digits>/<digest>`. Whole before the name exists, so a name means good bytes. */
+/**
+ * Blobs as files: `<scope>/<first two digits>/<digest>`. A blob is complete before its name exists, so a name implies
+ * good bytes.
+ */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
@@ -37,16 +40,16 @@ export class FileBlobs implements Blobs {
       const target = path.join(folder, digest);
       if (!(await this.#isStored(target, digest))) {
         const place = (made: string) => this.#fs.rename(made, target);
-        await writeThenPlace(this.#fs, scope, bytes, { sync: true, place }); // in the scope: one look finds leftovers
+        await writeThenPlace(this.#fs, scope, bytes, { sync: true, place }); // placed in the scope, so one listing finds leftovers
       }
-      // Also for what was there: a crash may have come before the sync of who stored it.
+      // Also for existing blobs: their writer may have crashed before the sync.
       await this.#syncAncestors(folder);
       await this.#fs.syncFolder(folder);
       return { digest, size: bytes.length };
     });
   }
 
-  /** A name alone proves nothing: damaged bytes are moved aside, and a link is refused. */
+  /** The name alone proves nothing: damaged bytes are moved aside, and a link is rejected. */
   async #isStored(target: string, digest: string): Promise<boolean> {
     const bytes = await readWhole(this.#fs, target);
     if (bytes === null) return false;

@@ -1,11 +1,11 @@
-/** What lies below a folder, by the names of its files: journals in segments, blobs under their digest, and the rest, which are documents. */
+/** Lists the content of a folder by file names: journals in segments, blobs under their digest; everything else is a document. */
 import path from 'node:path';
 import { isDigest } from '../blob-digest.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import { decodeNameSegment, segmentOfEntry } from '../name-encoding.js';
 import type { Name, StoredName } from '../ports.js';
 
-/** `raw_traces.jsonl`, `raw_traces.000001-4.jsonl`, `raw_traces.archive`, and what was cut off: all of one journal. */
+/** `raw_traces.jsonl`, `raw_traces.000001-4.jsonl`, `raw_traces.archive`, and cut-off tails all belong to one journal. */
 export const JOURNAL_PART = /^(.+?)(?:\.\d{6,}(?:-\d+(?:\.[0-9a-f]{8})?)?)?\.jsonl$|^(.+)\.archive$/;
 export const ASIDE = /^\.tmp-|\.torn-\d+-|\.(?:damaged|clean)-[0-9a-f]{8}$/;
 const LEASE_FILE = /^(?:\d{6,15}(?:-[0-9a-f]{16})?\.(?:json|released)|waiting-\d{15}-[0-9a-f]{16}\.json)$/;
@@ -16,7 +16,7 @@ interface Found {
   readonly entry: string;
 }
 
-/** @param isBelow false for the prefix that was asked for: only what lies below it is told */
+/** @param isBelow false for the requested prefix itself, which is not listed */
 export async function* contentsOf(
   fs: FileSystem,
   folder: string,
@@ -43,12 +43,12 @@ export async function* contentsOf(
   }
 }
 
-/** Null for what is part of nothing: unfinished, set aside, or no name of ours. */
+/** Null for anything else: unfinished files, files set aside, and foreign names. */
 function describe(entry: string, isFolder: boolean): Found | null {
   if (!isFolder && ASIDE.test(entry)) return null;
   const part = JOURNAL_PART.exec(entry);
   const journal = part && (isFolder ? part[2] : part[1]);
-  // Only a folder is found under the plain name that another tool gave it.
+  // Only folders may have the plain names that other tools use.
   const segment = isFolder && !journal ? segmentOfEntry(entry) : decodeNameSegment(journal ?? entry);
   if (segment === null) return null;
   return { segment, kind: journal ? 'journal' : isFolder ? 'folder' : 'document', entry };
@@ -59,7 +59,7 @@ async function isShard(fs: FileSystem, folder: string, entry: string): Promise<b
   return (await listed(fs, path.join(folder, entry))).some(isDigest);
 }
 
-/** A lease is a folder `lease`, alone where nothing but a journal has it. */
+/** A lease is a folder named `lease`, unless a journal has that name. */
 export async function isLease(fs: FileSystem, folder: string, entry: string): Promise<boolean> {
   return (
     entry === 'lease' && (await listed(fs, path.join(folder, entry))).every((name) => LEASE_FILE.test(name))

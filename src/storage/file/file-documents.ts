@@ -1,6 +1,7 @@
 /**
- * Documents as files. Written to a temporary file beside the target (random name, exclusive), synced, renamed, and
- * the folder synced; `cache` leaves the syncs out. Our own code, because the libraries for it acknowledge short writes.
+ * Documents as files. A document is written to a temporary file next to the target (random name, exclusive), synced and
+ * renamed, and the folder is synced. `cache` skips the syncs. Implemented here, because the available libraries
+ * acknowledge short writes.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -30,11 +31,11 @@ export class FileDocuments implements Documents {
   readonly #fs: FileSystem;
   readonly #paths: FilePaths;
   readonly #syncAncestors: (folder: string) => Promise<void>;
-  /** One write at a time for a path, so that `ifVersion` holds within this process. */
+  /** One write at a time per path, so that `ifVersion` holds within this process. */
   readonly #writing = new Map<string, Promise<unknown>>();
-  /** Sizes of files that this process wrote last, so that adding to them needs no look. */
+  /** Sizes of the files that this process wrote last, so that appending needs no `stat`. */
   readonly #sizes = new Map<string, number>();
-  /** Descriptors on their way to being closed. */
+  /** Descriptors that are being closed. */
   readonly #closing = new Set<Promise<void>>();
 
   constructor(fs: FileSystem, paths: FilePaths, syncAncestors: (folder: string) => Promise<void>) {
@@ -78,7 +79,7 @@ export class FileDocuments implements Documents {
       const place = async (made: string) => {
         if (mode !== NEW_MODE) await this.#keepMode(made, mode);
         if (ifVersion === undefined) return this.#rename(made, target);
-        // Again just before it takes the old one's place: a person may save while the new one is being synced.
+        // Checked again just before the rename: a person may save while the new file is being synced.
         await this.#renameIfVersion(name, made, target, ifVersion);
       };
       if (ifVersion !== undefined) await this.#assertVersion(name, target, ifVersion);
@@ -113,7 +114,7 @@ export class FileDocuments implements Documents {
     this.#closing.add(closing);
   }
 
-  /** Waits for descriptors that are still being closed. */
+  /** Waits for descriptors that are being closed. */
   async close(): Promise<void> {
     await Promise.all(this.#closing);
   }
@@ -121,7 +122,7 @@ export class FileDocuments implements Documents {
   modifiedMs(name: Name): Promise<number | null> {
     return labelled(`look at ${name.join('/')}`, async () => {
       const stat = await this.#fs.stat(await this.#paths.resolve(name, { make: false }));
-      // A file that was moved here, or copied with its old time, is as new as its place here.
+      // A file that was moved here, or copied with its old time, counts as changed when it was placed here.
       return stat?.kind === 'file' ? Math.max(stat.modifiedMs, stat.changedMs) : null;
     });
   }
@@ -138,7 +139,7 @@ export class FileDocuments implements Documents {
     return this.#change(name, (target) => this.#fs.unlink(target));
   }
 
-  /** False when there was nothing to change. Synced also then: that it is gone may be a killed process's doing, and volatile. */
+  /** False if there was nothing to change. Synced even then: a killed process may have deleted it without a sync. */
   #change(name: Name, change: (target: string) => Promise<void>): Promise<boolean> {
     return this.#serially(name, { make: false }, async (target) => {
       this.#sizes.delete(target);
@@ -192,14 +193,14 @@ export class FileDocuments implements Documents {
     }
   }
 
-  /** What a person set stays. Where the file system has no modes there is nothing to keep. */
+  /** Keeps the mode that a person set. On a file system without modes there is nothing to keep. */
   async #keepMode(made: string, mode: number): Promise<void> {
     await this.#fs.setMode(made, mode).catch((thrown: unknown) => {
       if (!NO_MODES.has(errnoOf(thrown) ?? '')) throw thrown;
     });
   }
 
-  /** A look at the file's times and size comes last, and is followed by the rename at once. */
+  /** The check of the file's times and size comes last, directly before the rename. */
   async #renameIfVersion(name: Name, from: string, to: string, expected: string | null): Promise<void> {
     for (let tried = 1; ; tried += 1) {
       const seen = await this.#fs.stat(to);
@@ -213,7 +214,7 @@ export class FileDocuments implements Documents {
     return this.#tryRename(() => this.#fs.rename(from, to));
   }
 
-  /** Virus scanners and indexers hold files open on Windows for moments; nowhere else is this worth a second try. */
+  /** Virus scanners and indexers on Windows hold files open for moments. No other system needs a second try. */
   async #tryRename<T>(rename: () => Promise<T>): Promise<T> {
     for (let tried = 1; ; tried += 1) {
       try {
@@ -234,7 +235,7 @@ export class FileDocuments implements Documents {
     return labelled(`write ${name.join('/')}`, async () => {
       const key = this.#paths.keyOf(name);
       const before = this.#writing.get(key) ?? Promise.resolve();
-      // In line before the path is looked up: looks may end in another order than they began.
+      // Queued before the path is resolved: lookups may finish in another order than they started.
       const resolveAndRun = async () => run(await this.#paths.resolve(name, options));
       const mine = before.then(resolveAndRun, resolveAndRun);
       this.#writing.set(key, mine);

@@ -1,8 +1,8 @@
-/** Whole reads and writes over the file-system port: short counts are continued, descriptors always closed. */
+/** Whole reads and writes over the file-system port: short counts are continued, and descriptors are always closed. */
 import path from 'node:path';
 import { errnoOf, type FileStat, type FileSystem, isSameFile, type OpenFile } from '../file-system.js';
 
-/** Writes all bytes. A count of 0 is an error, not an endless loop. */
+/** Writes all bytes. A count of 0 is an error, to avoid an endless loop. */
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
   let done = 0;
   while (done < bytes.length) {
@@ -29,14 +29,14 @@ export async function withFile<T>(file: OpenFile, run: (file: OpenFile) => Promi
   try {
     result = await run(file);
   } catch (thrown) {
-    await file.close().catch(() => {}); // the first error is the one to tell
+    await file.close().catch(() => {}); // the first error is the one to report
     throw thrown;
   }
   await file.close();
   return result;
 }
 
-/** The whole content, or null when there is no such file. @param onSize may refuse it before it is read */
+/** The whole content, or null if there is no such file. @param onSize may reject the file before it is read */
 export async function readWhole(
   fs: FileSystem,
   path: string,
@@ -64,7 +64,7 @@ export async function openExisting(
   }
 }
 
-/** Makes a folder and its missing parents down from `root`, each made durable in its parent. */
+/** Makes a folder and its missing parents below `root`, each durable in its parent. */
 export async function ensureFolder(fs: FileSystem, folder: string): Promise<void> {
   const stat = await fs.stat(folder);
   if (stat?.kind === 'folder') return;
@@ -92,14 +92,17 @@ export async function renameIfSame(
   return true;
 }
 
-/** A new file with this content, durable with its name when it resolves. @throws EEXIST */
+/** Creates a file with this content. Content and name are durable when it resolves. @throws EEXIST */
 export function createDurably(fs: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
   return makeDurably(fs, target, (file) => writeFully(file, bytes, 0));
 }
 
 const COPY_BYTES = 1024 * 1024;
 
-/** A new file with a part of another one, never held as a whole. @param edit may change each piece, which begins at `position` */
+/**
+ * Copies a part of a file to a new one, without holding it in memory as a whole. @param edit may change each piece,
+ * which starts at `position`
+ */
 export function copyDurably(
   fs: FileSystem,
   source: OpenFile,

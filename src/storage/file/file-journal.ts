@@ -1,4 +1,4 @@
-/** A journal in a folder of JSONL files. See `journal-line.ts` for the line, `journal-segments.ts` for the files. */
+/** A journal in a folder of JSONL files. See `journal-line.ts` for the line and `journal-segments.ts` for the files. */
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -35,14 +35,14 @@ import { JournalWriter } from './journal-writer.js';
 import { SequenceCheck } from './sequence-check.js';
 import { labelled, storageError } from './storage-errors.js';
 
-/** Scans until the segments agree with where the journal ends. */
+/** Number of scans until the segments agree with the end of the journal. */
 const RANGE_TRIES = 20;
 
 export interface FileJournalOptions {
   readonly lease: Lease | null;
   readonly readOnly: boolean;
   readonly durability: DurabilityMode;
-  /** Gathering time of `batched`. */
+  /** Gathering time of `batched`, in milliseconds. */
   readonly batchMs: number;
   readonly segmentBytesMax?: number;
   readonly syncAncestors: () => Promise<void>;
@@ -55,7 +55,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   readonly #writer: JournalWriter;
   readonly #queue: AppendQueue<EncodedRecord>;
   readonly #options: FileJournalOptions;
-  /** The live file as a reader saw it last. */
+  /** The live file as a reader last saw it. */
   #seen: FileStat | null = null;
   #lastRefresh: Promise<void> = Promise.resolve();
 
@@ -71,7 +71,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
-  /** @param plainPath the live file's path without `.jsonl` */
+  /** @param plainPath path of the live file without `.jsonl` */
   static async open<R extends JsonObject>(
     fs: FileSystem,
     plainPath: string,
@@ -117,7 +117,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     }
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
     await this.#writer.commit(bytes, { sync: this.#options.durability !== 'relaxed' });
-    const { segment, offset } = this.#writer.end; // after the commit: it may have started a new segment
+    const { segment, offset } = this.#writer.end; // after the commit, which may have started a new segment
     const results = ends.map((end) => ({
       seq: end.seq,
       crc: end.crc,
@@ -162,7 +162,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     }
   }
 
-  /** With a cursor, numbers start where the caller says, or with the record's own; where it has none, all before are counted. */
+  /** With a cursor, numbers start at the caller's number or the record's own; if it has none, earlier records are counted. */
   async #sequenceCheck(
     { cursor, after }: ReadOptions,
     ranges: readonly SegmentRange[],
@@ -193,11 +193,11 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     }
   }
 
-  /** What is readable now: whole segments, each up to its seal, and the live one up to its last whole record. */
+  /** The readable parts: whole segments up to their seals, and the live one up to its last whole record. */
   async #ranges(archived: boolean): Promise<SegmentRange[]> {
     for (let tries = 1; ; tries += 1) {
       if (this.#options.readOnly) await this.#refresh();
-      const { segment } = this.#writer.end; // before the scan, which may see more, and half of a record
+      const { segment } = this.#writer.end; // before the scan, which may see more records, or half of one
       const end = this.#writer.sizeBytes;
       const segments = await this.#files.scan(this.#fs, { archived });
       const ranges = sealedRanges(segments.filter((found) => !found.headerTorn && !found.superseded));
@@ -207,7 +207,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
         const to = Math.min(last.segment.sizeBytes, end);
         return [...ranges.slice(0, -1), { ...last, segment: { ...last.segment, sizeBytes: to }, to }];
       }
-      // A new segment was started meanwhile, or a lost lease has let others write on.
+      // A new segment was started meanwhile, or other owners wrote after a lost lease.
       if (!last || tries === RANGE_TRIES) return ranges;
     }
   }
@@ -227,21 +227,21 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     return this.#writer.head;
   }
 
-  /** Readers ask often, and mostly nothing has changed: then one look at the live file is enough. */
+  /** Readers ask often and mostly nothing has changed, so one `stat` of the live file is enough. */
   async #look(): Promise<void> {
-    const now = await this.#fs.stat(this.#files.livePath); // before the files are read: what comes in between is seen by the next
+    const now = await this.#fs.stat(this.#files.livePath); // before the files are read: later changes are found by the next check
     if (now && this.#seen && isSameFile(now, this.#seen)) return;
     await this.#refresh(now);
   }
 
-  /** One after the other: a look that began earlier must not end later, with an older end. @param seen the live file before it */
+  /** One at a time: an earlier check must not finish later with an older end. @param seen the live file before the check */
   async #refresh(seen: FileStat | null = null): Promise<void> {
     const look = this.#lastRefresh.then(async () => {
       this.#seen = null;
       await this.#writer.refresh();
       this.#seen = seen;
     });
-    this.#lastRefresh = look.catch(() => {}); // told to those who wait for it
+    this.#lastRefresh = look.catch(() => {}); // reported to its callers
     await look;
   }
 
@@ -260,7 +260,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
-  /** Work that changes files, while nothing is appended. */
+  /** Work that changes files, while no append is in progress. */
   #exclusive<T>(label: string, work: () => Promise<T>): Promise<T> {
     if (this.#options.readOnly) return Promise.reject(readOnlyError());
     return this.#queue.exclusive(() => labelled(`${label} ${this.#files.base}`, work));
@@ -276,7 +276,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       return !segment.live && next !== null && next !== undefined && next.prevSeq < seq;
     });
     if (done.length === 0) return;
-    await this.#writer.secure(); // its header says where the sealed ones end
+    await this.#writer.secure(); // its header states where the sealed segments end
     await this.#makeArchiveFolder();
     for (const segment of done) await moveToFolder(this.#fs, segment.path, this.#files.archiveFolder);
   }
@@ -304,7 +304,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     return this.#exclusive('repair', () => this.#repair());
   }
 
-  /** With the live file closed; afterwards the end is found anew. A file of a writer who lost its lease is sealed first. */
+  /** Closes the live file first, and finds the end again afterwards. A file of a writer that lost its lease is sealed first. */
   async #repair(): Promise<SegmentRepair[]> {
     await this.#writer.settle();
     const repairs: SegmentRepair[] = [];
@@ -320,7 +320,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     return this.#exclusive('erase from', () => this.#erase(new Set(seqs)));
   }
 
-  /** As `#repair`, and nothing is kept. */
+  /** Like `#repair`, but keeps no old files. */
   async #erase(seqs: ReadonlySet<number>): Promise<number> {
     await this.#writer.settle();
     let records = 0;
@@ -336,7 +336,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     try {
       await labelled(`close ${this.#files.base}`, () => this.#writer.close());
     } finally {
-      await this.#options.onClose(); // the descriptor is gone, whatever closing said
+      await this.#options.onClose(); // the descriptor is gone, even if closing reported an error
     }
   }
 }

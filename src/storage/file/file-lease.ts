@@ -1,4 +1,4 @@
-/** A lease that is held, as a file that nobody else can make. See `file-leases.ts`. */
+/** A held lease: a file that only one contender can have created. See `file-leases.ts`. */
 import path from 'node:path';
 import type { Clock } from '../../core/clock.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
@@ -10,13 +10,13 @@ import { labelled } from './storage-errors.js';
 export interface HeldLease {
   readonly folder: string;
   readonly label: string;
-  /** The name of the file that nobody else can make. */
+  /** The name of the file that only this contender uses. */
   readonly own: string;
   readonly fence: number;
   readonly takenOver: boolean;
   readonly unsafeFence: number;
   readonly ttlMs: number;
-  /** Told when the owner let go. */
+  /** Called when the owner releases the lease. */
   readonly onRelease: () => void;
 }
 

@@ -1,14 +1,15 @@
 /**
- * Leases without an OS lock: numbered files made with `link(2)`, so that one contender wins.
+ * Leases without an OS lock: numbered files created with `link(2)`, so that one contender wins.
  *
- *     agents/<id>/lease/000007-1f0c9b2d.json   what one contender for fence 7 wrote; the name is its alone
- *     agents/<id>/lease/000007.json            a second name for it: its owner has fence 7. The modification time is the heartbeat
- *     agents/<id>/lease/000007.released        the owner let go: no writer of fence 7 is left
+ * agents/<id>/lease/000007-1f0c9b2d.json   written by one contender for fence 7; only that contender uses the name
+ * agents/<id>/lease/000007.json            a hard link to it: its owner has fence 7. The modification time is the
+ * heartbeat agents/<id>/lease/000007.released        the owner released it: no writer of fence 7 is left
  *
- * Holding fence 7 means that the owner's own file is still there under the name that nobody else can make: one stat. A new
- * owner makes 000008.json and then takes every lower file away, before it looks at any journal. So what an old owner
- * acknowledged after a check that still found its file was synced before the new owner read where the journal ends.
- * A contender that was stopped before its link may give 000007.json a second life: it then sees 000008.json, and gives up.
+ * The owner of fence 7 holds it as long as its own file still exists under its private name: one `stat`. A new owner
+ * creates 000008.json, then removes every file with a lower number, and only then reads any journal. So everything that
+ * an old owner acknowledged after a check that still found its file was synced before the new owner read the end of the
+ * journal. A contender that was suspended before its link may recreate 000007.json; it then sees 000008.json and gives
+ * up.
  */
 import path from 'node:path';
 import { type Clock, sleepOn } from '../../core/clock.js';
@@ -42,7 +43,7 @@ import { sweepTemporary } from './temporary-file.js';
 interface Standing extends LeaseContent {
   readonly fence: number;
   readonly released: boolean;
-  /** By the clock of its owner: says whether it changed, not when. */
+  /** By its owner's clock: shows whether it changed, not when. */
   readonly heartbeatMs: number;
 }
 
@@ -51,7 +52,7 @@ const UNKNOWN_OWNER: LeaseOwner = { pid: 0, processStart: null, host: 'unknown',
 export interface FileLeasesOptions {
   readonly clock: Clock;
   readonly identity: ProcessIdentity;
-  /** Makes the folder's own name durable: were it lost, fences would start again below those in the journals. */
+  /** Makes the folder's own name durable. If it were lost, fences would restart below those in the journals. */
   readonly syncAncestors: (folder: string) => Promise<void>;
 }
 
@@ -75,7 +76,7 @@ export class FileLeases implements Leases {
       if (waitMsOf(options) === 0) return this.#acquire(name, await this.#madeFolder(name), options, null);
       let ticket: LeaseTicket | null = null;
       try {
-        // In line before the folder is looked up: looks may end in another order than they began.
+        // Queued before the folder is resolved: lookups may finish in another order than they started.
         return await acquireInLine(this.#paths.keyOf(name), name, options, async () => {
           const folder = await this.#madeFolder(name);
           ticket ??= new LeaseTicket(this.#fs, folder, { clock: this.#clock, identity: this.#identity });
@@ -110,7 +111,7 @@ export class FileLeases implements Leases {
     );
   }
 
-  /** @param ticket of a caller that waits in line; others wait only while it is not clear whether the owner is alive */
+  /** @param ticket of a caller that waits in line; other callers wait only while it is unclear whether the owner is alive */
   async #acquire(
     name: Name,
     folder: string,
@@ -133,7 +134,7 @@ export class FileLeases implements Leases {
     }
   }
 
-  /** True while the lease is another's, or another's turn. */
+  /** True while the lease belongs to another owner, or it is another's turn. */
   async #mayNot(folder: string, standing: Standing | null, ticket: LeaseTicket | null): Promise<boolean> {
     const held = standing !== null && !standing.released;
     if (held && (ticket ? this.#isAlive(folder, standing) : await this.#outlives(folder, standing))) {
@@ -149,8 +150,8 @@ export class FileLeases implements Leases {
   }
 
   /**
-   * Where the owner runs out of sight its heartbeat tells, and only by changing: its clock may be another. Unchanged for a whole life
-   * of the lease while this process looked means that it ended.
+   * An owner that cannot be observed is judged by its heartbeat, and only by whether it changes: its clock may differ.
+   * If it does not change for a whole lease time while this process watches, the lease has expired.
    */
   #isAlive(folder: string, standing: Standing): boolean {
     const state = this.#identity.state(standing.owner);
@@ -160,7 +161,7 @@ export class FileLeases implements Leases {
     return HeartbeatWatch.on(this.#clock).unchangedMs(folder, mark) < ttlMs;
   }
 
-  /** As `isAlive`. A heartbeat that looks old, or comes from the future, is watched for as long as it takes to know. */
+  /** Like `#isAlive`. A heartbeat that looks old, or comes from the future, is watched until it is clear. */
   async #outlives(folder: string, seen: Standing): Promise<boolean> {
     for (let standing: Standing | null = seen; ; ) {
       if (!standing || standing.released || !this.#isAlive(folder, standing)) return false;
@@ -172,7 +173,7 @@ export class FileLeases implements Leases {
     }
   }
 
-  /** The newest lease file. One that cannot be read (its owner died while making it) has an unknown owner. */
+  /** The newest lease file. An unreadable file (its owner died while creating it) has an unknown owner. */
   async #standing(folder: string): Promise<Standing | null> {
     const names = await this.#list(folder);
     const fences = names.map(fenceOf).filter((fence) => fence !== null);
@@ -202,7 +203,7 @@ export class FileLeases implements Leases {
     }
   }
 
-  /** The content is whole before the name exists, and the name is durable before anyone relies on it. */
+  /** The content is complete before the name exists, and the name is durable before it is relied on. */
   async #claim(folder: string, fence: number, own: string, content: LeaseContent): Promise<boolean> {
     const bytes = encodeLease(content);
     let won = false;
@@ -220,11 +221,11 @@ export class FileLeases implements Leases {
       won = true;
       throw thrown;
     } finally {
-      if (!won) await this.#fs.unlink(path.join(folder, own)).catch(() => {}); // taken away by the next owner where this fails
+      if (!won) await this.#fs.unlink(path.join(folder, own)).catch(() => {}); // if this fails, the next owner removes it
     }
   }
 
-  /** False when another contender has the number or a higher one, or has taken our file away. */
+  /** False if another contender has this number or a higher one, or has removed our file. */
   async #link(folder: string, own: string, fence: number): Promise<boolean> {
     try {
       await this.#fs.touch(path.join(folder, own), this.#clock.nowMs());
@@ -238,13 +239,13 @@ export class FileLeases implements Leases {
     return !overtaken;
   }
 
-  /** Where this fails too, the claim ends with this process. */
+  /** If this fails too, the claim ends with this process. */
   async #giveUp(folder: string, fence: number, own: string): Promise<void> {
     await this.#fs.unlink(path.join(folder, own)).catch(() => {});
     await this.#fs.unlink(path.join(folder, leaseName(fence))).catch(() => {});
   }
 
-  /** Fences off every earlier owner. A file that stays would leave its owner in power: then the claim is given up. */
+  /** Fences off every earlier owner. If a file cannot be removed, its owner could still write, so the claim is given up. */
   async #fenceOff(folder: string, fence: number, own: string): Promise<void> {
     try {
       await this.#removeOlder(folder, fence);
@@ -255,8 +256,8 @@ export class FileLeases implements Leases {
   }
 
   /**
-   * First what gives owners their power, then the numbers; lowest fence first, stopping at the first that stays: so the newest
-   * earlier owner is on record until all are fenced off.
+   * Removes the private files first, because they give the right to write, then the numbered ones. Starts at the lowest
+   * fence and stops at the first failure, so that the newest earlier owner stays on record until all are fenced off.
    */
   async #removeOlder(folder: string, fence: number): Promise<void> {
     const names = await this.#list(folder);

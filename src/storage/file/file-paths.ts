@@ -1,8 +1,8 @@
 /**
- * From names to paths below one root, and nowhere else.
+ * Maps names to paths below one root.
  *
- * The root itself may be reached through a link (resolved once). Below it, a link is refused. A folder written
- * by another tool under its plain name (`Ada`, `Software Engineer_4771`) is found too, when the encoded name does not exist.
+ * The root itself may be reached through a link (resolved once). Below it, links are rejected. A folder that another
+ * tool made under its plain name (`Ada`, `Software Engineer_4771`) is found too, if the encoded name does not exist.
  */
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
@@ -18,35 +18,35 @@ export class FilePaths {
   #root: string | null = null;
   readonly #checked = new Map<string, string>();
 
-  /** @param onRoot called once the root is there */
+  /** @param onRoot called once the root exists */
   constructor(fs: FileSystem, root: string, onRoot: (root: string) => Promise<void> = async () => {}) {
     this.#fs = fs;
     this.#onRoot = onRoot;
     this.#given = path.resolve(root);
   }
 
-  /** The same for the same name of the same root, and known at once: for what must keep the order of calls. */
+  /** The same key for the same name below the same root, computed synchronously: for code that must keep the order of calls. */
   keyOf(name: Name): string {
     return path.join(this.#given, ...name.map(encodeNameSegment));
   }
 
-  /** The path of a name. All segments but the last are folders, which are checked (and made when `make`). */
+  /** The path of a name. All segments but the last are folders, which are checked (and created with `make`). */
   async resolve(name: Name, options: { readonly make: boolean; readonly suffix?: string }): Promise<string> {
     assertName(name);
     const folder = await this.folder(name.slice(0, -1), options);
     return path.join(folder, encodeNameSegment(name[name.length - 1]!) + (options.suffix ?? ''));
   }
 
-  /** The folder of a name; links on the way are refused. */
+  /** The folder of a name. Links on the way are rejected. */
   async folder(name: Name, options: { readonly make: boolean }): Promise<string> {
-    for (const segment of name) encodeNameSegment(segment); // all, before the first is made
+    for (const segment of name) encodeNameSegment(segment); // all of them, before the first folder is made
     let folder = await this.#rootFolder(options.make);
     for (const segment of name) folder = await this.#child(folder, segment, options.make);
     await this.#assertInPlace(folder);
     return folder;
   }
 
-  /** A folder that was looked at before may have been swapped for a link since. */
+  /** A folder that was checked earlier may have been replaced by a link. */
   async #assertInPlace(folder: string): Promise<void> {
     if (this.#root === null) return;
     const real = await this.#fs.realPath(folder).catch((thrown: unknown) => {
@@ -123,17 +123,17 @@ export function assertName(name: Name): void {
   for (const segment of name) encodeNameSegment(segment);
 }
 
-/** Refuses an entry that is not a plain file; null and plain files pass. */
+/** Rejects anything but a plain file; null and plain files pass. */
 export async function assertPlainFile(fs: FileSystem, file: string): Promise<FileStat | null> {
   const stat = await fs.stat(file);
   if (stat && stat.kind !== 'file') throw refusedPath(file, stat.kind);
   return stat;
 }
 
-/** Bits for anybody but the owner. */
+/** Permission bits for group and others. */
 const OTHERS = 0o077;
 
-/** For secrets: nobody but this user may read or change the file. @throws PATH_REFUSED */
+/** For secrets: only this user may read or change the file. @throws PATH_REFUSED */
 export function assertOwnersAlone(file: string, { mode, ownerId }: FileStat): void {
   if (process.platform === 'win32') return;
   const self = process.getuid?.() ?? 0;
@@ -145,7 +145,7 @@ export function assertOwnersAlone(file: string, { mode, ownerId }: FileStat): vo
   throw new RekindleError('PATH_REFUSED', `${file} is not used: ${problem}.`, { details: { file, problem } });
 }
 
-/** A second name means that something else may read the file, or write to it. @throws PATH_REFUSED */
+/** With a second hard link, something else may read or write the file. @throws PATH_REFUSED */
 export async function assertOneName(fs: FileSystem, file: string): Promise<void> {
   const { links = 1 } = (await fs.stat(file)) ?? {};
   if (links <= 1) return;

@@ -32,18 +32,19 @@ import { labelled, storageError } from './storage-errors.js';
 import { emitStorageWarning, type StorageWarning } from './storage-warning.js';
 import { sweepTemporary } from './temporary-file.js';
 
-/** Longer than chokidar leaves further changes of a file untold (50 ms). */
+/** Longer than the time (50 ms) in which chokidar does not report further changes of a file. */
 const TELL_AGAIN_MS = 100;
 const OTHERS_WRITE = 0o002;
 
+/** Options of `FileStorage`. All are optional. */
 export interface FileStorageOptions {
-  /** Default `durable`. */
+  /** When an append is acknowledged. Default `durable`. */
   readonly durability?: DurabilityMode;
-  /** How long `batched` gathers appends. Default 5 ms. */
+  /** Milliseconds for which `batched` gathers appends. Default 5. */
   readonly batchMs?: number;
-  /** A live journal file is sealed beyond this size. Default: what the journal asks for, else 64 MiB. */
+  /** A live journal file is sealed when it is larger than this, in bytes. Default: the journal's own setting, else 64 MiB. */
   readonly segmentBytesMax?: number;
-  /** Told of what is unusual about the place. Default: a warning of the process. */
+  /** Receives warnings about the folder. Default: a warning of the process. */
   readonly onWarning?: (warning: StorageWarning) => void;
   /** For tests: another disk, clock or process identity. */
   readonly fileSystem?: FileSystem;
@@ -51,6 +52,13 @@ export interface FileStorageOptions {
   readonly identity?: ProcessIdentity;
 }
 
+/**
+ * Stores everything as readable files in one folder: JSONL journals, JSON documents, blobs by digest. For one machine
+ * and any number of its processes. Nothing is created before the first write.
+ * ```ts
+ * const storage = new FileStorage('memory');
+ * ```
+ */
 export class FileStorage implements StorageBackend {
   readonly capabilities = { persistent: true, multiProcess: true, multiProcessDocuments: false } as const;
   readonly documents: FileDocuments;
@@ -88,7 +96,7 @@ export class FileStorage implements StorageBackend {
     try {
       return await this.#openJournal<R>(name, options, own);
     } catch (thrown) {
-      await own?.release().catch(() => {}); // the first error is the one to tell
+      await own?.release().catch(() => {}); // the first error is the one to report
       throw thrown;
     }
   }
@@ -157,7 +165,7 @@ export class FileStorage implements StorageBackend {
     );
   }
 
-  /** A file that was removed is gone; what lies below the file system is not ours. */
+  /** A deleted file is gone; the layers below the file system are out of scope. */
   async scrub(): Promise<void> {}
 
   sweep(scope: Name, options: { readonly shared?: boolean } = {}): Promise<number> {
@@ -166,7 +174,7 @@ export class FileStorage implements StorageBackend {
     );
   }
 
-  /** chokidar is loaded only when something watches. Files of our own making (temporary, lease) are not reported. */
+  /** chokidar is loaded only if something is watched. Temporary and lease files are not reported. */
   async watch(prefix: Name, onChange: (change: StorageChange) => void): Promise<() => Promise<void>> {
     const folder = await labelled(`watch ${prefix.join('/')}`, () =>
       this.#paths.folder(prefix, { make: true }),
@@ -176,13 +184,13 @@ export class FileStorage implements StorageBackend {
       ignoreInitial: true,
       ignored: (file) => /[\\/](?:\.tmp-[^\\/]*|lease)(?:[\\/]|$)/.test(file.slice(folder.length)),
     });
-    // One for each file where the system has no more watches: the first is told, and none may end the process.
+    // If the system runs out of watches there is one error per file. The first is reported, and none may end the process.
     const ready = new Promise<void>((resolve, reject) => watcher.once('ready', resolve).on('error', reject));
     await ready.catch(async (thrown: unknown) => {
       await watcher.close();
       throw storageError(thrown, `watch ${prefix.join('/')}`);
     });
-    // Of changes that follow each other closely the last may go untold: each is told again a moment later.
+    // The last of several quick changes may go unreported, so each change is reported again a moment later.
     const again = new Map<string, NodeJS.Timeout>();
     watcher.on('all', (_event, file) => {
       const tell = () => onChange({ path: namesOf(path.relative(folder, file)).join('/') });
@@ -222,7 +230,7 @@ export class FileStorage implements StorageBackend {
     });
   }
 
-  /** Makes a folder's own name durable, up to the root: a crash may have come between its making and that sync. */
+  /** Makes a folder's own name durable, up to the root: its maker may have crashed before that sync. */
   async #syncAncestors(folder: string): Promise<void> {
     const root = await this.#paths.root();
     for (let current = folder; current.length >= root.length; current = path.dirname(current)) {
@@ -232,7 +240,7 @@ export class FileStorage implements StorageBackend {
     }
   }
 
-  /** The folder above the root is not ours: where it may not be opened, its names are its owner's concern. */
+  /** The folder above the root is not ours. If it cannot be opened, its names are its owner's concern. */
   async #syncParent(folder: string, isRoot: boolean): Promise<void> {
     try {
       await this.#fs.syncFolder(path.dirname(folder));
@@ -242,7 +250,7 @@ export class FileStorage implements StorageBackend {
   }
 }
 
-/** As they were given: `watch` speaks of names, not of how they are written on the disk. */
+/** The names as callers gave them: `watch` reports names, not their encoding on disk. */
 function namesOf(relative: string): string[] {
   return relative.split(path.sep).map((part) => decodeNameSegment(part) ?? part);
 }

@@ -1,4 +1,4 @@
-/** Every file below a folder, whatever it is: for taking all of it away, and for telling what there is. The files of leases are left out. */
+/** Every file below a folder, whatever it is: to remove all of it, or to list it. Lease files are left out. */
 import path from 'node:path';
 import { isDigest } from '../blob-digest.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
@@ -11,10 +11,13 @@ interface TreeFile extends Pick<StoredPlace, 'kind' | 'place'> {
   readonly sizeBytes: number;
 }
 
-/** A process that was stopped for longer than this asks again whether the lease is still its own. */
+/** A process that was suspended for longer than this, in milliseconds, checks the lease again. */
 const LEASE_AGE_MS = 1_000;
 
-/** Files of one journal, and blobs of one scope, are one place. @param place of the folder, relative to the store */
+/**
+ * The files of one journal form one place, and so do the blobs of one scope. @param place of the folder, relative to
+ * the store
+ */
 export async function placesBelow(fs: FileSystem, folder: string, place: string): Promise<StoredPlace[]> {
   const places = new Map<string, StoredPlace>();
   for await (const { kind, place: name, sizeBytes } of filesBelow(fs, folder, place)) {
@@ -25,7 +28,7 @@ export async function placesBelow(fs: FileSystem, folder: string, place: string)
   return [...places.values()];
 }
 
-/** Folders stay, empty: another process may have them in use. The parts of a journal go in order, the live one last. */
+/** Empty folders stay: another process may be using them. The files of a journal are removed in order, the live one last. */
 export async function removeFilesBelow(fs: FileSystem, folder: string, lease: Lease): Promise<void> {
   await lease.check();
   const changed = new Set<string>();
@@ -36,12 +39,12 @@ export async function removeFilesBelow(fs: FileSystem, folder: string, lease: Le
     });
     changed.add(path.dirname(file.path));
   }
-  // Also where nothing was found: who removed it may have been killed before its sync.
+  // Synced even if nothing was found: another process may have removed it and been killed before its sync.
   changed.add(folder);
   for (const one of changed) await syncIfThere(fs, one);
 }
 
-/** Of the folders below, those that are leases: their names, below the prefix. */
+/** The names of the leases among the folders below, relative to the prefix. */
 export async function leasesBelow(fs: FileSystem, folder: string, prefix: Name): Promise<Name[]> {
   const found: Name[] = [];
   for (const entry of (await listed(fs, folder)).sort()) {
@@ -67,7 +70,7 @@ async function* filesBelow(fs: FileSystem, folder: string, place: string): Async
   }
 }
 
-/** @param place of the folder that a file is in */
+/** @param place of the folder that contains the file */
 function kindOf(place: string, entry: string): Pick<StoredPlace, 'kind' | 'place'> {
   const full = `${place}/${entry}`;
   if (ASIDE.test(entry)) return { kind: 'aside', place: full };

@@ -1,6 +1,6 @@
 /**
- * Takes records out of a segment for good. A copy takes its place in which white space and a mark stand where they were, as after a
- * repair; what is damaged goes with them, and the old file is not kept.
+ * Erases records from a segment for good. The segment is replaced by a copy with white space and a mark in place of the
+ * records, as after a repair. Damaged parts are erased too, and the old file is not kept.
  */
 import path from 'node:path';
 import { errnoOf, type FileSystem } from '../file-system.js';
@@ -12,7 +12,7 @@ import { openSegment, type SegmentFiles } from './journal-segments.js';
 import { type LineBlock, lineBlocks } from './line-blocks.js';
 import { SequenceCheck } from './sequence-check.js';
 
-/** How many records went. @param seqs what is not there is passed over */
+/** Returns the number of erased records. @param seqs numbers that are not present are skipped */
 export async function eraseFromSegment(
   fs: FileSystem,
   range: SegmentRange,
@@ -36,7 +36,7 @@ export async function eraseFromSegment(
   return records;
 }
 
-/** What was cut off, what a repair kept, and what a crash left unfinished, of this journal. */
+/** Removes cut-off tails, files kept by repairs, and unfinished files of this journal. */
 export async function removeAsides(fs: FileSystem, files: SegmentFiles): Promise<void> {
   for (const folder of [files.folder, files.archiveFolder]) {
     const names = await listedOrNone(fs, folder);
@@ -55,7 +55,7 @@ async function listedOrNone(fs: FileSystem, folder: string): Promise<string[]> {
   }
 }
 
-/** Records with their numbers, and with null what is no record. */
+/** Records with their numbers; null for anything else. */
 interface LinePiece extends BytePart {
   readonly seq: number | null;
 }

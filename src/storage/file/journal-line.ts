@@ -1,11 +1,11 @@
 /**
- * One journal line: the record's own fields first and readable, `_seq` and `_crc` last.
+ * One journal line: the record's own fields first and readable, then `_seq` and `_crc`.
  *
- *     {"trace_type":"user","content":"Hi","_seq":12,"_crc":"1a2b3c4d"}
+ * {"trace_type":"user","content":"Hi","_seq":12,"_crc":"1a2b3c4d"}
  *
- * `_crc` is the CRC-32 of all bytes of the line before `,"_crc"`. A line without `_seq` and `_crc` was written by another
- * tool and is accepted as unverified; one that has only part of them is damaged. The first line of a segment that
- * follows a sealed one is a header; it seals the segment before it (see `SegmentHeader`).
+ * `_crc` is the CRC-32 of all bytes of the line before `,"_crc"`. A line without `_seq` and `_crc` was written by
+ * another tool and is accepted as unverified. A line with only part of them is damaged. The first line of a segment
+ * that follows a sealed one is a header; it seals the segment before it (see `SegmentHeader`).
  */
 import { crc32, crcHex } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.js';
@@ -15,11 +15,11 @@ import { RESERVED_KEYS } from '../record-encoding.js';
 /** `,"_crc":"` + 8 digits + `"}` */
 const CRC_FIELD_BYTES = 19;
 const SEQ_KEY = Buffer.from('"_seq":');
-/** Stands where a repair took a damaged record away, so that the gap in the numbers is explained. */
+/** Written in place of a damaged record that a repair removed; it explains the gap in the numbers. */
 export const LOST_MARK = '{"_lost":1}';
 const HEADER_START = Buffer.from('{"_segment":');
 
-/** Says where the segment before ends: what lies after `prevLength` there was written by a writer without a lease. */
+/** States where the previous segment ends. Bytes after `prevLength` in it were written by a writer without a lease. */
 export interface SegmentHeader {
   readonly segment: number;
   readonly prevLength: number;
@@ -55,7 +55,7 @@ export function decodeLine(line: Buffer): DecodedLine {
   return decodeVerified(line, bodyEnd, crc);
 }
 
-/** The checksum a line claims, or null when it has none at its end. */
+/** The checksum of a line, or null if the line does not end with one. */
 function crcOf(line: Buffer): string | null {
   if (line.length <= CRC_FIELD_BYTES || line[line.length - 1] !== 0x7d) return null;
   const field = line.toString('latin1', line.length - CRC_FIELD_BYTES, line.length);
@@ -74,7 +74,7 @@ function decodeVerified(line: Buffer, bodyEnd: number, crc: string): DecodedLine
 
 function decodeUnverified(line: Buffer): DecodedLine {
   if (line.toString('latin1').trim() === LOST_MARK) return { kind: 'lost' };
-  // Our own rows have no number that is rounded; those of others may.
+  // Our own lines contain no numbers that would be rounded; lines of other tools may.
   const record = tryParseJsonKeepingDigits(line.toString('utf8', 0, line.length));
   if (!isJsonObject(record)) return { kind: 'damage', reason: 'not-json' };
   if (RESERVED_KEYS.some((key) => Object.hasOwn(record, key))) return { kind: 'damage', reason: 'checksum' };

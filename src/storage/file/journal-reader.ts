@@ -1,4 +1,4 @@
-/** Reads journal segments: forward from a place, and backward from the end. Split on byte 0x0A only. */
+/** Reads journal segments forward from a place, and backward from the end. Lines are split at byte 0x0A only. */
 import path from 'node:path';
 import type { JsonObject } from '../../core/json.js';
 import type { FileSystem, OpenFile } from '../file-system.js';
@@ -19,22 +19,22 @@ import { SequenceCheck } from './sequence-check.js';
 export interface SegmentRange {
   readonly segment: Segment;
   readonly from: number;
-  /** Where the segment is sealed, or its size. */
+  /** The position of its seal, or its size. */
   readonly to: number;
 }
 
-/** The parts of the segments that hold records: each ends where its follower's header seals it. */
+/** The parts of the segments that hold records. Each part ends where the header of the next segment seals it. */
 export function sealedRanges(segments: readonly Segment[]): SegmentRange[] {
   return segments.map((segment, index) => {
     const next = segments[index + 1];
-    // Only the direct follower seals: where its header was lost, another one's says nothing about this segment.
+    // Only the direct successor seals a segment. If its header was lost, a later header says nothing about this segment.
     const header = next?.number === segment.number + 1 ? next.header : null;
     const to = header ? Math.min(header.prevLength, segment.sizeBytes) : segment.sizeBytes;
     return { segment, from: Math.min(segment.start, to), to };
   });
 }
 
-/** True when the first record of a range carries its own number. */
+/** True if the first record of a range has its own number. */
 export async function startsNumbered(fs: FileSystem, range: SegmentRange): Promise<boolean> {
   for await (const entry of readForward(fs, range, SequenceCheck.untilNumbered())) {
     if (entry.kind === 'record') return entry.crc !== null;
@@ -42,7 +42,7 @@ export async function startsNumbered(fs: FileSystem, range: SegmentRange): Promi
   return true;
 }
 
-/** All entries of one range, in order; `check` gives the sequence numbers. */
+/** All entries of one range, in order; `check` assigns the sequence numbers. */
 export async function* readForward(
   fs: FileSystem,
   range: SegmentRange,
@@ -66,7 +66,7 @@ function* entriesOf(
   else yield tooLong(block.start, block.length, segment, check);
 }
 
-/** No record is so long, and no text can be made of it. */
+/** No record is this long, and it does not fit in one string. */
 function tooLong(start: number, bytes: number, segment: Segment, check: SequenceCheck): JournalDamage {
   check.skipDamaged();
   return damage('too-long', segment, start, bytes);
@@ -129,8 +129,8 @@ function withoutReturn(line: Buffer): Buffer {
 }
 
 /**
- * Entries of one range from its end to its start. Sequence numbers come from the lines themselves; a block with a line
- * that has none makes the rest of the range be read forward once, because only counting gives its number.
+ * Entries of one range from its end to its start. Sequence numbers come from the lines themselves. If a line in a block
+ * has none, the rest of the range is read forward once, because only counting gives its number.
  */
 export async function* readRangeBackward(
   fs: FileSystem,
@@ -165,22 +165,22 @@ async function collect(
   return entries;
 }
 
-/** The end of a segment: whether its last line is whole, and the entries near it, with their numbers. */
+/** The end of a segment: whether its last line is complete, and the last entries with their numbers. */
 export interface SegmentEnd {
-  /** After the last whole record. */
+  /** Position after the last whole record. */
   readonly end: number;
-  /** The last record is whole but its newline is missing. */
+  /** The last record is complete except for its newline. */
   readonly newlineMissing: boolean;
-  /** Bytes after `end` that are no record. */
+  /** Bytes after `end` that are not a record. */
   readonly tornBytes: number;
   readonly last: (JournalEntry<JsonObject> & { readonly kind: 'record' }) | null;
-  /** Sequence number that the next record gets, minus one. */
+  /** Sequence number of the last record; the next record gets this plus one. */
   readonly seq: number;
 }
 
 export const NO_RECORDS: SegmentEnd = { end: 0, newlineMissing: false, tornBytes: 0, last: null, seq: 0 };
 
-/** Looks at the end of a segment; reads more only where lines carry no numbers of their own. */
+/** Reads the end of a segment; reads more only if lines have no numbers of their own. */
 export async function findEnd(
   fs: FileSystem,
   segment: Segment,
@@ -198,7 +198,7 @@ export async function findEnd(
   });
 }
 
-/** Sequence number before a segment: from its header, else by looking at the segment before it, in the archive too. */
+/** Sequence number before a segment: from its header, else from the segment before it, which may be archived. */
 export async function seqBefore(
   fs: FileSystem,
   segments: readonly Segment[],
@@ -232,13 +232,13 @@ async function endOf(
   return prevSeq || check.isNumbered ? { last, seq: check.lastSeq } : null;
 }
 
-/** Null when there is nothing else. */
+/** Null if there is nothing else. */
 function afterFirstLine({ start, bytes }: LineBlock): LineBlock | null {
   const newline = bytes?.indexOf(0x0a) ?? -1;
   return bytes && newline >= 0 ? { start: start + newline + 1, bytes: bytes.subarray(newline + 1) } : null;
 }
 
-/** Where the last whole line ends, and what lies behind it. */
+/** The end of the last whole line, and what follows it. */
 async function lastLine(
   file: OpenFile,
   segment: Segment,
@@ -265,7 +265,7 @@ async function lastLine(
   }
 }
 
-/** The length of the whole records at the start of a last line without newline. */
+/** Length of the whole records at the start of a last line without a newline. */
 function wholeBytes(tail: Buffer): number {
   let whole = 0;
   for (const part of decodeLineParts(tail)) {

@@ -1,4 +1,4 @@
-/** Takes a live file back into use after a failed sync: through a new descriptor, and only if what was acknowledged is there. */
+/** Reopens a live file after a failed sync: through a new descriptor, and only if everything acknowledged is present. */
 import { RekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { JournalHead, Lease } from '../ports.js';
@@ -9,12 +9,12 @@ import { decodeLine } from './journal-line.js';
 export interface Acknowledged {
   readonly journal: string;
   readonly segment: number;
-  /** Behind the last acknowledged record. */
+  /** Position after the last acknowledged record. */
   readonly end: number;
   readonly head: JournalHead;
 }
 
-/** What lies behind the last acknowledged record is cut off. @throws JOURNAL_DAMAGED */
+/** Cuts off everything after the last acknowledged record. @throws JOURNAL_DAMAGED */
 export async function restoreAcknowledged(file: OpenFile, known: Acknowledged): Promise<void> {
   const sizeBytes = await file.sizeBytes();
   if (sizeBytes < known.end || !(await lastRecordIsThere(file, known))) {
@@ -34,7 +34,7 @@ async function lastRecordIsThere(file: OpenFile, { segment, end, head }: Acknowl
   return decoded.kind === 'record' && decoded.crc === head.crc;
 }
 
-/** Whether the record is on disk cannot be known; the next append finds out first. */
+/** It cannot be known whether the record is on disk; the next append finds out first. */
 export function outcomeUnknown(journal: string, what: string, cause: unknown): RekindleError {
   return new RekindleError('JOURNAL_OUTCOME_UNKNOWN', `${journal} ${what}.`, {
     details: { journal, errno: errnoOf(cause) ?? 'UNKNOWN' },
@@ -43,19 +43,19 @@ export function outcomeUnknown(journal: string, what: string, cause: unknown): R
 }
 
 export function continuedByAnother(journal: string): RekindleError {
-  return new RekindleError('LEASE_LOST', `${journal} was continued by another writer.`, {
+  return new RekindleError('LEASE_LOST', `Another writer has taken over ${journal}.`, {
     details: { journal },
   });
 }
 
 /**
- * Opens a live file to go on in it. Only a check of the lease that follows the opening tells that it is the file that was read: a
- * new owner gives the name to another one, but not before it has the lease.
+ * Opens a live file to continue in it. Only a lease check after opening proves that it is the file that was read: a new
+ * owner may give the name to another file, but not before it has the lease.
  */
 export async function openWhileHeld(fs: FileSystem, target: string, lease: Lease | null): Promise<OpenFile> {
   await assertOneName(fs, target);
   const file = await fs.open(target, 'update').catch(async (thrown: unknown) => {
-    await lease?.check(); // is it a new owner that moved it?
+    await lease?.check(); // did a new owner move it?
     throw thrown;
   });
   try {

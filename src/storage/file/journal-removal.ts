@@ -1,17 +1,17 @@
-/** Takes a journal away, or what was archived of it: for logs and histories that are bounded. */
+/** Removes a journal, or its archived part: for logs and histories of limited length. */
 import path from 'node:path';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import { listOrEmpty } from './file-io.js';
 import type { SegmentFiles } from './journal-segments.js';
 
-/** Oldest first. How many files there were. */
+/** Oldest first. Returns the number of removed files. */
 export function removeArchive(fs: FileSystem, files: SegmentFiles): Promise<number> {
   return removeAll(fs, files.archiveFolder, () => true);
 }
 
 /**
- * Torn tails that were set aside, and what repairs kept, go with it. Oldest first, the live file last: a crash in between leaves a shorter journal, never
- * one with a hole. False when there was nothing.
+ * Also removes torn tails and files kept by repairs. Oldest first, the live file last, so that a crash in between
+ * leaves a shorter journal and never a gap. False if there was nothing.
  */
 export async function removeSegments(fs: FileSystem, files: SegmentFiles): Promise<boolean> {
   const live = path.basename(files.livePath);

@@ -1,8 +1,8 @@
 /**
  * Writes a clean copy of a damaged segment and keeps the old file.
  *
- * The copy has the same length, so places in it stay valid: damaged bytes give way to white space and, where a record may have
- * been lost, a mark that explains the gap in the numbers. What lay behind the seal is left out of the copy.
+ * The copy has the same length, so positions in it stay valid. Damaged bytes become white space and, if a record may
+ * have been lost, a mark that explains the gap in the numbers. Bytes behind the seal are left out.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -25,7 +25,10 @@ const NEWLINE = Buffer.from('\n');
 const MARKED = Buffer.from(`\n${LOST_MARK}`);
 const BLANK_LINE_BYTES = 64 * 1024;
 
-/** Null when the segment needs none. Two renames: a crash between them leaves both files, and the next repair goes on. */
+/**
+ * Null if the segment is not damaged. Uses two renames; if a crash separates them, both files exist and the next repair
+ * continues.
+ */
 export async function repairSegment(fs: FileSystem, range: SegmentRange): Promise<SegmentRepair | null> {
   const { segment } = range;
   const damage: JournalDamage[] = [];
@@ -45,14 +48,14 @@ export interface BytePart {
   readonly bytes: number;
 }
 
-/** What is left of a part: white space, and at its start the mark. */
+/** Replaces a part by white space, with the mark at its start. */
 function blank(piece: Buffer, base: number, { offset, bytes: length }: BytePart): void {
   const start = offset - base;
   const from = Math.max(0, start);
   const to = Math.min(piece.length, start + length);
   if (from >= to) return;
   piece.fill(0x20, from, to);
-  // Lines of spaces, none of them too long.
+  // Lines of spaces, each of limited length.
   const first = Math.ceil((from - start) / BLANK_LINE_BYTES) * BLANK_LINE_BYTES;
   for (let at = start + first; at < to; at += BLANK_LINE_BYTES) piece[at] = 0x0a;
   const head = length >= LOST_MARK.length + 2 ? MARKED : NEWLINE;
@@ -67,7 +70,7 @@ function put(piece: Buffer, at: number, byte: number): void {
 interface CleanCopy {
   readonly to: number;
   readonly parts: readonly BytePart[];
-  /** The old file stays, under the name that is returned. */
+  /** Keeps the old file under the returned name. */
   readonly keep: boolean;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Reads a line that is no single record: two whole records joined because a newline was lost, or a torn record
- * with a whole one behind it. Each whole record is taken; the bytes between are damage.
+ * Reads a line that is not exactly one record: two whole records joined because a newline was lost, or a torn record
+ * followed by a whole one. Each whole record is taken; the bytes between are damage.
  *
- * A record without a checksum is taken only where it starts the line or follows a taken record directly, or
- * reaches to the end of the line: elsewhere it could be an object nested inside a damaged record.
+ * A record without a checksum is taken only if it starts the line, directly follows a taken record, or reaches the end
+ * of the line. Elsewhere it could be an object nested inside a damaged record.
  */
 import { endOfObject } from '../../core/json-scan.js';
 import { type DecodedLine, decodeLine } from './journal-line.js';
@@ -15,7 +15,7 @@ export interface LinePart {
 }
 
 const CANDIDATES_MAX = 200;
-/** Looked through for the ends of candidates, altogether: a torn line of many megabytes has one in every nested object. */
+/** Total bytes searched for the ends of candidates: in a torn line of many megabytes, every nested object is a candidate. */
 const SCAN_BYTES_MAX = 256 * 1024 * 1024;
 const OBJECT_START = Buffer.from('{"');
 
@@ -62,7 +62,7 @@ function isTrusted(decoded: DecodedLine, adjacent: boolean, reachesEnd: boolean)
   );
 }
 
-/** Only white space as editors leave it. */
+/** Only white space, as editors leave it. */
 export function isBlank(bytes: Buffer): boolean {
   for (const byte of bytes) if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
   return true;

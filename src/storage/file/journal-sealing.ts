@@ -1,4 +1,7 @@
-/** Steps of going from one segment to the next: the old one durable, strangers out of the way, the new one with its header. */
+/**
+ * The steps from one segment to the next: make the old one durable, move foreign files away, create the new one with
+ * its header.
+ */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
@@ -8,13 +11,16 @@ import { continuedByAnother } from './journal-recovery.js';
 import type { SegmentFiles } from './journal-segments.js';
 import { writeThenPlace } from './temporary-file.js';
 
-/** Makes the bytes of a segment durable, whoever wrote them. A no-op when it is in the archive, where only durable ones go. */
+/** Makes the bytes of a segment durable, whoever wrote them. A no-op for archived segments, which are durable. */
 export async function syncSegment(fs: FileSystem, target: string): Promise<void> {
   if ((await fs.stat(target)) === null) return;
   await withFile(await fs.open(target, 'update'), (file) => file.datasync());
 }
 
-/** After a failed sync of a segment a second one would lie: its first `end` bytes are written anew, and the old file is kept. */
+/**
+ * After a failed sync, a second sync of the same file may report success wrongly. So its first `end` bytes are copied
+ * to a new file, and the old file is kept.
+ */
 export async function replaceByCopy(
   fs: FileSystem,
   files: SegmentFiles,
@@ -28,7 +34,10 @@ export async function replaceByCopy(
   await fs.syncFolder(files.folder);
 }
 
-/** Moves a live file that is no part of the journal out of the way, under a name that is read if it is a segment after all. */
+/**
+ * Moves a live file that is not part of the journal away, to a name that is still read if its header shows that it is a
+ * segment.
+ */
 export async function setStrayAside(
   fs: FileSystem,
   files: SegmentFiles,
@@ -45,9 +54,9 @@ export interface NewSegment {
 }
 
 /**
- * Makes the live file of a segment, exclusively, with its header durable. Where the name is taken although the lease is held, a
- * failed attempt or a fenced writer left that file behind: it is set aside, once.
- * @param assertHeld rejects when the lease is lost
+ * Creates the live file of a segment exclusively, with a durable header. If the name is taken although the lease is
+ * held, a failed attempt or a fenced writer left that file; it is set aside, once.
+ * @param assertHeld rejects if the lease is lost
  */
 export async function createSegment(
   fs: FileSystem,
@@ -64,7 +73,7 @@ export async function createSegment(
   throw continuedByAnother(files.base);
 }
 
-/** Null when the name is taken. */
+/** Null if the name is taken. */
 async function tryCreateSegment(
   fs: FileSystem,
   files: SegmentFiles,
@@ -84,12 +93,12 @@ async function tryCreateSegment(
     return { file, headerBytes: bytes.length };
   } catch (thrown) {
     await file.close().catch(() => {});
-    await fs.unlink(files.livePath).catch(() => {}); // else it is set aside by the next attempt
+    await fs.unlink(files.livePath).catch(() => {}); // if this fails, the next attempt sets it aside
     throw thrown;
   }
 }
 
-/** A rename that may have happened already, in an attempt that was reported as failed. */
+/** Accepts that the rename already happened in an attempt that was reported as failed. */
 export async function renameOnce(fs: FileSystem, from: string, to: string): Promise<void> {
   try {
     await fs.rename(from, to);
@@ -98,7 +107,7 @@ export async function renameOnce(fs: FileSystem, from: string, to: string): Prom
   }
 }
 
-/** Copies the bytes behind the last whole record to a file beside, durably, then cuts them off. Gives that file's name. */
+/** Copies the bytes after the last whole record to a file next to it, durably, then cuts them off. Returns that file's name. */
 export async function cutTornTail(
   fs: FileSystem,
   files: SegmentFiles,
@@ -112,14 +121,14 @@ export async function cutTornTail(
   return path.basename(aside);
 }
 
-/** The new name is durable before the old one goes: a rename between folders could lose both. */
+/** The new name is durable before the old one is removed: a rename between folders could lose both. */
 export async function moveToFolder(fs: FileSystem, file: string, folder: string): Promise<void> {
   const target = path.join(folder, path.basename(file));
   await fs.link(file, target).catch(async (thrown: unknown) => {
     if (errnoOf(thrown) !== 'EEXIST') throw thrown;
     const [from, to] = [await fs.stat(file), await fs.stat(target)];
     if (from && from.inode === to?.inode) return; // a crash came after the link
-    // Where a link is a copy, a crash may have come in the middle of it.
+    // If links are copies, a crash may have interrupted the copy.
     await fs.unlink(target);
     await fs.link(file, target);
   });

@@ -1,23 +1,23 @@
 /**
- * The files of one journal: numbered sealed segments, set-aside ones in `<name>.archive/`, and the live one, which has the
- * plain name.
+ * The files of one journal: numbered sealed segments, archived ones in `<name>.archive/`, and the live one, which has
+ * the plain name.
  *
- *     raw_traces.000001-4.jsonl   sealed by the owner with fence 4
- *     raw_traces.000002-9.jsonl   sealed by the owner with fence 9
- *     raw_traces.jsonl            live, number 3, says in its first line where number 2 ends
+ * raw_traces.000001-4.jsonl   sealed by the owner with fence 4 raw_traces.000002-9.jsonl   sealed by the owner with
+ * fence 9 raw_traces.jsonl            live, number 3; its first line states where number 2 ends
  *
- * What a segment is, its header says; the name only keeps it out of the way. The fence is in the name because a rename cannot
- * be made conditional: an owner that was stopped just before its rename, and wakes after others went on, moves a file that is
- * not the one it looked at. Then that file has an odd name and nothing is lost, because no two owners ever rename to one name.
+ * A segment's header identifies it; its name only avoids collisions. The name contains the fence because a rename
+ * cannot be conditional: an owner that was suspended just before its rename and wakes after others continued moves a
+ * file that is not the one it checked. That file then has an unusual name and nothing is lost, because no two owners
+ * ever rename to the same name.
  */
 import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { listOrEmpty, openExisting, readRange, withFile } from './file-io.js';
 import { decodeLine, type SegmentHeader } from './journal-line.js';
 
-/** A header line is far shorter; the rest of the block is not looked at. */
+/** Bytes read for a header line, which is far shorter. */
 const HEADER_BLOCK_BYTES = 512;
-/** A scan meets a writer that seals only by chance, and hardly twice; on a machine with much else to do, oftener. */
+/** A scan rarely collides with a writer that seals, and hardly ever twice; on a busy machine more often. */
 const SCAN_TRIES = 20;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -26,12 +26,12 @@ export interface Segment {
   readonly path: string;
   readonly sizeBytes: number;
   readonly header: SegmentHeader | null;
-  /** Where its first record line starts. */
+  /** Position of its first record line. */
   readonly start: number;
   readonly live: boolean;
-  /** A follow-on segment whose header line is not whole: its writer stopped before it wrote anything else. */
+  /** A later segment whose header line is incomplete: its writer stopped before it wrote anything else. */
   readonly headerTorn: boolean;
-  /** Another segment of this number has a newer fence: this one was begun by an owner that had been fenced off. */
+  /** Another segment with this number has a newer fence: an owner that had been fenced off started this one. */
   readonly superseded: boolean;
   /** The journal it belongs to. */
   readonly files: SegmentFiles;
@@ -41,7 +41,7 @@ export class SegmentFiles {
   readonly folder: string;
   readonly base: string;
 
-  /** @param plainPath the live file's path without `.jsonl` */
+  /** @param plainPath path of the live file without `.jsonl` */
   constructor(plainPath: string) {
     this.folder = path.dirname(plainPath);
     this.base = path.basename(plainPath);
@@ -55,12 +55,12 @@ export class SegmentFiles {
     return path.join(this.folder, `${this.base}.archive`);
   }
 
-  /** A name that only the owner with this fence gives. */
+  /** A name that only the owner with this fence uses. */
   sealedPath(number: number, fence: number): string {
     return path.join(this.folder, `${this.base}.${String(number).padStart(6, '0')}-${fence}.jsonl`);
   }
 
-  /** Beside the sealed ones, for a live file that is none of ours: read if its header says that it is a segment after all. */
+  /** For a foreign live file, next to the sealed ones: read if its header shows that it is a segment after all. */
   strayPath(number: number, fence: number, tag: string): string {
     return path.join(this.folder, `${this.base}.${String(number).padStart(6, '0')}-${fence}.${tag}.jsonl`);
   }
@@ -69,20 +69,20 @@ export class SegmentFiles {
     return path.join(this.folder, `${this.base}.torn-${offset}-${tag}`);
   }
 
-  /** Whether a name in the folder is one of this journal's: a segment, or what was cut off one. */
+  /** Whether a name in the folder belongs to this journal: a segment, or a tail that was cut off one. */
   owns(name: string): boolean {
     if (name === path.basename(this.livePath)) return true;
     const rest = name.startsWith(`${this.base}.`) ? name.slice(this.base.length + 1) : '';
     return /^\d{6,}-\d+(?:\.[0-9a-f]{8})?\.jsonl$|^torn-\d+-/.test(rest);
   }
 
-  /** Whether a name is of what was cut off a segment of this journal, kept by a repair of one, or left unfinished by it. */
+  /** Whether a file was cut off a segment of this journal, kept by a repair, or left unfinished by one. */
   isAside(name: string): boolean {
     const rest = name.startsWith(`${this.base}.`) ? name.slice(this.base.length + 1) : '';
     return /^torn-\d+-|^(?:\d{6,}-\d+(?:\.[0-9a-f]{8})?\.)?jsonl\.(?:damaged|clean)-[0-9a-f]{8}$/.test(rest);
   }
 
-  /** The sealed segments in order, then the live one if there is one. Looks again when a writer seals one meanwhile. */
+  /** The sealed segments in order, then the live one if it exists. Scans again if a writer seals one meanwhile. */
   async scan(fs: FileSystem, options: { readonly archived?: boolean } = {}): Promise<Segment[]> {
     for (let tries = 1; ; tries += 1) {
       const found = await this.#sealedIn(fs, this.folder);
@@ -91,7 +91,7 @@ export class SegmentFiles {
       const live = await this.#describe(fs, this.livePath, highest + 1, true);
       const follows = live !== null && (live.header?.segment ?? highest + 1) === highest + 1;
       if (!follows && tries < SCAN_TRIES && (await this.#hasMore(fs, found))) continue;
-      // A crash while one was archived can leave it in both folders: the same bytes, so one is enough.
+      // A crash during archiving can leave a segment in both folders. The bytes are the same, so one is enough.
       const here = new Set(found.map(identityOf));
       const set = options.archived ? archive.filter((segment) => !here.has(identityOf(segment))) : [];
       return inOrder([...set, ...found, ...(live ? [live] : [])]);
@@ -150,14 +150,14 @@ export class SegmentFiles {
     });
   }
 
-  /** Where a segment is now: since the scan a writer may have sealed or archived it. Null when it is gone. */
+  /** The current path of a segment, which a writer may have sealed or archived since the scan. Null if it is gone. */
   async locate(fs: FileSystem, segment: Segment): Promise<string | null> {
     const sealed = [...(await this.#sealedIn(fs, this.folder)), ...(await this.scanArchive(fs))];
     return sealed.find((found) => identityOf(found) === identityOf(segment))?.path ?? null;
   }
 }
 
-/** By number; of two with one number the newer fence stands last, and the other is marked. */
+/** By number. Of two with the same number, the one with the newer fence comes last and the other is marked. */
 function inOrder(segments: readonly Segment[]): Segment[] {
   const sorted = segments.toSorted((a, b) => a.number - b.number || fenceOf(a) - fenceOf(b));
   return sorted.map((segment, index) => {
@@ -175,7 +175,7 @@ function identityOf(segment: Segment): string {
   return `${segment.number}/${fenceOf(segment)}/${segment.headerTorn}`;
 }
 
-/** Opens a segment for reading where it is now: since the scan a writer may have sealed or archived it. */
+/** Opens a segment for reading at its current path, which may have changed since the scan. */
 export async function openSegment(fs: FileSystem, segment: Segment): Promise<OpenFile> {
   const file = await openExisting(fs, segment.path, 'read');
   if (file && (!segment.live || (await holds(file, segment)))) return file;
@@ -183,7 +183,7 @@ export async function openSegment(fs: FileSystem, segment: Segment): Promise<Ope
   return fs.open((await segment.files.locate(fs, segment)) ?? segment.path, 'read');
 }
 
-/** The live name is used again for each new segment; only the header tells them apart. */
+/** The live name is reused for each new segment; only the header tells them apart. */
 async function holds(file: OpenFile, segment: Segment): Promise<boolean> {
   try {
     const block = await readRange(file, 0, HEADER_BLOCK_BYTES);

@@ -1,12 +1,12 @@
 /**
- * The live end of a file journal: where it is, how it is prepared, written, synced and mended.
+ * The live end of a file journal: how it is found, prepared, written, synced and recovered.
  *
  * Invariants:
  * - Nothing is changed on disk before the first append, except that a torn tail is set aside at opening.
- * - `#end` is behind the last acknowledged record; what lies beyond was never acknowledged.
- * - After a failed write the file is cut back to `#end`. After a failed sync or cut the descriptor is closed, and the file
- *   is read again through a new one before it is used: a second sync of the same descriptor would lie.
- * - A lease that was taken over means: seal what was read, never touch the old file again, write to a new one.
+ * - `#end` is after the last acknowledged record; nothing beyond it was ever acknowledged.
+ * - After a failed write the file is cut back to `#end`. After a failed sync or cut the descriptor is closed, and the
+ *   file is read again through a new one: a second sync of the same descriptor may report success wrongly.
+ * - After a takeover of the lease: seal what was read, never touch the old file again, write to a new one.
  */
 import { isRekindleError } from '../../core/errors.js';
 import { conflict } from '../append-queue.js';
@@ -35,7 +35,7 @@ export interface LiveEnd {
   readonly offset: number;
 }
 
-/** How often a fenced owner may get in the way of one preparation. */
+/** How often a fenced owner may interfere with one preparation. */
 const LOOKS_MAX = 4;
 
 export class JournalWriter {
@@ -51,16 +51,16 @@ export class JournalWriter {
   #segment = 1;
   #end = 0;
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
-  /** What has to happen to the files before the first append. */
+  /** What must be done with the files before the first append. */
   #plan: 'append' | 'create' | 'follow-removed' | 'seal-live' | 'follow-sealed' = 'create';
   #newlineMissing = false;
-  /** The file that holds the last segment, when it is not ours yet. */
+  /** The file of the last segment, if it is not ours yet. */
   #path = '';
-  /** A live file that is no part of the journal: a header that is not whole, or one of an owner that had been fenced off. */
+  /** A live file that is not part of the journal: its header is incomplete, or from an owner that had been fenced off. */
   #strayPath: string | null = null;
   #highestFence = 0;
   #stale = false;
-  /** A sync of the file to be sealed failed: its bytes are sealed as a copy. */
+  /** A sync of the file to be sealed failed, so a copy of its bytes is sealed. */
   #sealByCopy = false;
 
   constructor(fs: FileSystem, files: SegmentFiles, lease: Lease | null, syncAncestors: () => Promise<void>) {
@@ -74,7 +74,7 @@ export class JournalWriter {
     return this.#head;
   }
 
-  /** Where the next record starts. */
+  /** The position of the next record. */
   get end(): LiveEnd {
     return { segment: this.#segment, offset: this.#end + (this.#newlineMissing ? 1 : 0) };
   }
@@ -83,17 +83,17 @@ export class JournalWriter {
     return this.#end;
   }
 
-  /** Reads where the journal ends. With `mend`, a torn tail of a file that is ours is set aside and cut off. */
+  /** Finds the end of the journal. With `mend`, a torn tail of a file of ours is set aside and cut off. */
   async open(options: { readonly mend: boolean }): Promise<void> {
     const segments = await this.#files.scan(this.#fs);
     const whole = segments.filter((segment) => !segment.headerTorn && !segment.superseded);
     this.#strayPath = segments.find((segment) => segment.live && !whole.includes(segment))?.path ?? null;
     const last = whole.at(-1) ?? (await this.#files.scanArchive(this.#fs)).at(-1);
-    if (!last) return this.#adopt(null, NO_RECORDS); // not begun yet, or taken away
+    if (!last) return this.#adopt(null, NO_RECORDS); // not started yet, or removed
     await this.#assertNotFenced(last);
     const end = await findEnd(this.#fs, last, () => seqBefore(this.#fs, whole, whole.length - 1));
     this.#adopt(last, end);
-    // An owner who may still be alive can have it open: whoever made it, or whoever added to it since.
+    // An owner that may still be alive can have it open: its creator, or a later writer.
     const unsafe = this.#lease?.unsafeFence ?? 0;
     const fence = last.header?.fence ?? 0;
     const foreign = (unsafe > 0 && fence <= unsafe) || fence > (this.#lease?.fence ?? fence);
@@ -102,14 +102,14 @@ export class JournalWriter {
     if (end.tornBytes > 0) await this.#meetTornTail(last, end, options.mend && this.#plan === 'append');
   }
 
-  /** For a reader: looks anew where the journal ends. What opening found stays as it is. */
+  /** For a reader: finds the current end of the journal. The findings of the opening stay. */
   async refresh(): Promise<void> {
     const known = this.openingDamage.length;
     await this.open({ mend: false });
     this.openingDamage.length = known;
   }
 
-  /** A file under a newer fence means that we were fenced off; or, when we were not, that lease files were lost or left behind. */
+  /** A file under a newer fence means that we were fenced off or, if we were not, that lease files were lost. */
   async #assertNotFenced(segment: Segment): Promise<void> {
     this.#highestFence = segment.header?.fence ?? 0;
     if (this.#lease && this.#highestFence > this.#lease.fence) await this.#lease.check();
@@ -124,7 +124,7 @@ export class JournalWriter {
     this.#head = { seq: end.seq, cursor: end.last?.cursor ?? null, crc: end.last?.crc ?? null };
   }
 
-  /** Reports it; with `mend` its bytes are set aside and cut off. */
+  /** Reports the torn tail; with `mend` its bytes are set aside and cut off. */
   async #meetTornTail(segment: Segment, end: SegmentEnd, mend: boolean): Promise<void> {
     const found = damage('torn', segment, end.end, end.tornBytes);
     const file = mend ? await openWhileHeld(this.#fs, segment.path, this.#lease) : null;
@@ -132,7 +132,7 @@ export class JournalWriter {
     this.openingDamage.push(setAside === null ? found : { ...found, setAside });
   }
 
-  /** Writes and syncs one commit. Errors leave the journal as it was before. */
+  /** Writes and syncs one commit. If it fails, the journal is unchanged. */
   async commit(bytes: Buffer, options: { readonly sync: boolean }): Promise<void> {
     if (this.#lease?.held === false) await this.#lease.check();
     if (this.#stale) throw continuedByAnother(this.#files.base);
@@ -155,7 +155,7 @@ export class JournalWriter {
     this.#head = head;
   }
 
-  /** After the sync: a writer that was fenced off must not acknowledge, and must not touch the file again either. */
+  /** After the sync: a writer that was fenced off must neither acknowledge nor touch the file again. */
   async #assertStillHeld(file: OpenFile): Promise<void> {
     try {
       await this.#lease?.check();
@@ -164,7 +164,7 @@ export class JournalWriter {
     }
   }
 
-  /** Takes back what was written, and gives the error to tell: where that fails too, the outcome is unknown. */
+  /** Undoes a write and returns the error to report. If the undo fails too, the outcome is unknown. */
   async #cutBack(file: OpenFile, thrown: unknown): Promise<unknown> {
     try {
       await file.truncate(this.#end);
@@ -187,10 +187,10 @@ export class JournalWriter {
   async #distrust(file: OpenFile): Promise<void> {
     this.#suspect = true;
     this.#file = null;
-    await file.close().catch(() => {}); // it is not used again, whatever close says
+    await file.close().catch(() => {}); // not used again, even if closing fails
   }
 
-  /** Reads the file anew: the last acknowledged record must be there; what lies behind it is cut off. */
+  /** Reads the file again. The last acknowledged record must be there; everything after it is cut off. */
   async #recover(): Promise<void> {
     const file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
     try {
@@ -204,7 +204,7 @@ export class JournalWriter {
     this.#suspect = false;
   }
 
-  /** Does what the plan says, so that the live file is ours and its name is durable. */
+  /** Executes the plan, so that the live file is ours and its name is durable. */
   async #prepare(): Promise<void> {
     await this.#lease?.check();
     await this.#syncAncestors();
@@ -217,9 +217,9 @@ export class JournalWriter {
   }
 
   /**
-   * An owner that had been fenced off can wake and rename or make the live file once more. Whoever has the lease then looks
-   * where the journal is now. What that owner added to the segment that was read lies behind the end that was read, and the seal
-   * goes there. Where the journal holds something else than was known, this writer is of no more use.
+   * A fenced owner can wake and rename or create the live file once more. The holder of the lease then finds the
+   * current end of the journal again. Whatever that owner added to the segment that was read is after the known end,
+   * and the seal is put there. If the journal holds something else than expected, this writer must stop.
    */
   async #lookAgain(thrown: unknown, tries: number): Promise<void> {
     const moved = errnoOf(thrown) === 'ENOENT' || isRekindleError(thrown, 'LEASE_LOST');
@@ -251,14 +251,14 @@ export class JournalWriter {
       this.#file = await this.#fs.open(this.#files.livePath, 'create');
     } catch (thrown) {
       if (errnoOf(thrown) !== 'EEXIST') throw thrown;
-      // Empty: what a failed attempt left behind. Else someone wrote what we have not read.
+      // An empty file was left by a failed attempt. Otherwise it holds data that was not read.
       if ((await this.#fs.stat(this.#files.livePath))?.sizeBytes !== 0)
         throw continuedByAnother(this.#files.base);
       this.#file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
     }
   }
 
-  /** Begins as a journal whose first records were removed: with a second segment, which says what came before it. */
+  /** Starts as a journal whose first records were removed: with a second segment whose header states the number before it. */
   async continueAfter(seq: number): Promise<void> {
     if (this.#plan !== 'create') throw conflict(0, this.#head.seq);
     this.#head = { seq, cursor: null, crc: null };
@@ -266,7 +266,7 @@ export class JournalWriter {
     await this.#prepare();
   }
 
-  /** Seals the live segment and goes on in a new one. The caller has no append under way. */
+  /** Seals the live segment and continues in a new one. The caller has no append in progress. */
   async rotate(): Promise<void> {
     if (this.#suspect) await this.#recover();
     if (!this.#ready) await this.#prepare();
@@ -277,9 +277,9 @@ export class JournalWriter {
   }
 
   /**
-   * Renames the live file to its number (durably, so that the new live file can never take its place), then makes the
-   * new one with a header that seals the old. What was read of a killed owner's file may never have been synced; it is built
-   * upon from here on, so it is made durable first.
+   * Renames the live file to its number (durably, so that the new live file can never replace it), then creates the new
+   * one with a header that seals the old. A killed owner may not have synced the part that was read. The journal relies
+   * on that part from now on, so it is made durable first.
    */
   async #startSegment(options: { readonly renameLive: boolean }): Promise<void> {
     await this.#setStrayAside();
@@ -295,7 +295,7 @@ export class JournalWriter {
     await this.#begin();
   }
 
-  /** The live file of the next segment, with its header. */
+  /** Creates the live file of the next segment, with its header. */
   async #begin(): Promise<void> {
     const fence = Math.max(this.#lease?.fence ?? 0, this.#highestFence);
     const before = { prevLength: this.#end, prevSeq: this.#head.seq };
@@ -310,7 +310,7 @@ export class JournalWriter {
   async #secureSealed(): Promise<void> {
     if (this.#sealByCopy) await replaceByCopy(this.#fs, this.#files, this.#path, this.#end);
     else {
-      this.#sealByCopy = true; // unless this sync succeeds
+      this.#sealByCopy = true; // reset if this sync succeeds
       await syncSegment(this.#fs, this.#path);
     }
     this.#sealByCopy = false;
@@ -323,19 +323,19 @@ export class JournalWriter {
     this.#strayPath = null;
   }
 
-  /** Ready to be read by others: the file of an earlier owner is sealed. Nothing happens to a journal without records. */
+  /** Makes it ready for readers: seals the file of an earlier owner. Does nothing for a journal without records. */
   async settle(): Promise<void> {
     if (this.#plan === 'seal-live' || this.#plan === 'follow-sealed') await this.#prepare();
   }
 
-  /** The live file and its name are durable, whoever wrote them. */
+  /** Makes the live file and its name durable, whoever wrote them. */
   async secure(): Promise<void> {
     if (this.#suspect) await this.#recover();
     if (!this.#ready) await this.#prepare();
     await this.#sync(this.#file!);
   }
 
-  /** Looks at the end of the files again. */
+  /** Finds the end of the files again. */
   async reopen(): Promise<void> {
     await this.close();
     await this.open({ mend: true });

@@ -1,9 +1,9 @@
-/** The files in the folder of a lease: their names, and what one of them says. See `file-leases.ts`. */
+/** The files in the folder of a lease: their names, and the content of each. See `file-leases.ts`. */
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
 import type { LeaseOwner } from '../ports.js';
 
-/** The name of one contender's file. */
+/** The name of one contender's private file. */
 export function tokenName(fence: number): string {
   return `${String(fence).padStart(6, '0')}-${randomBytes(8).toString('hex')}.json`;
 }
@@ -34,7 +34,7 @@ export function releasedFenceOf(name: string): number | null {
 export interface LeaseContent {
   readonly owner: LeaseOwner;
   readonly ttlMs: number;
-  /** See `Lease.unsafeFence`: what the next owner has to reckon with. */
+  /** See `Lease.unsafeFence`: passed on to the next owner. */
   readonly unsafeFence: number;
 }
 
@@ -42,7 +42,7 @@ export function encodeLease({ owner, ttlMs, unsafeFence }: LeaseContent): Buffer
   return Buffer.from(`${JSON.stringify({ owner, ttl_ms: ttlMs, unsafe_fence: unsafeFence })}\n`);
 }
 
-/** Null for what is not whole: its owner died while making it, or is making it just now. */
+/** Null for an incomplete file: its owner died while creating it, or is just creating it. */
 export function parseLease(bytes: Buffer | null): LeaseContent | null {
   const value: JsonValue | undefined = bytes === null ? undefined : tryParseJson(bytes.toString('utf8'));
   if (!isJsonObject(value) || !isJsonObject(value['owner'])) return null;

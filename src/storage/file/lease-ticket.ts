@@ -1,8 +1,9 @@
 /**
- * A place in the line between processes: a file `waiting-<since>-<nonce>.json` in the folder of the lease.
+ * A process's place in the line: a file `waiting-<since>-<nonce>.json` in the folder of the lease.
  *
- * Who waits takes a free lease only when nobody waits for longer. A ticket counts while its owner lives: while its process runs,
- * or, where it runs out of sight, while its file is touched. Tickets order those who wait; they guard nothing, so nothing is synced.
+ * A waiting process takes a free lease only if no other waits for longer. A ticket counts while its owner lives: while
+ * its process runs or, if that cannot be observed, while its file is touched. Tickets only order the waiting processes
+ * and protect nothing, so they are not synced.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -14,7 +15,7 @@ import { readWhole, withFile, writeFully } from './file-io.js';
 import { encodeLease, parseLease } from './lease-files.js';
 
 const BEAT_MS = 500;
-/** Without a touch. */
+/** Lifetime in milliseconds without a touch. */
 const LIFE_MS = 3_000;
 const NAME = /^waiting-(\d{15})-[0-9a-f]{16}\.json$/;
 
@@ -36,7 +37,7 @@ export class LeaseTicket {
     this.#options = options;
   }
 
-  /** Takes the place, or says that it is still wanted. */
+  /** Creates the ticket, or renews it. */
   async beat(): Promise<void> {
     const now = monotonicMs(this.#options.clock);
     if (now - this.#beatMs < BEAT_MS) return;
@@ -51,7 +52,7 @@ export class LeaseTicket {
     }
   }
 
-  /** False while another one waits for longer; then this one has a place, too. */
+  /** False while another process waits for longer; then this one has a ticket too. */
   async isFirst(): Promise<boolean> {
     for (const name of await this.#waiting()) {
       if (name === this.#name) break;
@@ -62,7 +63,7 @@ export class LeaseTicket {
     return true;
   }
 
-  /** Behind all who wait now, whatever their clocks say. */
+  /** After all that wait now, whatever their clocks say. */
   async #nextName(): Promise<string> {
     const last = (await this.#waiting()).at(-1);
     const since = Math.max(
@@ -77,7 +78,7 @@ export class LeaseTicket {
     try {
       await withFile(await this.#fs.open(file, 'create'), (made) => writeFully(made, bytes, 0));
     } catch (thrown) {
-      await this.#fs.unlink(file).catch(() => {}); // where this fails too, it ends by its life
+      await this.#fs.unlink(file).catch(() => {}); // if this fails too, the ticket expires
       throw thrown;
     }
   }
@@ -86,7 +87,7 @@ export class LeaseTicket {
     return (await this.#fs.list(this.#folder)).filter((name) => NAME.test(name)).sort();
   }
 
-  /** One that a killed process left is taken away. */
+  /** A ticket that a killed process left is removed. */
   async #isAlive(name: string): Promise<boolean> {
     const file = path.join(this.#folder, name);
     const stat = await this.#fs.stat(file);
@@ -96,7 +97,7 @@ export class LeaseTicket {
     const ended = state === 'gone' || state === 'rebooted';
     const unchangedMs = HeartbeatWatch.on(this.#options.clock).unchangedMs(file, String(stat.modifiedMs));
     if (!ended && unchangedMs < LIFE_MS) return true;
-    await this.#fs.unlink(file).catch(() => {}); // a process that was only stopped makes it again, in its old place
+    await this.#fs.unlink(file).catch(() => {}); // a process that was only suspended creates it again, in its old place
     return false;
   }
 

@@ -1,20 +1,20 @@
 /**
- * Reads a file as blocks of whole lines. Each byte is copied once at most. A line that is too long is not held in memory: the block
- * has its place and its length only.
+ * Reads a file as blocks of whole lines. Each byte is copied at most once. A line that is too long is not held in
+ * memory: its block has only its position and length.
  */
 import { RECORD_BYTES_MAX } from '../../core/limits.js';
 import type { OpenFile } from '../file-system.js';
 import { readRange } from './file-io.js';
 
-/** What is read at once, at most; it begins smaller, because often the first or last few records are all that is wanted. */
+/** Maximum bytes per read. The first read is smaller, because often only the first or last few records are needed. */
 const CHUNK_BYTES = 256 * 1024;
 export const FIRST_CHUNK_BYTES = 16 * 1024;
-/** Two of the largest records, joined by a lost newline. A line of more is told as damage, and its text never made. */
+/** Two of the largest records, joined by a lost newline. A longer line is reported as damage and never converted to text. */
 export const LINE_BYTES_MAX = 2 * RECORD_BYTES_MAX;
 
 const NEWLINE = 0x0a;
 
-/** `bytes` null: one line that is too long, with its newline where it has one. */
+/** `bytes` null: one line that is too long, including its newline if it has one. */
 export type LineBlock =
   | { readonly start: number; readonly bytes: Buffer }
   | { readonly start: number; readonly bytes: null; readonly length: number };
@@ -33,7 +33,7 @@ export async function* lineBlocks(file: OpenFile, from: number, to: number): Asy
   yield* line.end();
 }
 
-/** The line under way, and whole lines as soon as they are there. */
+/** The current incomplete line, and whole lines as soon as they are complete. */
 class LongLine {
   #start: number;
   #held: Buffer[] = [];
@@ -64,7 +64,7 @@ class LongLine {
     if (this.#length > 0) yield this.#take();
   }
 
-  /** Bytes of a line that is too long are counted and let go. */
+  /** Bytes of a line that is too long are counted and released. */
   #hold(bytes: Buffer): void {
     this.#length += bytes.length;
     if (this.#length <= LINE_BYTES_MAX + CHUNK_BYTES) this.#held.push(bytes);
@@ -81,14 +81,14 @@ class LongLine {
   }
 }
 
-/** The last whole lines before `to`: at least one, as many as fit into `bytesAtFirst`, which grows until there is one. */
+/** The last whole lines before `to`: as many as fit into `bytesAtFirst`, which grows until there is at least one. */
 export async function blockBefore(
   file: OpenFile,
   from: number,
   to: number,
   bytesAtFirst: number,
 ): Promise<LineBlock> {
-  const most = LINE_BYTES_MAX + 2; // with the newlines before and behind it
+  const most = LINE_BYTES_MAX + 2; // including the newlines before and after it
   for (let size = bytesAtFirst; ; size = Math.min(size * 4, most)) {
     const start = Math.max(from, to - size);
     const bytes = await readRange(file, start, to - start);
@@ -101,7 +101,7 @@ export async function blockBefore(
   }
 }
 
-/** Where the line begins that goes on at `before`. */
+/** The start of the line that continues at `before`. */
 export async function startOfLine(file: OpenFile, from: number, before: number): Promise<number> {
   for (let end = before; end > from; ) {
     const start = Math.max(from, end - CHUNK_BYTES);

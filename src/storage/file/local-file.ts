@@ -1,4 +1,4 @@
-/** A file of the host's own, given by its path: read as it is, links followed. */
+/** Reads one of the host's own files by its path; links are followed. */
 import { readFile } from 'node:fs/promises';
 import { labelled } from './storage-errors.js';
 

@@ -1,13 +1,13 @@
-/** The file-system port over `node:fs`. Callback functions on plain descriptors: fewer allocations than `FileHandle`. */
+/** The file-system port over `node:fs`. Callback functions on plain descriptors need fewer allocations than `FileHandle`. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { type FileStat, type FileSystem, isSameFile, type OpenFile, type OpenMode } from '../file-system.js';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Absent on Windows, where a link is caught by the `stat` that comes before. */
+/** Absent on Windows, where the earlier `stat` detects links. */
 const NO_FOLLOW = fs.constants.O_NOFOLLOW ?? 0;
-/** So that opening a pipe that someone put there does not hang. */
+/** Prevents a hang when the path is a pipe. */
 const NON_BLOCK = fs.constants.O_NONBLOCK ?? 0;
 
 const FLAGS: Record<OpenMode, number> = {
@@ -27,14 +27,14 @@ function call<T>(run: (done: Done<T>) => void): Promise<T> {
 export class NodeFileSystem implements FileSystem {
   async open(file: string, mode: OpenMode): Promise<OpenFile> {
     const fd = await call<number>((done) => fs.open(file, FLAGS[mode], FILE_MODE, done));
-    // For an update, no look at the kind: links are refused by the flag, pipes by the positioned write.
+    // An update needs no check of the kind: the flag rejects links, and a positioned write rejects pipes.
     if (mode === 'update') return new NodeOpenFile(fd, null);
     let sizeAtOpen = 0;
     try {
       const stat = await call<fs.Stats>((done) => fs.fstat(fd, done));
       sizeAtOpen = stat.size;
       if (!stat.isFile()) throw errno('EINVAL', `not a regular file: ${file}`);
-      // The umask took bits away from a new file, or left it looser on file systems without modes.
+      // The umask removed bits from a new file, or a file system without modes added some.
       if (mode === 'create') await call<void>((done) => fs.fchmod(fd, FILE_MODE, done as fs.NoParamCallback));
     } catch (thrown) {
       await call<void>((done) => fs.close(fd, done as fs.NoParamCallback)).catch(() => {});
@@ -48,7 +48,10 @@ export class NodeFileSystem implements FileSystem {
     return call<void>((done) => fs.rename(from, to, done as fs.NoParamCallback));
   }
 
-  /** Without a turn of the event loop between the look and the rename: some microseconds, in which somebody else may save. */
+  /**
+   * The check and the rename run without a turn of the event loop in between, so only microseconds remain in which
+   * another program may save.
+   */
   async renameOver(from: string, to: string, seen: FileStat | null): Promise<boolean> {
     const stat = fs.lstatSync(to, { throwIfNoEntry: false });
     if (!isSameFile(stat ? toFileStat(stat) : null, seen)) return false;
@@ -110,7 +113,7 @@ export class NodeFileSystem implements FileSystem {
 
 class NodeOpenFile implements OpenFile {
   readonly #fd: number;
-  /** The size seen when the file was opened, until this descriptor changes it: saves a call on every path that only needs that. */
+  /** Size at opening, until this descriptor changes the file. Saves a system call. */
   #knownSize: number | null;
 
   constructor(fd: number, sizeAtOpen: number | null) {

@@ -1,4 +1,4 @@
-/** A file outside of any store that holds a secret: only its owner may read it, and it is replaced as a whole. */
+/** A secret file outside any store: only its owner may read it, and it is replaced atomically. */
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
 import { FallbackFileSystem } from './fallback-file-system.js';
@@ -9,19 +9,19 @@ import { labelled } from './storage-errors.js';
 import { emitStorageWarning } from './storage-warning.js';
 import { writeThenPlace } from './temporary-file.js';
 
-/** Null when there is none. @throws PATH_REFUSED for a link, or a file that others can read; STORAGE_FAILED */
+/** Null if there is none. @throws PATH_REFUSED for a link, or a file that others can read; STORAGE_FAILED */
 export function readPrivateFile(file: string): Promise<Uint8Array | null> {
   return labelled(`read ${file}`, async () => {
     const fs = new NodeFileSystem();
     const stat = await fs.stat(file);
     if (!stat) return null;
-    if (stat.kind !== 'file') throw refused(file, 'it is no plain file');
+    if (stat.kind !== 'file') throw refused(file, 'it is not a regular file');
     assertOwnersAlone(file, stat);
     return readWhole(fs, file);
   });
 }
 
-/** Durable when it resolves. @throws STORAGE_FAILED; with `isNew` also when there is one */
+/** Durable when it resolves. @throws STORAGE_FAILED; with `isNew` also if the file exists */
 export function writePrivateFile(
   file: string,
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
 /**
- * Gives each record its sequence number and sees gaps and repetitions.
+ * Assigns a sequence number to each record, and detects gaps and duplicates.
  *
- * A damaged line may have been a record, so it takes one number: a number is never given twice.
+ * A damaged line may have been a record, so it takes one number: a number is never assigned twice.
  */
 export class SequenceCheck {
   #last: number;
@@ -15,7 +15,7 @@ export class SequenceCheck {
     this.#numbered = true;
   }
 
-  /** Starts at the first line that carries a number; for a look at the end of a file. */
+  /** Starts at the first line with a number; for reading only the end of a file. */
   static untilNumbered(): SequenceCheck {
     const check = new SequenceCheck(0);
     check.#mode = 'until-numbered';
@@ -23,7 +23,7 @@ export class SequenceCheck {
     return check;
   }
 
-  /** Takes each line's own number; for reading backward. */
+  /** Uses each line's own number; for reading backward. */
   static trusting(): SequenceCheck {
     const check = new SequenceCheck(0);
     check.#mode = 'trusting';
@@ -34,7 +34,7 @@ export class SequenceCheck {
     return this.#numbered;
   }
 
-  /** The highest number that is taken. */
+  /** The highest number in use. */
   get lastSeq(): number {
     return this.#last + this.#skipped;
   }

@@ -1,4 +1,4 @@
-/** Turns what the file system throws into the typed errors of the library. */
+/** Turns file-system errors into the library's typed errors. */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { errnoOf } from '../file-system.js';
 
@@ -35,7 +35,7 @@ export function storageError(thrown: unknown, doing: string): RekindleError {
   });
 }
 
-/** Runs an operation and labels its failure. */
+/** Runs an operation and names it in its error. */
 export async function labelled<T>(doing: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -1,6 +1,6 @@
 /**
- * Files that are whole before they have their name: written under a temporary one beside it, with a random part and exclusively.
- * A crash leaves the temporary file; whoever holds the lease on the folder sweeps it.
+ * Files that are complete before they get their name: written exclusively to a temporary file with a random name next
+ * to it. A crash leaves the temporary file; the holder of the folder's lease sweeps it.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -15,7 +15,7 @@ export function isTemporary(name: string): boolean {
 }
 
 /**
- * Writes a temporary file and hands its path to `place`, which gives it its name. Nothing is left behind when either fails.
+ * Writes a temporary file and passes its path to `place`, which gives it its name. Nothing is left if either fails.
  * @param options.sync the content survives power loss before the name exists
  */
 export async function writeThenPlace<T>(
@@ -32,15 +32,18 @@ export async function writeThenPlace<T>(
     });
     return await options.place(temporary);
   } catch (thrown) {
-    await fs.unlink(temporary).catch(() => {}); // where this fails too, the sweep has it
+    await fs.unlink(temporary).catch(() => {}); // if this fails too, the sweep removes it
     throw thrown;
   }
 }
 
-/** In a folder that several write to, a file that nobody touched for so long is left behind. */
+/** In a shared folder, a file that was not touched for this many milliseconds counts as left behind. */
 const LEFT_MS = 60_000;
 
-/** Removes what crashes left in a folder; how many. Files that cannot be removed stay: they do no harm. @param options see `StorageBackend.sweep` */
+/**
+ * Removes temporary files that crashes left in a folder, and returns their number. Files that cannot be removed are
+ * harmless and stay. @param options see `StorageBackend.sweep`
+ */
 export async function sweepTemporary(
   fs: FileSystem,
   folder: string,
@@ -58,7 +61,7 @@ export async function sweepTemporary(
   return swept;
 }
 
-/** A writer in another container looks as if it were gone; without its file it writes the document again. */
+/** A writer in another container looks dead. If its temporary file is removed, it writes the document again. */
 async function isLeft(fs: FileSystem, file: string): Promise<boolean> {
   const pid = Number(/^\.tmp-(\d+)-/.exec(path.basename(file))?.[1] ?? 0);
   if (pid > 0 && !isRunning(pid)) return true;

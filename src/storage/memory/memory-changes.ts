@@ -1,4 +1,4 @@
-/** Who watches what. */
+/** The watchers and what each of them watches. */
 import type { Name, StorageChange } from '../ports.js';
 
 export class MemoryChanges {

@@ -1,4 +1,4 @@
-/** A journal in memory. Records are kept as text, so what is read is a fresh copy, as from a disk. */
+/** A journal in memory. Records are stored as text, so each read returns a fresh copy, as from a disk. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { AppendQueue, conflict, type Waiting } from '../append-queue.js';
@@ -14,9 +14,9 @@ import type {
 import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
 
 interface Stored {
-  /** Null once it was removed: its number is not used again. */
+  /** Null after it was removed: its number is not reused. */
   readonly text: string | null;
-  /** Null where it was never here. */
+  /** Null if it was never here. */
   readonly crc: string | null;
 }
 

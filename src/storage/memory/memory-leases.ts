@@ -66,7 +66,7 @@ export class MemoryLeases implements Leases {
     return {
       fence,
       takenOver,
-      unsafeFence: 0, // a fenced writer of this process cannot write: every append checks first
+      unsafeFence: 0, // a fenced writer in this process cannot write: every append checks first
       get held() {
         return state.held;
       },

@@ -1,6 +1,6 @@
 /**
- * The in-memory backend: the same contract, gone with the process. For tests, and for agents that need no tomorrow.
- * Values are copied in and out as JSON text, so nothing is shared with the caller by reference.
+ * The in-memory backend: the same contract, but lost with the process. For tests, and for agents that need no
+ * persistence. Values are copied in and out as JSON text, so no object is shared with the caller.
  */
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
@@ -22,6 +22,7 @@ import { MemoryDocuments } from './memory-documents.js';
 import { MemoryJournal, MemoryJournalData } from './memory-journal.js';
 import { MemoryLeases } from './memory-leases.js';
 
+/** Stores everything in memory, with the same contract as the other backends. Nothing survives the process. */
 export class MemoryStorage implements StorageBackend {
   readonly capabilities = { persistent: false, multiProcess: false, multiProcessDocuments: false } as const;
   readonly place = 'memory:';
@@ -62,7 +63,7 @@ export class MemoryStorage implements StorageBackend {
     await lease.check();
     const data = this.#journals.get(keyOf(name));
     const had = (data?.lastSeq ?? 0) > 0;
-    data?.clear(); // whoever reads it sees that it is gone
+    data?.clear(); // open readers see that it is gone
     if (had) this.#changes.tell(name);
     return had;
   }
@@ -121,7 +122,7 @@ export class MemoryStorage implements StorageBackend {
     const { start } = rangeBelow(prefix);
     await lease.check();
     const isBelow = (key: string) => key.startsWith(start);
-    for (const [key, data] of this.#journals) if (isBelow(key)) data.clear(); // whoever reads it sees that it is gone
+    for (const [key, data] of this.#journals) if (isBelow(key)) data.clear(); // open readers see that it is gone
     for (const [key, scope] of this.#blobs) if (isBelow(key)) scope.clear();
     this.documents.deleteBelow(start);
   }

@@ -3,14 +3,14 @@ import { encodeNameSegment } from '../name-encoding.js';
 import type { Name } from '../ports.js';
 import type { ObjectEntry, ObjectInfo } from './object-storage.js';
 
-/** Something directly in a folder. `object` is null for a folder. */
+/** An entry directly in a folder. `object` is null for a folder. */
 export interface FolderEntry {
   /** Decoded. */
   readonly segment: string;
   readonly object: ObjectInfo | null;
 }
 
-/** @param entriesOf what a folder holds, given by its name below the prefix; empty when it is not there */
+/** @param entriesOf the entries of a folder, by its name below the prefix; empty if it does not exist */
 export async function* walkFolders(
   entriesOf: (below: Name) => Promise<FolderEntry[]>,
   below: Name = [],
@@ -23,7 +23,7 @@ export async function* walkFolders(
   }
 }
 
-/** The segments of a folder's objects, and of its folders that hold any. */
+/** The segments of a folder's objects, and of its folders that contain any. */
 export async function namesInFolder(entriesOf: (below: Name) => Promise<FolderEntry[]>): Promise<string[]> {
   const names: string[] = [];
   for (const { segment, object } of await entriesOf([])) {
@@ -33,7 +33,7 @@ export async function namesInFolder(entriesOf: (below: Name) => Promise<FolderEn
   return names.sort();
 }
 
-/** With its `/`, a folder stands where its objects stand among the keys. */
+/** A folder is sorted with its `/`, in the place of its objects among the keys. */
 function sortKey({ segment, object }: FolderEntry): string {
   return encodeNameSegment(segment) + (object ? '' : '/');
 }

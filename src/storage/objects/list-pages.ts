@@ -1,9 +1,9 @@
-/** Lists that come in pages: all of them, or a failure. */
+/** Reads lists that come in pages: the complete list, or an error. */
 import { RequestFailure } from './request-failure.js';
 
 export interface ListPage<T> {
   readonly entries: readonly T[];
-  /** The token of the page after it; undefined at the end. */
+  /** The token of the next page; undefined at the end. */
   readonly next: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export async function allPages<T>(page: (token: string | undefined) => Promise<L
   return found;
 }
 
-/** @param before the token of this page. @throws RequestFailure for a list that would end in the middle, or never */
+/** @param before the token of this page. @throws RequestFailure for a list that would be cut off, or would never end */
 export function nextPage(
   more: boolean,
   token: string | undefined,

@@ -1,4 +1,4 @@
-/** Objects as files below a folder, each whole before it has its name. */
+/** Objects as files below a folder. Each file is complete before it has its name. */
 import path from 'node:path';
 import { FilePaths } from '../file/file-paths.js';
 import { FileStorage } from '../file/file-storage.js';
@@ -8,12 +8,13 @@ import type { Name } from '../ports.js';
 import { type FolderEntry, namesInFolder, walkFolders } from './folder-walk.js';
 import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
 
+/** An object store in a local folder. Object names become paths below `root`. */
 export class LocalObjects implements ObjectStorage {
   readonly #fs = new NodeFileSystem();
   readonly #paths: FilePaths;
   readonly #storage: FileStorage;
 
-  /** @param root made by the first `put` */
+  /** @param root created by the first `put` */
   constructor(root: string) {
     this.#paths = new FilePaths(this.#fs, root);
     this.#storage = new FileStorage(root, { fileSystem: this.#fs });
@@ -53,7 +54,7 @@ export class LocalObjects implements ObjectStorage {
     return entries.filter((entry) => entry !== null);
   }
 
-  /** What is neither a file of ours nor foreign counts as a folder: a link is refused when it is opened. */
+  /** Anything that is not a file counts as a folder: a link is rejected when it is opened. */
   async #entry(folder: Name, segment: string): Promise<FolderEntry | null> {
     const object = await this.stat([...folder, segment]);
     if (object) return { segment, object };

@@ -1,4 +1,7 @@
-/** A backend whose large blobs lie in an object store: journals, documents and leases need what only the backend has. */
+/**
+ * A backend that stores large blobs in an object store. Journals, documents and leases stay in the backend, because
+ * object stores lack what they need.
+ */
 import { isDigest } from '../blob-digest.js';
 import { ForwardingStorage } from '../forwarding-storage.js';
 import { keyOf } from '../name-key.js';
@@ -9,12 +12,19 @@ import { assertWholeNumber } from './option-check.js';
 
 const MIB = 1024 * 1024;
 
+/** Options of `withObjects`. */
 export interface WithObjectsOptions {
-  /** Blobs of this size and larger go to the object store. Default 1 MiB. May be changed later: both places are looked at. */
+  /** Blobs of at least this many bytes go to the object store. Default 1 MiB. Can be changed later: both places are searched. */
   readonly fromBytes?: number;
 }
 
-/** Owns both: `close` closes them. `watch` tells changes of the backend only. @throws INVALID_ARGUMENT */
+/**
+ * Stores large blobs of a backend in an object store.
+ * ```ts
+ * const storage = withObjects(new FileStorage('memory'), new S3Objects({ bucket: 'agents' }));
+ * ```
+ * `close` of the result closes both. `watch` reports only changes of the backend. @throws INVALID_ARGUMENT
+ */
 export function withObjects(
   backend: StorageBackend,
   objects: ObjectStorage,
@@ -24,7 +34,7 @@ export function withObjects(
   return new ObjectBackend(backend, objects, fromBytes);
 }
 
-/** A process that was stopped for longer than this asks again whether the lease is still its own. */
+/** A process that was suspended for longer than this, in milliseconds, checks the lease again. */
 const LEASE_AGE_MS = 1_000;
 
 class ObjectBackend extends ForwardingStorage {
@@ -46,10 +56,10 @@ class ObjectBackend extends ForwardingStorage {
     return [...new Set([...ours, ...theirs])].sort();
   }
 
-  /** Names alone, so all are gathered before the first: a scope is told once, and in its place. */
+  /** Holds names only, so all are collected first: then each scope is listed once, and in its place. */
   override async *contents(prefix: Name): AsyncGenerator<StoredName> {
     const found = new Map<string, StoredName>();
-    // What divides them comes before every character of a key: the order is that of the keys.
+    // The separator sorts before every character of a key, so the order is that of the keys.
     const add = (stored: StoredName) => found.set(`${keyOf(stored.name)} ${stored.kind}`, stored);
     for await (const stored of this.inner.contents(prefix)) add(stored);
     for await (const { name } of this.#objects.list(prefix)) {

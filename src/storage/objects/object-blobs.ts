@@ -1,9 +1,10 @@
-/** Blobs of which the large ones lie in an object store, under their scope and digest; the others stay where they are. */
+/** Blobs of one scope: large ones are stored in an object store under their scope and digest, the others in the backend. */
 import { RekindleError } from '../../core/errors.js';
 import { assertDigest, digestOf, isDigest } from '../blob-digest.js';
 import type { BlobInfo, Blobs, Name, StoredBlob } from '../ports.js';
 import type { ObjectStorage } from './object-storage.js';
 
+/** The `Blobs` of one scope, split by size between a backend and an object store. */
 export class ObjectBlobs implements Blobs {
   readonly #small: Blobs;
   readonly #objects: ObjectStorage;
@@ -21,7 +22,7 @@ export class ObjectBlobs implements Blobs {
     if (bytes.length < this.#fromBytes) return this.#small.put(bytes);
     const digest = digestOf(bytes);
     const name = this.#name(digest);
-    const there = await this.#objects.stat(name); // an object is whole or absent, so its size tells enough
+    const there = await this.#objects.stat(name); // an object is complete or absent, so its size is enough
     if (there?.size !== bytes.length) await this.#objects.put(name, bytes);
     return { digest, size: bytes.length };
   }
@@ -44,7 +45,7 @@ export class ObjectBlobs implements Blobs {
     return (await this.#small.has(digest)) || (await this.#objects.stat(name)) !== null;
   }
 
-  /** In both: bytes may lie in both when the limit between them was another before. */
+  /** Deletes from both places: the size limit may have been different before. */
   async delete(digest: string): Promise<boolean> {
     const name = this.#name(assertDigest(digest));
     const [small, large] = await Promise.all([this.#small.delete(digest), this.#objects.delete(name)]);

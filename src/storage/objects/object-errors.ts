@@ -1,13 +1,13 @@
-/** Turns the failure of a request into the typed errors of the library, with what to do in the message. */
+/** Turns a failed request into the library's typed errors. The message says what to do. */
 import { type ErrorCode, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { RequestFailure } from './request-failure.js';
 
-/** What was attempted: told in errors. */
+/** The attempted request, for error messages. */
 export interface ObjectRequest {
   /** Such as `put`. */
   readonly operation: string;
-  /** The object's key, or the place that is listed. */
+  /** The object's key, or the prefix of a listing. */
   readonly name: string;
 }
 
@@ -15,7 +15,7 @@ const FULL_STATUS = new Set([413, 507]);
 const FULL_CODES =
   /^(?:EntityTooLarge|\w*QuotaExceeded|\w*StorageFull|QUOTA_EXCEEDED|STORAGE_QUOTA_EXCEEDED|MAX_FILE_SIZE_EXCEEDED)$/;
 
-/** @param attempts how many requests were made */
+/** @param attempts number of requests that were made */
 export function objectError(
   failure: RequestFailure,
   request: ObjectRequest,
@@ -30,7 +30,7 @@ export function objectError(
   const fail = (code: ErrorCode, message: string) =>
     new RekindleError(code, message, { details, cause: failure });
   if ((status !== undefined && FULL_STATUS.has(status)) || FULL_CODES.test(serverCode ?? ''))
-    return fail('STORAGE_FULL', `${told} Make room, or raise the quota or the size limit of the store.`);
+    return fail('STORAGE_FULL', `${told} Free space, or raise the quota or the size limit of the store.`);
   if (failure.transient) {
     details['attempts'] = attempts;
     return fail('STORAGE_UNAVAILABLE', `${told} Given up after ${attempts} attempts.`);

@@ -1,41 +1,44 @@
-/** The port for large, immutable-in-place bytes: a folder, a bucket, or a volume. Knows no journals and no locks. */
+/** The port for large, immutable objects: a folder, a bucket, or a volume. It has no journals and no locks. */
 import type { Name } from '../ports.js';
 
+/** Facts about a stored object. */
 export interface ObjectInfo {
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
-  /** When it was last put: milliseconds since 1970, often in whole seconds. */
+  /** When it was last put: milliseconds since 1970, often with a resolution of whole seconds. */
   readonly modifiedMs: number;
 }
 
+/** An object in a listing. */
 export interface ObjectEntry extends ObjectInfo {
-  /** Below the prefix, decoded. */
+  /** Relative to the prefix, decoded. */
   readonly name: Name;
 }
 
 /**
- * Where an object lies: segments, each checked and encoded by `encodeNameSegment`, joined by `/`. A name is either an object or
- * stands above others, never both: a bucket could hold that, a folder could not.
+ * The port of an object store. A name is a list of segments, each checked and encoded by `encodeNameSegment`, joined by
+ * `/`. A name is either an object or a prefix of others, never both: a bucket could hold both, a folder could not.
  *
- * Every call rejects with INVALID_NAME or INVALID_ARGUMENT before anything is sent. Over a network also with STORAGE_FAILED (refused:
- * `details.status`), STORAGE_FULL, and STORAGE_UNAVAILABLE (after the retries; what was asked for may still take place).
+ * Every call rejects with INVALID_NAME or INVALID_ARGUMENT before anything is sent. Remote stores also reject with
+ * STORAGE_FAILED (refused: `details.status`), STORAGE_FULL, and STORAGE_UNAVAILABLE (after the retries; the request may
+ * still take effect).
  */
 export interface ObjectStorage {
-  /** Durable when it resolves; an object of that name is replaced as a whole. */
+  /** Durable when it resolves. Replaces an existing object atomically. */
   put(name: Name, bytes: Uint8Array): Promise<void>;
   /**
-   * Null when absent. Bytes are whole: a body shorter than its announced length, or that differs from its checksum where the
-   * server gave one, is asked for again.
+   * Null if absent. Bytes are complete: a body that is shorter than its announced length, or that does not match the
+   * server's checksum, is requested again.
    */
   get(name: Name): Promise<Uint8Array | null>;
-  /** Null when absent. */
+  /** Null if absent. */
   stat(name: Name): Promise<ObjectInfo | null>;
-  /** True when something was there. */
+  /** True if an object was deleted. */
   delete(name: Name): Promise<boolean>;
-  /** Everything below a prefix, sorted by encoded name. Pages are followed. Names that no `put` could have made are left out. */
+  /** Everything below a prefix, sorted by encoded name. Reads all pages. Leaves out names that `put` cannot have made. */
   list(prefix: Name): AsyncIterable<ObjectEntry>;
-  /** The next segments, decoded and sorted, of everything below a prefix. Looks no deeper than it has to. */
+  /** The next segments, decoded and sorted, of everything below a prefix. Reads no deeper than necessary. */
   names(prefix: Name): Promise<string[]>;
-  /** Frees connections; the last call. */
+  /** Releases connections. Must be the last call. */
   close(): Promise<void>;
 }

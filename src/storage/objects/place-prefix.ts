@@ -1,7 +1,7 @@
-/** The part of a bucket or volume that is ours, as the user wrote it: taken literally, so that it can be named in access rules. */
+/** The prefix of our objects in a bucket or volume. It is taken literally, so that it can be used in access rules. */
 import { RekindleError } from '../../core/errors.js';
 
-/** Without slashes at its ends; empty for the whole. @throws INVALID_ARGUMENT */
+/** Without slashes at its ends; empty for the whole bucket or volume. @throws INVALID_ARGUMENT */
 export function placePrefix(prefix: string | undefined): string {
   const trimmed = (prefix ?? '').replace(/^\/+|\/+$/g, '');
   if (trimmed === '') return '';

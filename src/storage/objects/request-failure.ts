@@ -1,20 +1,23 @@
-/** Why one request failed, in the same form for every server. Its message is safe to show: whoever makes one takes the secrets out. */
+/**
+ * Why one request failed, in the same form for every server. Its message is safe to show: secrets are removed when it
+ * is made.
+ */
 
-/** Worth another try: the server is busy or broken, and says so. */
+/** The server is busy or broken, so another try may succeed. */
 const TRANSIENT_STATUS = new Set([408, 429, 500, 502, 503, 504]);
-/** S3 tells a slow sender so, with status 400. */
+/** S3 reports a slow sender with this code and status 400. */
 const TRANSIENT_CODES = new Set(['RequestTimeout']);
 const TEXT_MAX = 300;
 const AWS_KEY_ID = /\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b/g;
 
 export interface RequestFailureOptions {
-  /** Of the answer; none when there was no whole answer. */
+  /** Status of the answer; undefined if there was no complete answer. */
   readonly status?: number | undefined;
-  /** The server's own name for the problem. */
+  /** The server's own code for the problem. */
   readonly serverCode?: string | undefined;
-  /** The header as it came: seconds or a date. */
+  /** The unparsed header: seconds or a date. */
   readonly retryAfter?: string | undefined;
-  /** Without an answer: whether another try may help. Default true. */
+  /** If there was no answer: whether another try may help. Default true. */
   readonly transient?: boolean;
 }
 
@@ -37,7 +40,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** A server's text, short enough for a message and without secrets: it may repeat what it was sent. */
+/** A server's text, shortened for a message, with secrets removed: it may repeat the request. */
 export function safeText(text: string, secrets: readonly (string | undefined)[]): string {
   let safe = text;
   for (const secret of secrets) if (secret) safe = safe.replaceAll(secret, '***');

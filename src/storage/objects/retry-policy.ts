@@ -1,6 +1,6 @@
 /**
- * The one retry policy of the network backends: exponential back-off with jitter, `Retry-After` honoured, bounded by attempts and by
- * a deadline. A request whose server falls silent is ended, and counts as failed.
+ * The one retry policy of the network backends: exponential back-off with jitter, respecting `Retry-After`, limited by
+ * attempts and by a deadline. A request is aborted, and counts as failed, if its server stays silent.
  */
 import { setTimeout as realSleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../core/clock.js';
@@ -8,19 +8,20 @@ import { type ObjectRequest, objectError } from './object-errors.js';
 import { assertWholeNumber } from './option-check.js';
 import { RequestFailure } from './request-failure.js';
 
+/** How often, and for how long, a failed request is repeated. */
 export interface RetryOptions {
-  /** Requests in all. Default 5. */
+  /** Maximum number of requests. Default 5. */
   readonly attempts?: number;
-  /** Before the second request; doubled for each one after it. Default 200 ms. */
+  /** Milliseconds before the second request; doubled for each further one. Default 200. */
   readonly firstDelayMs?: number;
-  /** Longest wait of our own; a server may ask for a longer one. Default 10 s. */
+  /** Longest delay in milliseconds. A server may ask for a longer one. Default 10,000. */
   readonly maxDelayMs?: number;
-  /** For all attempts together, waits among them; the one under way is ended. Default 10 min. */
+  /** Milliseconds for all attempts and delays together; a running attempt is aborted. Default 600,000. */
   readonly deadlineMs?: number;
 }
 
 export interface RetryPolicyOptions extends RetryOptions {
-  /** Longest silence of the server. Default 30 s. */
+  /** Longest silence of the server in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** For tests. */
   readonly clock?: Clock;
@@ -30,20 +31,20 @@ export interface RetryPolicyOptions extends RetryOptions {
 }
 
 export interface Attempt {
-  /** Aborted, with a `RequestFailure` as its reason, when the server was silent for too long. */
+  /** Aborted if the server is silent for too long, with a `RequestFailure` as its reason. */
   readonly signal: AbortSignal;
-  /** Something came: the silence begins anew. */
+  /** Call when data arrives: restarts the time limit for silence. */
   readonly heard: () => void;
 }
 
 export interface RunOptions {
-  /** Sent by one attempt: it gets more time for them. */
+  /** Bytes that one attempt sends; it gets more time for them. */
   readonly uploadBytes?: number;
-  /** In place of those of the policy. */
+  /** Overrides the attempts of the policy. */
   readonly attempts?: number;
 }
 
-/** The slowest link counted on: while a body is sent, nothing can be heard. */
+/** The slowest supported link: while a body is being sent, the server is silent. */
 const UPLOAD_BYTES_PER_MS = (1024 * 1024) / 1000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -68,7 +69,7 @@ export class RetryPolicy {
   }
 
   /**
-   * Does `work`, again while it rejects with a transient `RequestFailure`; what else it rejects with is handed on.
+   * Runs `work`, and repeats it while it rejects with a transient `RequestFailure`. Other errors are passed on.
    * @throws STORAGE_UNAVAILABLE, STORAGE_FAILED, STORAGE_FULL
    */
   async run<T>(
@@ -110,7 +111,7 @@ export class RetryPolicy {
     });
     heard();
     try {
-      // A race, because not all that is waited for (credentials, for instance) can be aborted.
+      // A race, because not everything that is awaited (credentials, for instance) can be aborted.
       return await Promise.race([work({ signal, heard }), silence]);
     } finally {
       ended = true;
@@ -126,7 +127,7 @@ export class RetryPolicy {
   }
 }
 
-/** `Retry-After` as milliseconds from now; 0 when there is none, or it is neither seconds nor a date. */
+/** `Retry-After` as milliseconds from now; 0 if it is missing, or neither seconds nor a date. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0;
   const text = header.trim();

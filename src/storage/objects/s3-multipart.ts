@@ -1,4 +1,4 @@
-/** A large object in parts: nothing has its name before all of them are there. */
+/** Uploads a large object in parts: the object appears only when all parts are there. */
 import type { CompletedPart } from '@aws-sdk/client-s3';
 import type { S3Call, S3Session } from './s3-session.js';
 
@@ -11,11 +11,11 @@ interface S3Upload extends S3Target {
   readonly UploadId: string | undefined;
 }
 
-/** What S3 allows. */
+/** Limit of S3. */
 const PARTS_MAX = 10_000;
 const AT_ONCE = 4;
 
-/** When it fails, the parts are given up; what that request cannot reach, a lifecycle rule of the bucket clears. */
+/** If it fails, the upload is aborted. If that request fails too, a lifecycle rule of the bucket should remove the parts. */
 export async function putInParts(
   session: S3Session,
   target: S3Target,
@@ -36,12 +36,12 @@ export async function putInParts(
       }),
     );
   } catch (thrown) {
-    await giveUp(session, upload).catch(() => {}); // the first error is the one to tell
+    await giveUp(session, upload).catch(() => {}); // the first error is the one to report
     throw thrown;
   }
 }
 
-/** Tried once: a server that is not there would only make the failure take twice as long. */
+/** Tried once: with an unreachable server, more tries would only double the time until the failure. */
 async function giveUp(session: S3Session, upload: S3Upload): Promise<void> {
   const request = { operation: 'give up the put of', name: upload.Key };
   const send = ({ s3, client, signal }: S3Call) =>
@@ -49,7 +49,10 @@ async function giveUp(session: S3Session, upload: S3Upload): Promise<void> {
   await session.call(request, send, { attempts: 1 });
 }
 
-/** Some at once. All that were begun have ended before it rejects, so that none arrives after the upload was given up. */
+/**
+ * Sends several parts at a time. All started requests have ended before it rejects, so none arrives after the upload
+ * was aborted.
+ */
 async function sendParts(
   session: S3Session,
   upload: S3Upload,

@@ -1,4 +1,4 @@
-/** Objects in a bucket of S3, or of a server that speaks its protocol. */
+/** Objects in a bucket of S3, or of a compatible server. */
 import type { Readable } from 'node:stream';
 import type { ListObjectsV2Output } from '@aws-sdk/client-s3';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
@@ -16,23 +16,25 @@ import { toldInfo } from './told-info.js';
 import { wholeBody } from './whole-body.js';
 
 const MIB = 1024 * 1024;
-/** What S3 allows. */
+/** Limit of S3. */
 const PART_BYTES_MIN = 5 * MIB;
 const KEY_BYTES_MAX = 1024;
 
+/** Options of `S3Objects`, including the connection. */
 export interface S3ObjectsOptions extends S3Connection {
   readonly bucket: string;
-  /** Taken literally. Default: the whole bucket. */
+  /** Key prefix, taken literally. Default: the whole bucket. */
   readonly prefix?: string | undefined;
-  /** Larger objects go in parts of this size: 5 MiB or more. Default 8 MiB. */
+  /** Larger objects are uploaded in parts of this many bytes, at least 5 MiB. Default 8 MiB. */
   readonly partBytes?: number | undefined;
-  /** Longest silence of the server. Default 30 s. */
+  /** Longest silence of the server in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   readonly retries?: RetryOptions | undefined;
-  /** Objects asked for at once by `list`. Default: the server's, mostly 1,000. */
+  /** Objects per page of `list`. Default: the server's, usually 1,000. */
   readonly pageSize?: number | undefined;
 }
 
+/** An object store in an S3 bucket. Needs the optional package `@aws-sdk/client-s3`. */
 export class S3Objects implements ObjectStorage {
   readonly #session: S3Session;
   readonly #bucket: string;
@@ -40,7 +42,7 @@ export class S3Objects implements ObjectStorage {
   readonly #partBytes: number;
   readonly #pageSize: number | undefined;
 
-  /** Nothing is sent before the first call. @throws INVALID_ARGUMENT */
+  /** Sends nothing before the first call. @throws INVALID_ARGUMENT */
   constructor(options: S3ObjectsOptions) {
     assertOptions(options);
     const prefix = placePrefix(options.prefix);
@@ -62,7 +64,7 @@ export class S3Objects implements ObjectStorage {
     );
   }
 
-  /** An end of the upload whose answer was lost is repeated, and may then find no upload: only another one gives certainty. */
+  /** A repeated "complete upload" whose first answer was lost may find no upload. Only a new upload gives certainty. */
   async #putInParts(target: S3Target, bytes: Uint8Array): Promise<void> {
     try {
       await putInParts(this.#session, target, bytes, this.#partBytes);
@@ -87,7 +89,7 @@ export class S3Objects implements ObjectStorage {
     });
   }
 
-  /** A bucket that is not there looks the same as an absent object here: the answer has no body that tells. */
+  /** A missing bucket looks like an absent object here: the answer has no body with a code. */
   async stat(name: Name): Promise<ObjectInfo | null> {
     const target = this.#target(name);
     return this.#session.call({ operation: 'stat', name: target.Key }, async ({ s3, client, signal }) => {
@@ -98,7 +100,7 @@ export class S3Objects implements ObjectStorage {
     });
   }
 
-  /** The server answers the same whether or not something was there, so it is asked first. */
+  /** The server's answer does not show whether something was there, so it is checked first. */
   async delete(name: Name): Promise<boolean> {
     if (!(await this.stat(name))) return false;
     const target = this.#target(name);
@@ -108,7 +110,7 @@ export class S3Objects implements ObjectStorage {
     return true;
   }
 
-  /** All pages before the first entry: not every server that speaks S3 (nor every kind of bucket) lists in the order of its keys. */
+  /** Reads all pages before the first entry: not every S3-compatible server (nor every kind of bucket) lists in key order. */
   async *list(prefix: Name): AsyncGenerator<ObjectEntry> {
     const start = this.#below(prefix);
     const found = await this.#pages({ Prefix: start }, ({ Contents = [] }) =>
@@ -161,7 +163,7 @@ export class S3Objects implements ObjectStorage {
     const bytes = Buffer.byteLength(Key);
     if (bytes > KEY_BYTES_MAX) {
       const problem = `longer than the ${KEY_BYTES_MAX} bytes that S3 allows (${bytes})`;
-      throw new RekindleError('INVALID_NAME', `The key ${Key.slice(0, 80)}... is refused: ${problem}.`, {
+      throw new RekindleError('INVALID_NAME', `The key ${Key.slice(0, 80)}... is not allowed: ${problem}.`, {
         details: { name: Key.slice(0, 80), problem },
       });
     }

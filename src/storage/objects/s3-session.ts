@@ -1,4 +1,4 @@
-/** The S3 client behind the one retry policy: loaded at its first request, and failures told in our form. */
+/** The S3 client behind the one retry policy: loaded at its first request; failures are reported in our form. */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import type { ObjectRequest } from './object-errors.js';
@@ -9,11 +9,11 @@ type S3Package = typeof import('@aws-sdk/client-s3');
 
 export interface S3Connection {
   readonly region?: string | undefined;
-  /** Of a server that is not Amazon's. */
+  /** URL of a server other than Amazon's. */
   readonly endpoint?: string | undefined;
-  /** The bucket in the path, not in the host name. Default false. */
+  /** Puts the bucket into the path instead of the host name. Default false. */
   readonly forcePathStyle?: boolean | undefined;
-  /** Both, or none: then the chain of the SDK is asked (environment, profiles, roles). */
+  /** Give both keys or none; without them, the SDK's chain is used (environment, profiles, roles). */
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
   readonly sessionToken?: string | undefined;
@@ -36,7 +36,7 @@ export class S3Session {
     this.#policy = new RetryPolicy(policy);
   }
 
-  /** One operation with its retries. @throws DEPENDENCY_MISSING, and as `RetryPolicy.run` */
+  /** Runs one operation with its retries. @throws DEPENDENCY_MISSING, and as `RetryPolicy.run` */
   async call<T>(
     request: ObjectRequest,
     work: (call: S3Call) => Promise<T>,
@@ -56,11 +56,11 @@ export class S3Session {
   async close(): Promise<void> {
     await this.#loaded?.then(
       ({ client }) => client.destroy(),
-      () => {}, // it was told by the call that asked for it
+      () => {}, // reported by the call that requested it
     );
   }
 
-  /** Nothing of the SDK's error is handed on but text: it holds the request with its headers. */
+  /** Only text of the SDK's error is passed on: the error contains the request with its headers. */
   #failure(thrown: unknown, signal: AbortSignal): unknown {
     if (thrown instanceof RequestFailure || isRekindleError(thrown)) return thrown;
     if (signal.aborted) return signal.reason;
@@ -83,7 +83,7 @@ export class S3Session {
   }
 }
 
-/** True for what means "no such object"; a bucket that is not there is another matter. */
+/** True for errors that mean "no such object"; a missing bucket is a different error. */
 export function isAbsent(thrown: unknown): boolean {
   const { name, status } = answerOf(thrown);
   return status === 404 && name !== 'NoSuchBucket';
@@ -95,7 +95,7 @@ interface SdkError {
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
 }
 
-/** An answer that was begun well and could not be read to its end has no status: it is no answer. */
+/** An answer whose body could not be read to its end has no status, because it does not count as an answer. */
 function answerOf(thrown: unknown): { name: string; status?: number; retryAfter?: string | undefined } {
   const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as SdkError;
   const name = error.name ?? 'unknown';
@@ -107,7 +107,7 @@ function answerOf(thrown: unknown): { name: string; status?: number; retryAfter?
 async function load(connection: S3Connection): Promise<Loaded> {
   const s3 = await importPackage();
   const { accessKeyId, secretAccessKey, sessionToken, endpoint } = connection;
-  // A server of one's own mostly has no regions, and the SDK does not go on without one.
+  // Self-hosted servers usually have no regions, but the SDK requires one.
   const region = connection.region ?? (endpoint === undefined ? undefined : 'us-east-1');
   const credentials =
     accessKeyId !== undefined && secretAccessKey !== undefined
@@ -118,7 +118,7 @@ async function load(connection: S3Connection): Promise<Loaded> {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...credentials,
     forcePathStyle: connection.forcePathStyle ?? false,
-    maxAttempts: 1, // retries are ours
+    maxAttempts: 1, // our policy retries
     requestChecksumCalculation: 'WHEN_SUPPORTED',
     responseChecksumValidation: 'WHEN_SUPPORTED',
   });

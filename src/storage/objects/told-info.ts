@@ -1,7 +1,7 @@
 import type { ObjectInfo } from './object-storage.js';
 import { RequestFailure } from './request-failure.js';
 
-/** Nothing is put in the place of what an answer lacks: a size or a time that is guessed would be acted upon. @throws RequestFailure */
+/** A missing size or time is not guessed, because callers would act on the guess. @throws RequestFailure */
 export function toldInfo(size: number | undefined, modifiedMs: number | undefined): ObjectInfo {
   if (size === undefined || !(size >= 0) || modifiedMs === undefined || Number.isNaN(modifiedMs))
     throw new RequestFailure('the answer lacks the size or the time of an object.', { transient: false });

@@ -1,4 +1,4 @@
-/** One request to the Databricks Files API over `fetch`, and what its answer means. */
+/** Sends one request to the Databricks Files API over `fetch`, and interprets its answer. */
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { RequestFailure, safeText } from './request-failure.js';
 import type { Attempt } from './retry-policy.js';
@@ -6,7 +6,7 @@ import type { Attempt } from './retry-policy.js';
 export interface FilesRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   readonly kind: 'files' | 'directories';
-  /** Absolute, such as `/Volumes/main/agents/state/a/b`; not yet percent-encoded. */
+  /** Absolute, such as `/Volumes/main/agents/state/a/b`; not percent-encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
@@ -22,13 +22,13 @@ export class UcFilesApi {
     this.#getToken = getToken;
   }
 
-  /** The answer, or null for 404. Only GET leaves a body to read. @throws RequestFailure for any other status but 2xx */
+  /** The answer, or null for 404. Only GET leaves a body to read. @throws RequestFailure for any other status except 2xx */
   async send(request: FilesRequest, { signal }: Attempt): Promise<Response | null> {
     const token = await this.#token();
     try {
       const response = await this.#fetch(request, token, signal);
       if (response.ok && request.method === 'GET') return response;
-      const text = await response.text(); // read also where it does not matter, so that the connection can be used again
+      const text = await response.text(); // always read, so that the connection can be reused
       if (response.ok) return response;
       if (response.status === 404) return null;
       throw refusal(response, text, token);
@@ -37,7 +37,7 @@ export class UcFilesApi {
     }
   }
 
-  /** Redirects are not followed: they lead to a page to log in, which is no object. */
+  /** Redirects are not followed: they lead to a login page instead of an object. */
   async #fetch(request: FilesRequest, token: string, signal: AbortSignal): Promise<Response> {
     const { method, kind, path, query, body } = request;
     const url = new URL(
@@ -46,7 +46,7 @@ export class UcFilesApi {
     for (const [key, value] of Object.entries(query ?? {})) url.searchParams.set(key, value);
     const headers: Record<string, string> = {
       authorization: `Bearer ${token}`,
-      'accept-encoding': 'identity', // so that the announced length is that of the object
+      'accept-encoding': 'identity', // so that the announced length is the object's length
     };
     if (body) headers['content-type'] = 'application/octet-stream';
     const init = { method, headers, signal, redirect: 'manual' } as const;
@@ -61,13 +61,13 @@ export class UcFilesApi {
       if (thrown instanceof RequestFailure) throw thrown;
       throw new RequestFailure(`no token (${safeText(messageOf(thrown), [])}).`, { transient: false });
     }
-    // Also because `fetch` would repeat it in its message when it cannot be a header.
+    // Checked here, because `fetch` would repeat an invalid token in its message.
     if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
     throw new RequestFailure('the token is empty or has characters that no token has.', { transient: false });
   }
 }
 
-/** What `fetch` and its body throw: the reason lies in the cause. */
+/** Errors of `fetch` and its body; the reason is in the cause. */
 export function networkFailure(thrown: unknown, token = ''): RequestFailure {
   if (thrown instanceof RequestFailure) return thrown;
   const cause = thrown instanceof Error ? thrown.cause : undefined;
@@ -95,7 +95,7 @@ function problemOf(text: string): { code: string | undefined; message: string } 
   }
 }
 
-/** The token would be readable on its way over plain HTTP, so that is for this machine only. */
+/** Plain HTTP would reveal the token on the network, so it is allowed only for this machine. */
 function originOf(host: string): string {
   const url = /^[a-z]+:\/\//i.test(host) ? host : `https://${host}`;
   const parsed = URL.canParse(url) ? new URL(url) : null;

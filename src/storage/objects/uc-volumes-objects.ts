@@ -15,25 +15,26 @@ import { toldInfo } from './told-info.js';
 import { type FilesRequest, networkFailure, UcFilesApi } from './uc-files-api.js';
 import { wholeBody } from './whole-body.js';
 
+/** Options of `UcVolumesObjects`. */
 export interface UcVolumesOptions {
-  /** Of the workspace. Default: the environment variable DATABRICKS_HOST. */
+  /** URL of the workspace. Default: the environment variable DATABRICKS_HOST. */
   readonly host?: string | undefined;
   /** Default: the environment variable DATABRICKS_TOKEN. */
   readonly token?: string | undefined;
-  /** Asked before every request: for tokens that expire. Takes the place of `token`. */
+  /** Called before every request, for tokens that expire. Overrides `token`. */
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /** Such as `/Volumes/main/agents/state`. */
   readonly volume: string;
-  /** Taken literally. Default: the whole volume. */
+  /** Path prefix below the volume, taken literally. Default: the whole volume. */
   readonly prefix?: string | undefined;
-  /** Longest silence of the server. Default 30 s. */
+  /** Longest silence of the server in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   readonly retries?: RetryOptions | undefined;
-  /** Entries asked for at once by `list`. Default: the server's, 1,000. */
+  /** Entries per page of `list`. Default: the server's, 1,000. */
   readonly pageSize?: number | undefined;
 }
 
-/** Folders that are known to be there; forgotten beyond this, and made again, which does no harm. */
+/** Cache size for folders that are known to exist. Forgotten folders are created again, which is harmless. */
 const FOLDERS_KNOWN_MAX = 10_000;
 
 interface DirectoryEntry {
@@ -48,6 +49,7 @@ interface DirectoryPage {
   readonly next_page_token?: string;
 }
 
+/** An object store in a Databricks Unity Catalog volume. Needs no package. */
 export class UcVolumesObjects implements ObjectStorage {
   readonly #api: UcFilesApi;
   readonly #policy: RetryPolicy;
@@ -56,7 +58,7 @@ export class UcVolumesObjects implements ObjectStorage {
   readonly #pageSize: number | undefined;
   readonly #folders = new Set<string>();
 
-  /** Nothing is sent before the first call. @throws INVALID_ARGUMENT */
+  /** Sends nothing before the first call. @throws INVALID_ARGUMENT */
   constructor(options: UcVolumesOptions) {
     const prefix = placePrefix(options.prefix);
     this.#volume = volumeOf(options.volume);
@@ -77,7 +79,7 @@ export class UcVolumesObjects implements ObjectStorage {
     const folder = path.slice(0, path.lastIndexOf('/'));
     await this.#ensureFolder(folder);
     if (await this.#putFile(path, bytes)) return;
-    this.#folders.delete(folder); // someone took it away
+    this.#folders.delete(folder); // another client removed it
     await this.#ensureFolder(folder);
     if (!(await this.#putFile(path, bytes))) throw notThere('put', path);
   }
@@ -98,7 +100,7 @@ export class UcVolumesObjects implements ObjectStorage {
     });
   }
 
-  /** Asked first: a second try after a lost answer would find nothing of what it deleted itself. */
+  /** Checked first: a retry after a lost answer would not find what it deleted itself. */
   async delete(name: Name): Promise<boolean> {
     if (!(await this.stat(name))) return false;
     const path = this.#path(name);
@@ -132,7 +134,7 @@ export class UcVolumesObjects implements ObjectStorage {
     );
   }
 
-  /** With its parents. The volume itself is not ours to make. */
+  /** Creates the folder with its parents. The volume itself must exist. */
   async #ensureFolder(path: string): Promise<void> {
     if (path === this.#volume || this.#folders.has(path)) return;
     const made = await this.#policy.run({ operation: 'make', name: path }, (attempt) =>
@@ -173,13 +175,13 @@ export class UcVolumesObjects implements ObjectStorage {
 
 async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
-/** Undefined also for a body that was encoded on its way: its length is another. */
+/** Undefined also for an encoded body, which has another length. */
 function lengthOf(response: Response): number | undefined {
   const length = response.headers.get('content-length');
   return length === null || response.headers.has('content-encoding') ? undefined : Number(length);
 }
 
-/** Those of our making. */
+/** Entries with names that we can have made. */
 function entriesOf(contents: readonly DirectoryEntry[]): FolderEntry[] {
   return contents.flatMap(({ name, is_directory, file_size, last_modified }) => {
     const segment = decodeNameSegment(name);

@@ -1,8 +1,8 @@
-/** The body of an answer, all of it or a failure that is tried again. */
+/** Reads a complete response body; an incomplete one is a failure that is retried. */
 import { RequestFailure } from './request-failure.js';
 import type { Attempt } from './retry-policy.js';
 
-/** @param announced the length that the server told; undefined when it told none */
+/** @param announced the length that the server announced; undefined if it announced none */
 export async function wholeBody(
   chunks: AsyncIterable<Uint8Array>,
   announced: number | undefined,

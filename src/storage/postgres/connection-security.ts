@@ -1,14 +1,14 @@
-/** Encryption of connections: TLS with a checked certificate, unless the server is on this machine or the URL says otherwise. */
+/** Encryption of connections: TLS with a verified certificate, unless the server is on this machine or the URL says otherwise. */
 import { isIPv4 } from 'node:net';
 import type { ClientConfig } from 'pg';
 import { messageOf, RekindleError } from '../../core/errors.js';
 
 /**
- * @param config with the URL of the user
- * @returns the same with TLS where the host is remote and neither the URL nor PGSSLMODE says something about it
+ * @param config with the user's URL
+ * @returns the same, with TLS if the host is remote and neither the URL nor PGSSLMODE configures it
  */
 export function withSecurity(pg: Pick<typeof import('pg'), 'Client'>, config: ClientConfig): ClientConfig {
-  // The driver's own reading of URL and environment, so that both mean the same host.
+  // Uses the driver's own parsing of URL and environment, so that both mean the same host.
   const { host, ssl } = new pg.Client(config) as unknown as { readonly host?: string; readonly ssl: unknown };
   if (ssl || isLocal(host ?? '') || isSwitchedOff(config.connectionString ?? '')) return config;
   return { ...config, ssl: true };
@@ -28,11 +28,11 @@ function isSwitchedOff(url: string): boolean {
 }
 
 const NOT_OFFERED = /server does not support SSL/i;
-/** What Node says about certificates and handshakes. */
+/** Node's error codes for certificates and handshakes. */
 const CERTIFICATE =
   /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Null when the connection failed for another reason. */
+/** Null if the connection failed for another reason. */
 export function tlsFailure(thrown: unknown, place: string): RekindleError | null {
   const { code } = thrown as { readonly code?: unknown };
   const isCertificate = typeof code === 'string' && CERTIFICATE.test(code);

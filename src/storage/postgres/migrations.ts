@@ -1,18 +1,18 @@
 /**
- * The schema, as a list that only grows: a step that was released is never changed.
+ * The schema, as an append-only list of steps: a released step never changes.
  *
- * The key of a stream, a document, a lease or a scope is the first column of every primary key: an engine that spreads its rows over
- * machines keeps what belongs together on one, and every statement of a turn names one key. Nothing here needs more than tables,
- * primary keys and one plain index.
+ * The key of a stream, a document, a lease or a scope is the first column of every primary key. So an engine that
+ * distributes its rows keeps related rows on one machine, and every statement of a turn names one key. Needs only
+ * tables, primary keys and one plain index.
  */
 export interface SchemaOptions {
   /** Quoted. */
   readonly schema: string;
-  /** Of the tables of streams, by hash of the stream. 0: one table, for engines that partition by themselves. */
+  /** Tables for streams, by hash of the stream. 0: one table, for engines that partition by themselves. */
   readonly partitions: number;
 }
 
-/** Bytes of a document in one row: what the end of a document costs to replace, at most. */
+/** Bytes of a document per row: the maximum cost of replacing a document's end. */
 export const PIECE_BYTES = 8_192;
 
 export const MIGRATIONS: readonly ((options: SchemaOptions) => readonly string[])[] = [
@@ -34,7 +34,7 @@ export const MIGRATIONS: readonly ((options: SchemaOptions) => readonly string[]
       lease text COLLATE "C" NOT NULL,
       fence bigint NOT NULL`,
       partitions,
-      'fillfactor = 70', // a head is updated in its place by every commit
+      'fillfactor = 70', // every commit updates a head in place
     ),
     `CREATE INDEX streams_lease ON ${schema}.streams (lease)`,
     ...partitioned(

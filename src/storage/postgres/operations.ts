@@ -12,7 +12,7 @@ export const OPERATIONS: {
   readonly [K in SqlOperation]: (context: RowContext, request: SqlRequest<K>) => Promise<SqlAnswer<K>>;
 } = { ...leases, ...records, ...documents, ...blobs, ...names, ...places };
 
-/** What others who watch are told of: journals and documents. */
+/** Operations that are reported to watchers: changes of journals and documents. */
 const TOLD: ReadonlySet<SqlOperation> = new Set([
   'append',
   'setRecordsAside',

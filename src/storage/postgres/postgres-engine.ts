@@ -1,6 +1,6 @@
 /**
- * The engine over PostgreSQL. Every call ends within its time: a connection that is lost is made anew, with growing pauses, and the
- * operation is tried again; each knows how to tell that an earlier try took place although its answer was lost.
+ * The engine over PostgreSQL. Every call has a deadline. A lost connection is replaced, with growing pauses, and the
+ * operation is repeated; each operation can detect that an earlier try succeeded although its answer was lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EMPTY_ANSWERS, onlyReads } from '../sql/empty-answers.js';
@@ -15,7 +15,7 @@ import type { RowContext } from './rows/context.js';
 
 export interface PostgresEngineOptions {
   readonly url: string;
-  /** For people: without a password. */
+  /** For people, without a password. */
   readonly place: string;
   /** Not quoted. */
   readonly schema: string;
@@ -35,7 +35,7 @@ export class PostgresEngine implements SqlEngine {
   readonly #schema: string;
   readonly #notifier: PostgresNotifier | null;
   readonly #listeners = new Set<PostgresListener>();
-  /** The schema is there, in this release's version. */
+  /** The schema exists, in this release's version. */
   #ready = false;
   #migrating: Promise<void> | null = null;
   #closed: Promise<void> | null = null;
@@ -72,7 +72,7 @@ export class PostgresEngine implements SqlEngine {
         return await run(attempt);
       } catch (thrown) {
         const refused = tlsFailure(thrown, place);
-        if (refused) throw refused; // another try would end in the same way
+        if (refused) throw refused; // another try would fail in the same way
         const failure = failureOf(thrown, attempt.sent);
         if (failure === 'final') throw postgresError(thrown, operation, place);
         unsure ||= failure === 'unsure';
@@ -86,7 +86,7 @@ export class PostgresEngine implements SqlEngine {
     }
   }
 
-  /** False where there is no store, and asking makes none. */
+  /** False if there is no store; reading does not create one. */
   async #prepare(db: PostgresAttempt, operation: SqlOperation): Promise<boolean> {
     if (onlyReads(operation)) {
       if ((await schemaVersion(db, this.#schema)) === null) return false;
@@ -100,13 +100,13 @@ export class PostgresEngine implements SqlEngine {
     return true;
   }
 
-  /** What dead rows and the log of the server still hold is the server's; it may reuse the room of dead rows after this. */
+  /** Dead rows and the server's log are internal to the server; after this it may reuse the space of dead rows. */
   async scrub(quick: boolean): Promise<void> {
     if (quick) return;
     const tables = ['records', 'streams', 'damaged_records', 'documents', 'document_pieces', 'blobs'];
     await this.#trying('scrub', async (db) => {
       if ((await schemaVersion(db, this.#schema)) === null) return;
-      // Where it does not end in time, or may not be run, the server's own comes later.
+      // If it times out or is not permitted, the server's own vacuum runs later.
       for (const table of tables) await db.query(`VACUUM ${this.#schema}.${table}`).catch(() => []);
     });
   }

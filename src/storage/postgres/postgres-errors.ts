@@ -1,20 +1,20 @@
-/** What a failure of PostgreSQL means: whether to try again, and whether what was asked for may have taken place. */
+/** Interprets a PostgreSQL failure: whether to retry, and whether the operation may have taken effect. */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 
 export type Failure =
-  /** Nothing took place; the same call may succeed in a moment. */
+  /** Had no effect; the same call may succeed soon. */
   | 'again'
-  /** The answer was lost: it may have taken place. */
+  /** The answer was lost; it may have taken effect. */
   | 'unsure'
   | 'final';
 
-/** Rolled back for the sake of others, cancelled, too many connections, starting up, or a standby for the moment. */
+/** Serialization failure, deadlock, cancelled, too many connections, starting up, or a standby for the moment. */
 const AGAIN = new Set(['40001', '40P01', '55P03', '57014', '53300', '57P03', '25006', '25P03']);
 const UNSURE = new Set(['57P01', '57P02', '57P05', '40003']);
 
-/** @param sent a statement had been sent when it failed */
+/** @param sent whether a statement had been sent when it failed */
 export function failureOf(thrown: unknown, sent: boolean): Failure {
-  if (isRekindleError(thrown, 'STORAGE_UNAVAILABLE')) return sent ? 'unsure' : 'again'; // no connection came in time
+  if (isRekindleError(thrown, 'STORAGE_UNAVAILABLE')) return sent ? 'unsure' : 'again'; // no connection in time
   if (isRekindleError(thrown)) return 'final';
   const state = sqlStateOf(thrown);
   const lost = sent ? 'unsure' : 'again';
@@ -23,18 +23,18 @@ export function failureOf(thrown: unknown, sent: boolean): Failure {
   return UNSURE.has(state) || state.startsWith('08') ? lost : 'final';
 }
 
-/** A mistake of this program, not of the connection. */
+/** An error of this program, not of the connection. */
 function isProgramError(thrown: unknown): boolean {
   return thrown instanceof TypeError || thrown instanceof RangeError;
 }
 
-/** Null for what the server did not say: a socket's error, a time-out. */
+/** Null for failures that the server did not report: a socket error, a time-out. */
 export function sqlStateOf(thrown: unknown): string | null {
   const { code, severity } = thrown as { readonly code?: unknown; readonly severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : null;
 }
 
-/** The connection can be used again. */
+/** The connection can be reused. */
 export function connectionLives(thrown: unknown): boolean {
   const { severity } = thrown as { readonly severity?: unknown };
   return severity === 'ERROR';

@@ -1,7 +1,7 @@
 /**
- * Who changed what, from process to process. It is told beside the commits, not inside them: a NOTIFY in a transaction makes all commits
- * of the database wait for each other. So a hint can be lost, with its sender or its receiver; whoever listens therefore compares what is
- * stored each time that the connection was made anew, and from time to time.
+ * Notifies other processes of changes. Hints are sent outside the commits, because a NOTIFY in a transaction makes all
+ * commits of the database wait for each other. So a hint can be lost, with its sender or its receiver. Listeners
+ * therefore compare what is stored after each reconnect, and from time to time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -14,14 +14,14 @@ import {
   type PostgresPool,
 } from './postgres-pool.js';
 
-/** Hints of so many milliseconds go together. */
+/** Hints within this many milliseconds are sent together. */
 const GATHER_MS = 5;
-/** A payload has at most 8,000 bytes. */
+/** The limit of a payload is 8,000 bytes. */
 const PAYLOAD_BYTES = 7_000;
-/** So a connection that is cut is noticed, and a change told, within five seconds. */
+/** A cut connection is noticed, and a change reported, within five seconds. */
 const PING_MS = 2_000;
 const ANSWER_MS = 2_000;
-/** A hint that takes longer is of no use. */
+/** A later hint is useless. */
 const HINT_MS = 3_000;
 const GOODBYE_MS = 1_000;
 const AGAIN_MS = 100;
@@ -58,7 +58,7 @@ export class PostgresNotifier {
       for (const payload of payloadsOf(keys))
         await db.query('SELECT pg_notify($1, $2)', [this.#channel, payload]);
     };
-    this.#sending = this.#sending.then(send).catch(() => {}); // a hint; see above
+    this.#sending = this.#sending.then(send).catch(() => {}); // only a hint; see above
   }
 
   async close(): Promise<void> {
@@ -78,7 +78,7 @@ function payloadsOf(keys: readonly string[]): string[] {
       payloads.push(payload);
       payload = '';
     }
-    // A key longer than a payload cannot be named: anything may have changed.
+    // A key longer than a payload cannot be sent: anything may have changed.
     payload += key.length >= PAYLOAD_BYTES ? '*\n' : `${key}\n`;
   }
   return payload ? [...payloads, payload] : payloads;
@@ -99,7 +99,7 @@ export class PostgresListener {
     this.#onHint = onHint;
   }
 
-  /** The first connection is waited for, but not insisted on: what is stored is compared until there is one. */
+  /** Waits for the first connection, but does not require it: without one, what is stored is compared. */
   async start(): Promise<void> {
     await loadPg();
     await this.#connect(AGAIN_MS);
@@ -129,7 +129,7 @@ export class PostgresListener {
     }
   }
 
-  /** Where the engine knows no LISTEN, what is stored is compared at every ping. */
+  /** If the engine has no LISTEN, what is stored is compared at every ping. */
   async #listen(client: Client): Promise<void> {
     try {
       await client.query(`LISTEN "${channelOf(this.#options.schema)}"`);
@@ -143,7 +143,7 @@ export class PostgresListener {
     this.#onHint(keys.includes('*') ? null : keys);
   }
 
-  /** Nothing comes over a connection that is cut, and nothing says that it is: it is asked. */
+  /** A cut connection delivers nothing and reports nothing, so it is pinged. */
   #ping(client: Client): void {
     this.#onHint(null);
     this.#timer = setTimeout(() => {
@@ -180,7 +180,7 @@ export class PostgresListener {
   }
 }
 
-/** A server that cannot be reached does not say goodbye. */
+/** An unreachable server does not complete a normal disconnect. */
 async function endClient(client: Client): Promise<void> {
   const ended = client.end().catch(() => {});
   const given = sleep(GOODBYE_MS, 'late', { ref: false });

@@ -1,4 +1,4 @@
-/** Connections, each call of which ends within its time: the driver's own settings leave a client waiting in a network that is cut. */
+/** Connections on which each call has a time limit: with the driver's own settings, a client waits forever on a cut network. */
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, ClientConfig, Pool, PoolClient, QueryResultRow } from 'pg';
@@ -11,7 +11,7 @@ export interface PoolOptions {
   readonly connectionsMax: number;
   readonly connectMs: number;
   readonly queryMs: number;
-  /** Statements are planned once a connection. Off behind a pooler that knows no prepared statements. */
+  /** Plans statements once per connection. Turn off behind a pooler without prepared statements. */
   readonly prepare: boolean;
 }
 
@@ -40,7 +40,7 @@ export class PostgresPool {
     this.#options = options;
   }
 
-  /** Waits no longer than `withinMs`; a connection that comes later goes back. */
+  /** Waits at most `withinMs`. A connection that comes later is returned to the pool. */
   async connect(withinMs: number): Promise<PoolClient> {
     this.#pool ??= this.#make();
     const connecting = this.#pool.then((pool) => pool.connect());
@@ -67,11 +67,12 @@ export class PostgresPool {
   async #make(): Promise<Pool> {
     const pg = await loadPg();
     const { url, connectionsMax, connectMs, queryMs } = this.#options;
-    // Set here, not at the start: a pooler refuses settings at the start. One by one: not every engine knows all of them.
+    // Set here instead of at connection start, where a pooler rejects settings. One by one, because not every engine
+    // knows all of them.
     const settings = [
-      `SET statement_timeout = ${Math.max(1, queryMs - 250)}`, // the server gives up first, and says so
+      `SET statement_timeout = ${Math.max(1, queryMs - 250)}`, // the server times out first, and reports it
       `SET idle_in_transaction_session_timeout = ${4 * queryMs}`,
-      'SET plan_cache_mode = force_generic_plan', // else a statement on partitions is planned anew each time
+      'SET plan_cache_mode = force_generic_plan', // otherwise a statement on partitions is planned again each time
     ];
     const pool = new pg.Pool({
       ...clientOptions(pg, url),
@@ -84,7 +85,7 @@ export class PostgresPool {
       },
     });
     pool.on('error', () => {}); // an idle connection that was lost is replaced when it is needed
-    // Between two statements nobody else hears it, and it would end the process.
+    // Between two statements nothing else handles this event, and it would end the process.
     pool.on('connect', (client) => void client.on('error', () => {}));
     pool.on('acquire', (client) => void this.#idle.delete(client));
     pool.on('release', (thrown, client) => void (thrown || this.#idle.add(client)));
@@ -92,12 +93,12 @@ export class PostgresPool {
     return pool;
   }
 
-  /** After a connection was lost: the idle ones are likely to be dead too, and each would be waited for. */
+  /** After a lost connection the idle ones are probably lost too, and each would cost a time-out. */
   distrust(): void {
     for (const client of this.#idle) destroyConnection(client);
   }
 
-  /** Does not wait for a server that cannot be reached. */
+  /** Does not wait for an unreachable server. */
   async close(): Promise<void> {
     const pool = await this.#pool?.catch(() => null);
     this.#pool = null;
@@ -106,7 +107,7 @@ export class PostgresPool {
   }
 }
 
-/** A setting that the engine does not know is done without. A connection that does not answer is given up. */
+/** Skips a setting that the engine does not know. Drops a connection that does not answer. */
 async function applySetting(client: ClientBase, text: string, queryMs: number): Promise<void> {
   const config = { text, query_timeout: queryMs };
   try {
@@ -116,7 +117,7 @@ async function applySetting(client: ClientBase, text: string, queryMs: number): 
   }
 }
 
-/** Without a goodbye: who does not answer does not say it either. */
+/** Without a normal disconnect, which an unresponsive server would not complete. */
 export function destroyConnection(client: ClientBase): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: Duplex } };
   connection.stream.destroy();
@@ -140,7 +141,7 @@ export type Values = readonly (string | number | boolean | null | Uint8Array | r
 
 export interface Queryable {
   query<Row extends QueryResultRow>(sql: string, values?: Values): Promise<Row[]>;
-  /** How many rows were changed. */
+  /** The number of changed rows. */
   change(sql: string, values?: Values): Promise<number>;
 }
 
@@ -148,12 +149,12 @@ export interface Queryable {
 export class PostgresAttempt implements Queryable {
   readonly #pool: PostgresPool;
   readonly #deadline: number;
-  /** An earlier try may have taken place. */
+  /** An earlier try may have taken effect. */
   readonly unsure: boolean;
   /** A statement was sent. */
   sent = false;
 
-  /** @param deadline by `performance.now()`; no statement waits beyond it */
+  /** @param deadline on the clock of `performance.now()`; no statement waits longer */
   constructor(pool: PostgresPool, deadline: number, unsure: boolean) {
     this.#pool = pool;
     this.#deadline = deadline;
@@ -196,7 +197,7 @@ export class PostgresAttempt implements Queryable {
       return result;
     } catch (thrown) {
       const lives = connectionLives(thrown);
-      client.release(!lives); // one that did not answer in time may answer the next question with this one's answer
+      client.release(!lives); // a connection that timed out may deliver the old answer to the next statement
       if (!lives) this.#pool.distrust();
       throw thrown;
     }
@@ -207,7 +208,7 @@ export class PostgresAttempt implements Queryable {
       this.sent = true;
       const name = this.#pool.prepare && values.length > 0 ? { name: nameOf(text) } : {};
       const query_timeout = Math.ceil(Math.min(this.#pool.queryMs, this.#leftMs));
-      // The driver's types do not know its option `query_timeout`.
+      // The driver's types lack its option `query_timeout`.
       const config = { text, values: values.map(bound), query_timeout, ...name };
       return client.query<Row>(config);
     };
@@ -219,7 +220,7 @@ export class PostgresAttempt implements Queryable {
   }
 }
 
-/** A `Uint8Array` is sent as bytes only when it is a `Buffer`. */
+/** The driver sends a `Uint8Array` as bytes only if it is a `Buffer`. */
 function bound(value: Values[number]): unknown {
   if (!(value instanceof Uint8Array)) return value;
   return Buffer.from(value.buffer, value.byteOffset, value.length);
@@ -227,7 +228,7 @@ function bound(value: Values[number]): unknown {
 
 const names = new Map<string, string>();
 
-/** One name a text; texts are few. */
+/** One name per statement text; there are few texts. */
 function nameOf(text: string): string {
   let name = names.get(text);
   if (!name) names.set(text, (name = `rekindle_${names.size + 1}`));

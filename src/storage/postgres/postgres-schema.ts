@@ -1,10 +1,10 @@
-/** Brings a schema to this release's version. Several processes may do so at once. */
+/** Migrates a schema to this release's version. Safe for several processes at once. */
 import { RekindleError } from '../../core/errors.js';
 import { MIGRATIONS, type SchemaOptions } from './migrations.js';
 import { sqlStateOf } from './postgres-errors.js';
 import type { PostgresAttempt } from './postgres-pool.js';
 
-/** Null where there is none. @throws UNSUPPORTED_VERSION, STORAGE_FAILED for a database of another encoding */
+/** Null if there is none. @throws UNSUPPORTED_VERSION, STORAGE_FAILED for a database with another encoding */
 export async function schemaVersion(db: PostgresAttempt, schema: string): Promise<number | null> {
   const [encoding] = await db.query<{ server_encoding: string }>('SHOW server_encoding');
   if (encoding?.server_encoding.replace('-', '') !== 'UTF8') {
@@ -30,7 +30,7 @@ async function versionIn(db: PostgresAttempt, schema: string): Promise<number | 
     );
     return row?.version ?? 0;
   } catch (thrown) {
-    if (['42P01', '3F000'].includes(sqlStateOf(thrown) ?? '')) return null; // no such table, or schema
+    if (['42P01', '3F000'].includes(sqlStateOf(thrown) ?? '')) return null; // no such table, or no such schema
     throw thrown;
   }
 }
@@ -53,7 +53,7 @@ async function makeSchema(db: PostgresAttempt, schema: string): Promise<void> {
   }
 }
 
-/** Whoever writes the number first takes the step; the others wait for that, and find it done. */
+/** The process that writes the number first runs the step; the others wait, and find it done. */
 async function step(db: PostgresAttempt, options: SchemaOptions, version: number): Promise<void> {
   try {
     await db.transaction(async (tx) => {
@@ -65,7 +65,7 @@ async function step(db: PostgresAttempt, options: SchemaOptions, version: number
   }
 }
 
-/** Two made the same at once: a unique violation, or a name that is there by now. */
+/** Two processes created the same at once: a unique violation, or the name exists already. */
 function isRace(thrown: unknown): boolean {
   return ['23505', '42710', '42P06', '42P07'].includes(sqlStateOf(thrown) ?? '');
 }

@@ -1,34 +1,45 @@
-/** The PostgreSQL backend: many machines share one store. */
+/** The PostgreSQL backend: a store that many machines share. */
 import { RekindleError } from '../../core/errors.js';
 import { SqlStorage, type SqlStorageOptions } from '../sql/sql-storage.js';
 import { PostgresEngine } from './postgres-engine.js';
 import { PostgresPool } from './postgres-pool.js';
 
+/** Options of `PostgresStorage`. All are optional. */
 export interface PostgresStorageOptions extends SqlStorageOptions {
   /** Default `rekindle`. Lower-case letters, digits and `_`. */
   readonly schema?: string;
-  /** Most connections of this process, beside one that listens while something watches. Default 10. */
+  /** Maximum connections of this process, plus one that listens while something is watched. Default 10. */
   readonly connectionsMax?: number;
-  /** An operation ends within this time, whatever happens to the server or the network, in milliseconds; a call may be two of them. Default 15,000. */
+  /**
+   * Time limit of an operation in milliseconds, whatever happens to the server or the network. A call may need two
+   * operations. Default 15,000.
+   */
   readonly deadlineMs?: number;
-  /** A statement ends within this time; within the deadline it is tried again. Default 5,000. */
+  /** Time limit of a statement in milliseconds; it is retried within the deadline. Default 5,000. */
   readonly queryMs?: number;
-  /** Tables of journals that a new schema is made with, by hash of the journal; 0 for an engine that partitions by itself. Default 16. */
+  /** Number of journal tables in a new schema, by hash of the journal; 0 for an engine that partitions by itself. Default 16. */
   readonly partitions?: number;
-  /** Plan each statement once a connection. Default true; false behind a pooler that knows no prepared statements. */
+  /** Plan each statement once per connection. Default true; use false behind a pooler without prepared statements. */
   readonly prepare?: boolean;
-  /** Tell other processes of changes, so that their `watch` need not look. Default true; false where nobody watches, or LISTEN is not to be had. */
+  /**
+   * Notify other processes of changes, so that their `watch` need not poll. Default true; use false if nothing watches,
+   * or without LISTEN.
+   */
   readonly notify?: boolean;
-  /** Let caches and heartbeats be committed without waiting for the disk (`synchronous_commit = off`, theirs alone). Default true; false where the engine has no such setting. */
+  /**
+   * Commit caches and heartbeats without waiting for the disk (`synchronous_commit = off`, for them only). Default
+   * true; use false if the engine has no such setting.
+   */
   readonly unsyncedCommits?: boolean;
 }
 
 /**
- * Connects on first use; a schema that is only read is not made. What is acknowledged was committed with the server's
- * `synchronous_commit`, which must not be off.
+ * Stores everything in PostgreSQL, for any number of machines. Connects on first use; reading never creates a schema.
+ * Acknowledged data was committed with the server's `synchronous_commit`, which must not be off.
  *
- * @throws (from its calls) DEPENDENCY_MISSING without the package pg, STORAGE_UNAVAILABLE when the server did not answer in time,
- * TLS_FAILED when a remote server offers no TLS or its certificate is not accepted, JOURNAL_OUTCOME_UNKNOWN when the answer to an append was lost and could not be found in time, UNSUPPORTED_VERSION
+ * @throws (from its calls) DEPENDENCY_MISSING without the package pg, STORAGE_UNAVAILABLE if the server did not answer
+ * in time, TLS_FAILED if a remote server offers no TLS or its certificate is rejected, JOURNAL_OUTCOME_UNKNOWN if the
+ * answer to an append was lost and could not be determined in time, UNSUPPORTED_VERSION
  */
 export class PostgresStorage extends SqlStorage {
   readonly place: string;
@@ -63,7 +74,7 @@ export class PostgresStorage extends SqlStorage {
   }
 }
 
-/** @throws INVALID_ARGUMENT for what is no URL of PostgreSQL */
+/** @throws INVALID_ARGUMENT for anything but a PostgreSQL URL */
 function withoutPassword(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol)) {

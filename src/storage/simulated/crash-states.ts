@@ -1,9 +1,9 @@
 /**
  * Every state that a power cut may leave, at every point of a log.
  *
- * At each point, first each combination of what folders may have kept, then, for the files still reachable,
- * each combination of what they may have kept. Where the combinations are too many, a sample with a fixed
- * seed: nothing kept, everything kept, each file's and folder's alternatives alone, then random ones.
+ * At each point it combines all that folders may have kept with all that the reachable files may have kept. If there
+ * are too many combinations, it takes a sample with a fixed seed: nothing kept, everything kept, each file's and
+ * folder's alternatives alone, then random ones.
  */
 import type { DiskEvent } from './disk-event.js';
 import { DiskImage, ROOT_INODE } from './disk-image.js';
@@ -15,19 +15,20 @@ import { SeededRandom } from './seeded-random.js';
 import { choicesOf } from './state-choices.js';
 import { StateHash } from './state-hash.js';
 
+/** Limits and options of `SimulatedDisk.crashStates`. */
 export interface CrashOptions {
-  /** Also what only a disk that reorders between syncs leaves. Default true. */
+  /** Include states that only a disk that reorders between syncs can leave. Default true. */
   readonly weak?: boolean;
   /** Crash points, as counts of logged operations. Default: from 0 to the end of the log. */
   readonly fromPoint?: number;
   readonly toPoint?: number;
-  /** Points to leave out, because the caller knows that they add nothing. */
+  /** Points to leave out, because the caller knows that they add nothing new. */
   readonly skip?: (point: number) => boolean;
-  /** Combinations tried at one point: all when there are no more, else a sample. Default 512. */
+  /** Combinations per point: all if there are no more, else a sample. Default 512. */
   readonly perPoint?: number;
-  /** For the samples. Default 1. */
+  /** Seed of the samples. Default 1. */
   readonly seed?: number;
-  /** How a path counts in `hash`; to make random parts of names count as equal. Default: as it is. */
+  /** How a path counts in `hash`, to make random parts of names count as equal. Default: unchanged. */
   readonly pathForHash?: (path: string) => string;
 }
 
@@ -38,7 +39,7 @@ interface ReachableFile {
   readonly modifiedMs: number;
 }
 
-/** What hangs together once it is settled which names survived. */
+/** What belongs together once the surviving names are chosen. */
 interface Tree {
   readonly folders: ReadonlyMap<number, FolderSurvivor>;
   readonly changed: readonly string[];
@@ -47,8 +48,9 @@ interface Tree {
   readonly nextInode: number;
 }
 
+/** A disk state that a power cut may leave. Pass it to `SimulatedDisk.reboot`. */
 export class CrashState {
-  /** Logged operations that had been called; the last of them may be cut short. */
+  /** Number of logged operations that had started; the last of them may be incomplete. */
   readonly point: number;
   readonly #tree: Tree;
   readonly #choice: readonly number[];
@@ -59,14 +61,14 @@ export class CrashState {
     this.#choice = choice;
   }
 
-  /** The same for equal names and bytes, whatever led to them. */
+  /** Equal for equal names and bytes, whatever led to them. */
   hash(): number {
     const hash = new StateHash().number(this.#tree.namesHash);
     for (let i = 0; i < this.#choice.length; i++) hash.number(this.#file(i).hash);
     return hash.value();
   }
 
-  /** What is on the disk after the reboot: all of it durable. */
+  /** The disk content after the reboot; all of it is durable. */
   toImage(): DiskImage {
     const image = new DiskImage();
     for (const [inode, folder] of this.#tree.folders)
@@ -78,7 +80,7 @@ export class CrashState {
     return image;
   }
 
-  /** Several lines for people: what survived of what was not synced. */
+  /** Several lines for people: what survived of the unsynced changes. */
   describe(): string {
     const files = this.#tree.files.flatMap((file, index) =>
       file.survivors.length === 1 ? [] : [`${file.path}: ${this.#file(index).label}`],
@@ -130,7 +132,7 @@ function* treesOf(
   }
 }
 
-/** The source half of a rename between folders has not happened where its target half is lost. */
+/** The source half of a rename between folders cannot have happened if its target half is lost. */
 function isLegal(image: DiskImage, chosen: ReadonlyMap<number, FolderSurvivor>): boolean {
   for (const survivor of chosen.values()) {
     for (const need of survivor.needs) {
@@ -186,7 +188,7 @@ function addFile(
   files.set(inode, { path, inode, survivors: file.survivors(weak), modifiedMs: file.modifiedMs });
 }
 
-/** By name; where random names count as equal, in the order of their making. */
+/** Sorted by name. If random names count as equal, in the order of their creation. */
 function inStableOrder(
   a: { readonly sortKey: string; readonly inode: number },
   b: { readonly sortKey: string; readonly inode: number },

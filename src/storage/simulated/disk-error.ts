@@ -1,4 +1,4 @@
-/** What the simulated disk and the fault wrapper reject with: an error with a `code`, as `node:fs` does. */
+/** The errors of the simulated disk and the fault wrapper: an error with a `code`, as in `node:fs`. */
 export class DiskError extends Error {
   readonly code: string;
   readonly syscall: string;
@@ -6,7 +6,7 @@ export class DiskError extends Error {
 
   constructor(code: string, syscall: string, path: string) {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0; // probing for files is common, and stack traces cost more than the whole simulation
+    Error.stackTraceLimit = 0; // probing for files is common, and stack traces would cost more than the whole simulation
     super(`${code}: ${syscall} '${path}'`);
     Error.stackTraceLimit = limit;
     this.name = 'DiskError';

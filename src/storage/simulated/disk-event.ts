@@ -1,6 +1,6 @@
 /**
- * What the simulated disk logs: every call that changes something, in order. An event's id is its index in
- * the log. A sync covers the events before `before`, except those that were still under way when it was called.
+ * The log of the simulated disk: every call that changes something, in order. An event's id is its index in the log. A
+ * sync covers the events before `before`, except those that were still running when it was called.
  */
 export interface WriteEvent {
   readonly kind: 'write';
@@ -22,7 +22,7 @@ export interface SyncEvent {
   readonly inode: number;
   readonly before: number;
   readonly except: readonly number[];
-  /** The sync failed: what it covered is marked clean, so no later sync makes it durable. */
+  /** The sync failed: its changes are marked clean, so no later sync makes them durable. */
   readonly failed: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface RenameEvent {
   readonly inode: number;
 }
 
-/** Modification times are not what is tested here: a touch is durable at once. */
+/** Modification times are not tested here, so a touch is durable at once. */
 export interface TouchEvent {
   readonly kind: 'touch';
   readonly inode: number;

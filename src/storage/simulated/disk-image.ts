@@ -10,7 +10,7 @@ export class DiskImage {
   readonly folders = new Map<number, FolderImage>();
   nextInode = ROOT_INODE + 1;
 
-  /** An empty disk with these folders, durable. */
+  /** An empty disk with these durable folders. */
   static withFolders(paths: readonly string[]): DiskImage {
     const image = new DiskImage();
     image.folders.set(ROOT_INODE, new FolderImage(new Map()));
@@ -49,7 +49,7 @@ export class DiskImage {
     }
   }
 
-  /** A copy that can go on by itself; its operations get ids below 0, so that a new log can count from 0. */
+  /** An independent copy. Its operations get ids below 0, so that a new log can count from 0. */
   clone(shift = 0): DiskImage {
     const copy = new DiskImage();
     for (const [inode, file] of this.files) copy.files.set(inode, file.clone(shift));
@@ -58,7 +58,7 @@ export class DiskImage {
     return copy;
   }
 
-  /** After a power cut that kept nothing, or everything, of what was not durable; all of it is durable then. */
+  /** The disk after a power cut that kept none or all of the changes that were not durable. All of it is durable then. */
   settled(keep: 'nothing' | 'everything'): DiskImage {
     const all = keep === 'everything';
     const image = new DiskImage();

@@ -1,33 +1,35 @@
 /**
- * Any file system, with faults: the k-th call fails, or writes short. Counts calls, and knows which files are
- * still open, so that a test can walk k = 1, 2, 3, ... until nothing fails, and assert that nothing leaks.
+ * Any file system, with faults: the k-th call fails, or writes short. It counts calls and tracks open files. So a test
+ * can try k = 1, 2, 3, ... until nothing fails, and assert that no file stays open.
  */
 import type { FileStat, FileSystem, OpenFile, OpenMode } from '../file-system.js';
 import { DiskError } from './disk-error.js';
 
+/** A call that can fail: of the file system, or of an open file. */
 export type FaultyCall = keyof FileSystem | `file.${keyof OpenFile}`;
 
+/** A fault to inject. */
 export interface Fault {
-  /** Which call, counted from 1 among those that `only` lets through. */
+  /** Number of the failing call, counted from 1 among those that `only` accepts. */
   readonly at: number;
-  /** `EIO`, `ENOSPC`, `EMFILE`, `EACCES`, ...; or `short`: a read or write handles half of its bytes, no error. */
+  /** `EIO`, `ENOSPC`, `EMFILE`, `EACCES`, ...; or `short`: a read or write handles half of its bytes, without an error. */
   readonly kind: 'EIO' | 'ENOSPC' | 'EMFILE' | 'EACCES' | 'EROFS' | 'EINTR' | 'short';
-  /** Every call from `at` on. Default: that one only. */
+  /** Every call from `at` on fails. Default: only that one. */
   readonly sticky?: boolean;
   readonly only?: (call: FaultyCall, path: string) => boolean;
   /**
-   * What a failing call has done all the same. `nothing` (default); `half`: half of the bytes are written;
-   * `all`: done, and reported as failed.
+   * What a failing call does nevertheless. `nothing` (default); `half`: half of the bytes are written; `all`: it
+   * succeeds, but is reported as failed.
    */
   readonly effect?: 'nothing' | 'half' | 'all';
   /**
-   * Also after a failed folder sync the names are marked clean, so that no later sync makes them durable. Default
-   * false: file systems with a journal go read-only instead.
+   * After a failed folder sync the names are also marked clean, so that no later sync makes them durable. Default
+   * false: file systems with a journal become read-only instead.
    */
   readonly forgetsNames?: boolean;
 }
 
-/** The simulated disk's way to say that a failed sync marked pages clean; other file systems have none. */
+/** How the simulated disk marks pages clean after a failed sync; other file systems lack it. */
 interface LosesUnsynced {
   loseUnsynced(): Promise<void>;
 }
@@ -36,6 +38,13 @@ interface LosesUnsyncedNames {
   loseUnsyncedNames(path: string): Promise<void>;
 }
 
+/**
+ * Wraps a file system and injects faults into its calls. For tests.
+ * ```ts
+ * const faulty = new FaultyFileSystem(new SimulatedDisk());
+ * faulty.setFault({ at: 3, kind: 'ENOSPC' });
+ * ```
+ */
 export class FaultyFileSystem implements FileSystem {
   readonly #inner: FileSystem;
   readonly #opened = new Set<FaultyFile>();
@@ -49,7 +58,7 @@ export class FaultyFileSystem implements FileSystem {
     this.#fault = fault;
   }
 
-  /** Calls made so far, those on open files included. */
+  /** Calls made so far, including those on open files. */
   get calls(): number {
     return this.#calls;
   }
@@ -64,7 +73,7 @@ export class FaultyFileSystem implements FileSystem {
     return [...this.#opened].map((file) => file.path);
   }
 
-  /** From now on this fault, counted anew; or none. */
+  /** Sets the fault, and restarts counting; null for no fault. */
   setFault(fault: Fault | null): void {
     this.#fault = fault;
     this.#matched = 0;
@@ -120,7 +129,7 @@ export class FaultyFileSystem implements FileSystem {
     return this.call('realPath', path, () => this.#inner.realPath(path));
   }
 
-  /** Counts a call; the fault that it must meet, if any. For this module. */
+  /** Counts a call and returns its fault, if any. Only for this module. */
   due(call: FaultyCall, path: string): Fault | null {
     this.#calls++;
     const fault = this.#fault;
@@ -131,7 +140,7 @@ export class FaultyFileSystem implements FileSystem {
     return fault;
   }
 
-  /** Makes a call that has no bytes to do by halves. For this module. */
+  /** Makes a call without bytes, which cannot be half done. Only for this module. */
   async call<T>(
     name: FaultyCall,
     path: string,
@@ -191,7 +200,7 @@ class FaultyFile implements OpenFile {
     return this.#system.call('file.sizeBytes', this.path, () => this.#inner.sizeBytes());
   }
 
-  /** As the kernel does: the descriptor is gone also when closing reports an error. */
+  /** As in the kernel: the descriptor is gone even if closing reports an error. */
   async close(): Promise<void> {
     const fault = this.#system.due('file.close', this.path);
     this.#onClose();

@@ -1,6 +1,6 @@
 /**
- * One file as a crash sees it: the bytes that are surely on the disk, and the ordered operations after them
- * that may or may not have reached it.
+ * One file as a crash sees it: the bytes that are certainly on the disk, and the ordered operations after them that may
+ * or may not have reached it.
  */
 import { applyChange, type Change, type DataOp } from './data-op.js';
 import type { SyncEvent, TruncateEvent, WriteEvent } from './disk-event.js';
@@ -41,19 +41,19 @@ export class FileImage {
     return this.ops.reduce((bytes, op) => applyChange(bytes, op.change), this.base);
   }
 
-  /** What is surely on the disk. */
+  /** What is certainly on the disk. */
   durable(): Uint8Array {
     const settled = this.ops.filter((op) => op.status === 'settled');
     return settled.reduce((bytes, op) => applyChange(bytes, op.change), this.base);
   }
 
-  /** Every content that a power cut may leave, the one with least first and the one with all last. */
+  /** Every content that a power cut may leave; the smallest first, the complete one last. */
   survivors(weak: boolean): readonly FileSurvivor[] {
     if (this.#survivors?.weak !== weak) this.#survivors = { weak, list: fileSurvivors(this, weak) };
     return this.#survivors.list;
   }
 
-  /** A copy whose operations have ids lower by `shift`, so that a new log can count from 0. */
+  /** A copy whose operation ids are lower by `shift`, so that a new log can count from 0. */
   clone(shift: number): FileImage {
     const copy = new FileImage(this.base, this.modifiedMs);
     copy.ops = this.ops.map((op) => ({ ...op, id: op.id - shift }));

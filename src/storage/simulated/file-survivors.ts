@@ -1,14 +1,14 @@
 /**
  * The contents that a power cut may leave of one file.
  *
- * Ordered: any prefix of the un-synced operations; the next one torn at some bytes; the size grown with zeros
- * where the data was lost. Weak (pages are written in any order): also any single operation lost with all
- * others there, and the head of a write lost with its tail there, cut at a sector.
+ * Ordered: any prefix of the unsynced operations; the next operation torn at some byte; the size grown with zeros if
+ * the data was lost. Weak (pages are written in any order): also any single operation lost with all others present, and
+ * the head of a write lost with its tail present, cut at a sector.
  */
 import { applyChange, type Change, type DataOp } from './data-op.js';
 import { StateHash } from './state-hash.js';
 
-/** The part of a file's image that matters here. */
+/** The relevant part of a file's image. */
 export interface UnsyncedFile {
   readonly base: Uint8Array;
   readonly ops: readonly DataOp[];
@@ -17,7 +17,7 @@ export interface UnsyncedFile {
 export interface FileSurvivor {
   readonly bytes: Uint8Array;
   readonly hash: number;
-  /** For people: what survived of the un-synced operations. */
+  /** For people: what survived of the unsynced operations. */
   readonly label: string;
 }
 
@@ -58,7 +58,7 @@ class Survivors {
     if (!this.#byHash.has(hash)) this.#byHash.set(hash, { bytes, hash, label });
   }
 
-  /** Ends with `last`, even where it is known: no operation may have changed anything. */
+  /** Ends with `last` even if it is a duplicate: the operations may have changed nothing. */
   listEndingWith(last: Uint8Array, label: string): readonly FileSurvivor[] {
     this.add(last, label);
     const list = [...this.#byHash.values()];
@@ -68,7 +68,7 @@ class Survivors {
   }
 }
 
-/** The bytes when each un-synced operation has left what `left` says; what is durable stays in its place. */
+/** The bytes if each unsynced operation left what `left` says; durable changes stay in place. */
 function content(image: UnsyncedFile, left: (op: DataOp) => readonly Change[]): Uint8Array {
   let bytes = image.base;
   for (const op of image.ops) {
@@ -127,7 +127,7 @@ function addReordered(found: Survivors, image: UnsyncedFile, optional: readonly 
   }
 }
 
-/** The pages of one write reach the disk in any order: its end may be there without its head. */
+/** The pages of one write reach the disk in any order: its end may be there without its start. */
 function addHeadLost(found: Survivors, image: UnsyncedFile, torn: DataOp): void {
   if (torn.change.kind !== 'write') return;
   const { offset, bytes } = torn.change;

@@ -1,4 +1,4 @@
-/** One folder as a crash sees it: the names that are surely on the disk, and the name operations after them. */
+/** One folder as a crash sees it: the names that are certainly on the disk, and the name operations after them. */
 import type { SyncEvent } from './disk-event.js';
 import { type FolderSurvivor, folderSurvivors } from './folder-survivors.js';
 import { applyNameOp, type NameChange, type NameOp } from './name-op.js';
@@ -17,7 +17,7 @@ export class FolderImage {
     this.#survivors = undefined;
   }
 
-  /** Returns the folders that hold the target half of a rename made durable here, with that rename's id. */
+  /** Returns the folders that hold the target half of a rename that became durable here, with the rename's id. */
   sync(event: SyncEvent): { readonly folder: number; readonly id: number }[] {
     const halves: { folder: number; id: number }[] = [];
     for (const op of this.ops) {
@@ -42,14 +42,14 @@ export class FolderImage {
     return entries;
   }
 
-  /** What is surely on the disk. */
+  /** What is certainly on the disk. */
   durable(): ReadonlyMap<string, number> {
     const entries = new Map(this.base);
     for (const op of this.ops) if (op.status === 'settled') applyNameOp(entries, op);
     return entries;
   }
 
-  /** Every set of names that a power cut may leave, the one with least first and the one with all last. */
+  /** Every set of names that a power cut may leave; the smallest first, the complete one last. */
   survivors(weak: boolean): readonly FolderSurvivor[] {
     if (this.#survivors?.weak !== weak) this.#survivors = { weak, list: folderSurvivors(this, weak) };
     return this.#survivors.list;

@@ -1,12 +1,12 @@
 /**
- * The sets of names that a power cut may leave of one folder. Ordered: any prefix of the un-synced name
- * operations. Weak: any subset of them, in each of two ways. As the operations of one run: a rename needs its source, a create a free
- * name. And as a disk that writes each operation by itself: a create takes a name although the rename that freed it is lost.
+ * The sets of names that a power cut may leave of one folder. Ordered: any prefix of the unsynced name operations.
+ * Weak: any subset of them, in two ways. As operations that depend on each other: a rename needs its source, a create
+ * needs a free name. And as independent writes: a create takes a name although the rename that freed it is lost.
  */
 import { applyNameOp, type NameOp } from './name-op.js';
 import { SeededRandom } from './seeded-random.js';
 
-/** The part of a folder's image that matters here. */
+/** The relevant part of a folder's image. */
 export interface UnsyncedFolder {
   readonly base: ReadonlyMap<string, number>;
   readonly ops: readonly NameOp[];
@@ -14,20 +14,20 @@ export interface UnsyncedFolder {
 
 export interface FolderSurvivor {
   readonly entries: ReadonlyMap<string, number>;
-  /** Ids of the un-synced operations that survived. */
+  /** Ids of the unsynced operations that survived. */
   readonly kept: readonly number[];
   /** Target halves, in other folders, that must have survived too. */
   readonly needs: readonly { readonly folder: number; readonly id: number }[];
   readonly label: string;
 }
 
-/** Up to this many operations every subset is tried; beyond it, a sample. */
+/** Up to this many operations all subsets are tried; beyond it, a sample. */
 const EXHAUSTIVE_OPS_MAX = 6;
 const SAMPLE = 24;
 
 export function folderSurvivors(image: UnsyncedFolder, weak: boolean): readonly FolderSurvivor[] {
   const optional = image.ops.filter((op) => op.status !== 'settled');
-  /** The first keeps nothing, the last everything, also where that comes to the same names. */
+  /** The first keeps nothing and the last everything, even if both give the same names. */
   const found = new Map<string, FolderSurvivor>();
   const add = (kept: ReadonlySet<NameOp>, alone = false): void => {
     const survivor = survivorOf(image, optional, kept, alone);

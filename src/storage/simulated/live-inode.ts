@@ -1,4 +1,4 @@
-/** What a running process sees: synced or not, all of it. */
+/** What a running process sees: everything, synced or not. */
 
 const EMPTY = new Uint8Array(0);
 
@@ -7,7 +7,7 @@ export class LiveFile {
   modifiedMs: number;
   #buffer: Uint8Array;
   #size: number;
-  /** False while the buffer is shared with an image: it is copied before the first change. */
+  /** False while the buffer is shared with an image; it is copied before the first change. */
   #owned = false;
 
   constructor(inode: number, bytes: Uint8Array = EMPTY, modifiedMs = 0) {

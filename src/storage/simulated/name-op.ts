@@ -1,12 +1,12 @@
-/** A change of one folder's names that is not, or not surely, on the disk. */
+/** A change of one folder's names that is not, or not certainly, on the disk. */
 export type NameChange =
   /** Needs the name to be free. */
   | { readonly kind: 'add'; readonly name: string; readonly inode: number }
   /** A rename inside the folder. */
   | { readonly kind: 'move'; readonly from: string; readonly name: string; readonly inode: number }
-  /** The target half of a rename between folders: replaces what has the name. */
+  /** The target half of a rename between folders: replaces the current entry of that name. */
   | { readonly kind: 'place'; readonly name: string; readonly inode: number }
-  /** An unlink, or the source half of a rename between folders; that one never survives without its target half. */
+  /** An unlink, or the source half of a rename between folders, which never survives without its target half. */
   | { readonly kind: 'remove'; readonly name: string; readonly inode: number; readonly placedIn?: number };
 
 export interface NameOp {
@@ -17,7 +17,10 @@ export interface NameOp {
   status: 'pending' | 'dropped' | 'settled';
 }
 
-/** False, and no change, when the operation cannot have happened on these names. @param alone it may have, whatever became of those before it */
+/**
+ * False, without a change, if the operation cannot have happened on these names. @param alone ignores what happened to
+ * earlier operations
+ */
 export function applyNameOp(entries: Map<string, number>, op: NameOp, alone = false): boolean {
   const { change } = op;
   const forced = alone || op.status === 'settled';

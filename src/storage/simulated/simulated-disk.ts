@@ -1,10 +1,10 @@
 /**
- * A disk in memory on which every un-synced change is volatile.
+ * A disk in memory on which every unsynced change is volatile.
  *
- * It behaves as a file system for a running process, and logs each change. After a workload ran once,
- * `crashStates` gives every state that a power cut at any moment of it may have left, and `killedAt` the disk
- * that the next process finds when only the process died. Names and data are independent: a synced file whose
- * name was not synced can be gone. See `file-survivors.ts` and `folder-survivors.ts` for what may survive.
+ * It behaves as a file system for a running process, and logs each change. After a workload ran once, `crashStates`
+ * gives every state that a power cut at any moment of it may have left, and `killedAt` the disk that the next process
+ * finds if only the process died. Names and data are independent: a synced file whose name was not synced can be lost.
+ * See `file-survivors.ts` and `folder-survivors.ts` for what may survive.
  */
 import { type Clock, ManualClock } from '../../core/clock.js';
 import type { FileStat, FileSystem, OpenFile, OpenMode } from '../file-system.js';
@@ -15,11 +15,12 @@ import { DiskImage, ROOT_INODE } from './disk-image.js';
 import { LiveFile, LiveFolder } from './live-inode.js';
 import { type FileHost, SimulatedFile } from './simulated-file.js';
 
+/** The initial state of a `SimulatedDisk`. */
 export interface SimulatedDiskOptions {
   readonly clock?: Clock;
-  /** Folders that exist, durable, from the start. */
+  /** Folders that exist at the start, durable. */
   readonly folders?: readonly string[];
-  /** What is on the disk at the start; instead of `folders`. */
+  /** Initial content, instead of `folders`. */
   readonly image?: DiskImage;
 }
 
@@ -27,11 +28,17 @@ const COMMON_STAT = { sizeBytes: 0, modifiedMs: 0, changedMs: 0, links: 1, owner
 const FOLDER_STAT = { ...COMMON_STAT, kind: 'folder', mode: 0o700 } as const;
 const FILE_STAT = { ...COMMON_STAT, kind: 'file', mode: 0o600 } as const;
 
+/**
+ * A file system in memory for crash tests: runs a workload once, then enumerates the states that a power cut may leave.
+ * ```ts
+ * for (const state of disk.crashStates()) await check(disk.reboot(state));
+ * ```
+ */
 export class SimulatedDisk implements FileSystem {
   readonly clock: Clock;
   readonly #start: DiskImage;
   readonly #live = new Map<number, LiveFile | LiveFolder>();
-  /** Paths looked up before. Only a rename of a folder makes one wrong: names of folders are not removed. */
+  /** Cache of looked up paths. Only a rename of a folder invalidates one, because folder names are not removed. */
   readonly #folders = new Map<string, LiveFolder>();
   readonly #log: DiskEvent[] = [];
   readonly #underWay = new Set<number>();
@@ -51,7 +58,7 @@ export class SimulatedDisk implements FileSystem {
     this.#nextInode = this.#start.nextInode;
   }
 
-  /** Operations logged so far: the current crash point. */
+  /** Number of logged operations: the current crash point. */
   get point(): number {
     return this.#log.length;
   }
@@ -65,7 +72,7 @@ export class SimulatedDisk implements FileSystem {
     return [...this.#open].map((file) => file.path);
   }
 
-  /** Every file with its bytes as a running process sees them, without a system call: for checks and reports. */
+  /** Every file with its bytes as a running process sees them, without counting as a system call: for checks and reports. */
   contents(): Map<string, Uint8Array> {
     const found = new Map<string, Uint8Array>();
     const visit = (folder: LiveFolder, path: string): void => {
@@ -79,7 +86,7 @@ export class SimulatedDisk implements FileSystem {
     return found;
   }
 
-  /** Every state that a power cut may have left. Valid also while the disk is used further. */
+  /** Every state that a power cut may have left. Stays valid while the disk is used further. */
   crashStates(options: CrashOptions = {}): Generator<CrashState> {
     return crashStates(this.#start, this.#log, options);
   }
@@ -89,12 +96,12 @@ export class SimulatedDisk implements FileSystem {
     return new SimulatedDisk({ image: state.toImage(), clock });
   }
 
-  /** The power goes now: nothing, or everything, of what was not synced survives. */
+  /** A power cut now: none or all of the unsynced changes survive. */
   powerCut(keep: 'nothing' | 'everything' = 'nothing', clock: Clock = this.clock): SimulatedDisk {
     return new SimulatedDisk({ image: this.#imageAt(this.point).settled(keep), clock });
   }
 
-  /** The process died after `point` operations, the machine did not: all is readable, and still volatile. */
+  /** The process died after `point` operations, the machine did not: everything is readable, and still volatile. */
   killedAt(point: number, clock: Clock = this.clock): SimulatedDisk {
     return new SimulatedDisk({ image: this.#imageAt(point).clone(point), clock });
   }
@@ -179,12 +186,12 @@ export class SimulatedDisk implements FileSystem {
     await this.#logged({ kind: 'touch', inode: found.inode, modifiedMs });
   }
 
-  /** Modes are not kept here. */
+  /** Modes are not simulated. */
   async setMode(path: string): Promise<void> {
     if (!this.#find(path)) throw new DiskError('ENOENT', 'chmod', path);
   }
 
-  /** There are no links here, so a path that exists is its own real path. */
+  /** Links are not simulated, so an existing path is its own real path. */
   async realPath(path: string): Promise<string> {
     if (!this.#find(path)) throw new DiskError('ENOENT', 'realpath', path);
     return path;
@@ -246,7 +253,7 @@ export class SimulatedDisk implements FileSystem {
     this.#underWay.delete(id);
   }
 
-  /** Takes effect when it resolves, for what had resolved when it was called. */
+  /** Takes effect when it resolves, for everything that had resolved when it was called. */
   async #sync(kind: 'datasync' | 'sync-folder', inode: number, failed: boolean): Promise<void> {
     const before = this.#log.length;
     const except = [...this.#underWay];

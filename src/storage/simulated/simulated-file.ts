@@ -1,13 +1,13 @@
-/** An open file of the simulated disk. Works on the inode, so it goes on working after an unlink or a rename. */
+/** An open file of the simulated disk. It works on the inode, so it stays usable after an unlink or a rename. */
 import type { OpenFile } from '../file-system.js';
 import { DiskError } from './disk-error.js';
 import type { DiskEvent } from './disk-event.js';
 import type { LiveFile } from './live-inode.js';
 
-/** What a file needs of its disk. */
+/** The functions that a file needs of its disk. */
 export interface FileHost {
   nowMs(): number;
-  /** Logs, and resolves a moment later: a sync that is called meanwhile does not cover the event. */
+  /** Logs the event and resolves a moment later: a sync that is called in between does not cover it. */
   logged(event: DiskEvent): Promise<void>;
   sync(kind: 'datasync', inode: number, failed: boolean): Promise<void>;
   closed(file: SimulatedFile): void;
@@ -34,7 +34,7 @@ export class SimulatedFile implements OpenFile {
 
   async write(source: Uint8Array, position: number): Promise<number> {
     this.#check('write');
-    const bytes = new Uint8Array(source); // a copy; `slice` of a Buffer would be none
+    const bytes = new Uint8Array(source); // a copy; `slice` of a Buffer would share memory
     const atMs = this.#host.nowMs();
     this.#file.write(bytes, position);
     this.#file.modifiedMs = atMs;
@@ -66,10 +66,7 @@ export class SimulatedFile implements OpenFile {
     this.#host.closed(this);
   }
 
-  /**
-   * What a failed sync leaves behind: pages marked clean. Reads still see the bytes, but no later sync makes
-   * them durable.
-   */
+  /** The effect of a failed sync: pages are marked clean. Reads still see the bytes, but no later sync makes them durable. */
   async loseUnsynced(): Promise<void> {
     await this.#host.sync('datasync', this.#file.inode, true);
   }

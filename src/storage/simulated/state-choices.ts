@@ -1,7 +1,7 @@
-/** Choosing one alternative on each of several axes: all combinations, or a fixed sample of them. */
+/** Chooses one alternative on each of several axes: all combinations, or a fixed sample of them. */
 import type { SeededRandom } from './seeded-random.js';
 
-/** Each list has one index for each axis. The first takes index 0 everywhere, the last the highest. */
+/** Each list has one index per axis. The first list has index 0 everywhere, the last the highest index. */
 export function* choicesOf(
   sizes: readonly number[],
   most: number,
@@ -36,7 +36,7 @@ function* sampledChoices(sizes: readonly number[], most: number, random: SeededR
   yield all;
 }
 
-/** One axis varies, the others keep everything; the axes take turns, so that a cut treats them alike. */
+/** One axis varies while the others keep everything. The axes take turns, so that a limit affects all equally. */
 function* alternativesAlone(sizes: readonly number[], all: readonly number[]): Generator<number[]> {
   const longest = Math.max(...sizes);
   for (let index = 0; index < longest; index++) {

@@ -1,6 +1,6 @@
 /**
- * A stable 53-bit hash, to know a disk state again. Two multiplicative lanes with a final mix, as in cyrb53;
- * not against an attacker. Among 2 million states, a chance of 1 in 4,000 that any two collide.
+ * A stable 53-bit hash, to recognise a disk state. Two multiplicative lanes with a final mix, as in cyrb53. Not secure
+ * against attackers. Among 2 million states, the chance that any two collide is 1 in 4,000.
  */
 export class StateHash {
   #low = 0xdeadbeef;
@@ -14,7 +14,7 @@ export class StateHash {
     return this;
   }
 
-  /** Another hash, or any safe integer. */
+  /** Adds another hash, or any safe integer. */
   number(value: number): this {
     return this.word(value >>> 0).word(Math.floor(value / 4_294_967_296));
   }

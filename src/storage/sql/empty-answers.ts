@@ -1,4 +1,4 @@
-/** What a reader is told where there is no store: asking makes none. */
+/** Answers for readers if there is no store: reading does not create one. */
 import type { SqlAnswer, SqlOperation } from './sql-engine.js';
 
 export const EMPTY_ANSWERS: { readonly [K in SqlOperation]?: SqlAnswer<K> } = {

@@ -1,4 +1,4 @@
-/** Documents as rows, their bytes in pieces: replacing the end of a long one costs what is new in it. */
+/** Documents as rows, their bytes in pieces: replacing the end of a long document costs only the new bytes. */
 import { randomBytes } from 'node:crypto';
 import type { JsonValue } from '../../core/json.js';
 import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
@@ -9,7 +9,7 @@ import type { SqlEngine } from './sql-engine.js';
 export class SqlDocuments implements Documents {
   readonly #engine: SqlEngine;
   readonly #nowMs: () => number | null;
-  /** One change at a time for a document, so that they take effect in the order of the calls. */
+  /** One change at a time per document, so that changes take effect in the order of the calls. */
   readonly #changing = new Map<string, Promise<unknown>>();
 
   constructor(engine: SqlEngine, nowMs: () => number | null) {

@@ -1,8 +1,8 @@
 /**
- * What a SQL engine does for a backend: a closed list of operations, each one transaction. The classes beside this file make the
- * storage ports of them; an engine knows SQL, and no contract beyond what is said here.
+ * What a SQL engine does for a backend: a fixed list of operations, each one transaction. The classes in this folder
+ * implement the storage ports with them. An engine knows SQL, and no contract beyond this file.
  *
- * Keys are names as `keyOf` writes them. A lease is checked inside the transaction of what is written under it.
+ * Keys are names as `keyOf` writes them. A lease is checked inside the transaction that writes under it.
  */
 import type { KeyRange } from '../name-key.js';
 import type { StoredPlace } from '../ports.js';
@@ -27,7 +27,7 @@ export interface LeaseRow {
 export interface StreamHead {
   readonly seq: number;
   readonly crc: string | null;
-  /** Records up to this number are archived; up to `removedTo` they are gone. */
+  /** Records up to this number are archived; up to `removedTo` they are removed. */
   readonly archivedTo: number;
   readonly removedTo: number;
 }
@@ -41,14 +41,14 @@ export interface NewRecord {
 export interface StoredRecord {
   readonly seq: number;
   readonly crc: string;
-  /** Null where a repair took a damaged record away. */
+  /** Null if a repair removed a damaged record. */
   readonly body: Uint8Array | null;
 }
 
 export interface RecordPage {
   readonly head: StreamHead | null;
   readonly records: readonly StoredRecord[];
-  /** Nothing follows, in the direction of reading. */
+  /** No more records follow in the reading direction. */
   readonly last: boolean;
 }
 
@@ -62,17 +62,20 @@ export interface BlobRow {
   readonly storedMs: number;
 }
 
-/** The key in place of the name. */
+/** Has the key in place of the name. */
 export type PlaceRow = readonly [kind: StoredPlace['kind'], key: string, items: number, bytes: number];
 
 interface Timed {
-  /** Null for the engine's own clock, which all who share the store go by; tests bring theirs. */
+  /** Null for the engine's own clock, which all users of the store share; tests pass their own time. */
   readonly nowMs: number | null;
 }
 
 export interface SqlOperations {
   readLease(request: { readonly key: string } & Timed): LeaseRow | null;
-  /** True when it is the caller's now: no one else took it since `seen` was read. Fences off all that was written under it before. */
+  /**
+   * True if the caller now has the lease: no other took it since `seen` was read. Fences off everything that was
+   * written under it before.
+   */
   takeLease(
     request: {
       readonly key: string;
@@ -82,9 +85,9 @@ export interface SqlOperations {
     } & Timed,
   ): boolean;
   holdsLease(request: LeaseRef): boolean;
-  /** Every key of a lease below, and that of the range itself. */
+  /** Every key of a lease below, and the key of the range itself. */
   listLeases(request: KeyRange): readonly string[];
-  /** False when it was taken over. */
+  /** False if it was taken over. */
   beatLease(request: LeaseRef & Timed): boolean;
   releaseLease(request: LeaseRef): void;
 
@@ -96,14 +99,14 @@ export interface SqlOperations {
     readonly lease: LeaseRef;
     readonly expectedSeq: number;
     readonly records: readonly NewRecord[];
-    /** Stored with the first record: tells, when an answer was lost, whether it is there. */
+    /** Stored with the first record: if an answer was lost, it shows whether the append took effect. */
     readonly appendKey: string;
   }): 'appended' | 'fenced' | 'conflict';
-  /** The key under which the record of this number was appended; null when there is none. */
+  /** The key under which the record of this number was appended; null if there is none. */
   findAppend(request: { readonly key: string; readonly seq: number }): string | null;
   readRecords(request: {
     readonly key: string;
-    /** Only records with numbers beyond `after`, up to `upTo`; forward from the lowest, backward from the highest. */
+    /** Only records with numbers after `after`, up to `upTo`; forward from the lowest, backward from the highest. */
     readonly after: number;
     readonly upTo: number;
     readonly backward: boolean;
@@ -116,32 +119,32 @@ export interface SqlOperations {
     readonly archivedTo: number;
     readonly remove: boolean;
   }): StreamHead | 'fenced';
-  /** Puts marks in the place of records, which are kept beside. */
+  /** Replaces records by marks and keeps the records separately. */
   replaceRecords(request: {
     readonly key: string;
     readonly lease: LeaseRef;
     readonly seqs: readonly number[];
   }): 'replaced' | 'fenced';
-  /** As `replaceRecords`, and nothing is kept, nor what a repair kept of the stream before. How many there were. */
+  /** Like `replaceRecords`, but keeps nothing, and also deletes what earlier repairs of the stream kept. Returns the number. */
   eraseRecords(request: {
     readonly key: string;
     readonly lease: LeaseRef;
     readonly seqs: readonly number[];
   }): number | 'fenced';
-  /** A stream that has no records goes on after a number, as if those before had been removed. */
+  /** Lets a stream without records continue after a number, as if the earlier records had been removed. */
   continueStream(request: {
     readonly key: string;
     readonly lease: LeaseRef;
     readonly after: number;
   }): 'continued' | 'fenced' | 'conflict';
   removeStream(request: { readonly key: string; readonly lease: LeaseRef }): boolean | 'fenced';
-  /** Some of what is below: streams, with what a repair kept of them, documents and blobs. */
+  /** Removes some of what is below: streams, with what repairs of them kept, documents and blobs. */
   removeBelow(request: KeyRange & { readonly lease: LeaseRef }): 'done' | 'more' | 'fenced';
-  /** What is below, with what it takes. */
+  /** What is below, with its size. */
   listPlaces(request: KeyRange): readonly PlaceRow[];
 
   readDocument(request: { readonly key: string }): StoredBytes | null;
-  /** Null, or the version that stands instead of `ifVersion`. */
+  /** Null, or the stored version that differs from `ifVersion`. */
   writeDocument(
     request: {
       readonly key: string;
@@ -149,7 +152,7 @@ export interface SqlOperations {
       readonly version: string;
       readonly ifVersion?: string | null;
       readonly cache: boolean;
-      /** Tells, when an answer was lost, whether it is there. */
+      /** Shows, if an answer was lost, whether the write took effect. */
       readonly token: string;
     } & Timed,
   ): { readonly conflict: string | null } | null;
@@ -160,7 +163,7 @@ export interface SqlOperations {
   documentTime(request: { readonly key: string }): number | null;
   renameDocument(request: { readonly key: string; readonly to: string }): boolean;
   deleteDocument(request: { readonly key: string }): boolean;
-  /** Keys directly below, without what lies deeper. */
+  /** Keys directly below, not deeper. */
   listDocuments(request: KeyRange): readonly string[];
 
   putBlob(
@@ -181,7 +184,7 @@ export interface SqlOperations {
   listContents(
     request: KeyRange,
   ): readonly (readonly [kind: 'journal' | 'document' | 'blobs', key: string])[];
-  /** Every key below that holds records or a document, with a text that changes when it does. */
+  /** Every key below that holds records or a document, with a text that changes whenever the content changes. */
   readMarks(request: KeyRange): readonly (readonly [key: string, mark: string])[];
 }
 
@@ -191,11 +194,11 @@ export type SqlAnswer<K extends SqlOperation> = ReturnType<SqlOperations[K]>;
 
 export interface SqlEngine {
   /**
-   * @throws STORAGE_FULL, STORAGE_FAILED (nothing was kept), STORAGE_UNAVAILABLE (not reachable within its time), and
-   * JOURNAL_OUTCOME_UNKNOWN (what was asked for may have taken place)
+   * @throws STORAGE_FULL, STORAGE_FAILED (nothing was kept), STORAGE_UNAVAILABLE (not reachable in time), and
+   * JOURNAL_OUTCOME_UNKNOWN (the operation may have taken effect)
    */
   run<K extends SqlOperation>(operation: K, request: SqlRequest<K>): Promise<SqlAnswer<K>>;
-  /** Says what changed, or null when anything may have. The returned function ends it. */
+  /** Reports changed keys, or null if anything may have changed. The returned function stops it. */
   watch(onHint: (keys: readonly string[] | null) => void): Promise<() => Promise<void>>;
   /** See `StorageBackend.scrub`. */
   scrub(quick: boolean): Promise<void>;

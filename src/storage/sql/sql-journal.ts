@@ -1,4 +1,4 @@
-/** A journal as rows: a stream with a head, and a record a row. */
+/** A journal as rows: a stream with a head, and one row per record. */
 import { randomBytes } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -103,7 +103,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     });
     const attempt = { appendKey: newAppendKey(), before, after: { ...before, seq, crc } };
     if ((await this.#append(lease, records, attempt)) === 'conflict') {
-      // What was still on its way when it was looked for may have arrived in between.
+      // A record that was still in transit during the lookup may have arrived since.
       if (this.#unsure && (await this.#settle(this.#unsure, batch))) return this.#commit(batch);
       throw await this.#conflict(before.seq);
     }
@@ -128,8 +128,8 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
   }
 
   /**
-   * Finds out what became of an append whose answer was lost. True when it is there. Where it is not, it may still arrive: only an append in its
-   * place makes sure that it cannot.
+   * Determines the outcome of an append whose answer was lost. True if the record is stored. If it is not, it may still
+   * arrive: only an append in its place prevents that.
    */
   async #settle(unsure: Unsure, batch: readonly Waiting<EncodedRecord>[]): Promise<boolean> {
     const { key } = this.#options;
@@ -142,7 +142,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     return true;
   }
 
-  /** Gives the error to throw. Somebody else has written under the same lease: the next append goes on from there. */
+  /** Returns the error to throw. Another writer used the same lease: the next append continues from there. */
   async #conflict(expectedSeq: number): Promise<RekindleError> {
     const head = await this.#engine.run('readHead', { key: this.#options.key });
     this.#head = head ?? EMPTY;
@@ -166,7 +166,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
       const page = await this.#page({ after, upTo, backward: false, archived, limit: left });
       if (!page.head) return;
       if (first) {
-        upTo = page.head.seq; // a writer that is faster than its reader does not hold the reader for ever
+        upTo = page.head.seq; // otherwise a fast writer would keep the reader busy forever
         after = Math.max(after, archived ? page.head.removedTo : page.head.archivedTo);
       }
       for (const stored of page.records) {
@@ -252,7 +252,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
-  /** What can be read was committed, and a commit is synced. */
+  /** Readable records were committed, and a commit is synced. */
   async secure(): Promise<void> {
     await this.#writer().check();
   }
@@ -301,7 +301,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
-  /** The numbers of all that is damaged or missing. */
+  /** The numbers of all damaged or missing records. */
   async #damaged(): Promise<number[]> {
     const seqs: number[] = [];
     let gap: number | null = null;

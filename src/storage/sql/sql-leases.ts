@@ -1,4 +1,4 @@
-/** Leases as rows. Who takes one over fences off, in the same transaction, everything that was written under it. */
+/** Leases as rows. A takeover fences off, in the same transaction, everything that was written under the lease. */
 import { type Clock, sleepOn, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { LEASE_TTL_MS } from '../../core/limits.js';
@@ -13,7 +13,7 @@ import type { LeaseRef, LeaseRow, SqlEngine } from './sql-engine.js';
 export interface SqlLeasesOptions {
   readonly clock: Clock;
   readonly identity: ProcessIdentity;
-  /** Of the store: those who wait for one lease in this process form one line, however often the store was opened. */
+  /** Place of the store: all that wait for one lease in this process form one line, however often the store was opened. */
   readonly place: () => string;
 }
 
@@ -52,12 +52,12 @@ export class SqlLeases implements Leases {
         const owner = ownerOf(seen);
         const held = { fence: seen.fence, owner, ageMs: seen.ageMs, isSelf: isSelf(identity, owner) };
         if (waitMs > 0 || !isFromFuture(seen)) throw leaseHeld(name, held);
-        await sleepOn(clock, Math.min(1_000, seen.ttlMs / 10)); // only by watching it is known whether it still beats
+        await sleepOn(clock, Math.min(1_000, seen.ttlMs / 10)); // only watching shows whether it still beats
         continue;
       }
       const owner = JSON.stringify(identity.owner());
       const taken = await this.#engine.run('takeLease', { key, seen, owner, ttlMs, nowMs });
-      if (!taken) continue; // another contender came first
+      if (!taken) continue; // another contender was first
       const takenOver = seen !== null && !seen.released;
       const onRelease = () => wakeLine(this.#lineKey(key));
       const fence = (seen?.fence ?? 0) + 1;
@@ -73,8 +73,8 @@ export class SqlLeases implements Leases {
   }
 
   /**
-   * All who use the store go by its one clock, so an old heartbeat is old. Where that clock was put back, heartbeats come from the
-   * future: then only what this process sees counts.
+   * All users of the store share one clock, so an old heartbeat is old. If that clock was set back, heartbeats come
+   * from the future; then only this process's own observation counts.
    */
   #isAlive(key: string, row: LeaseRow): boolean {
     const state = this.#options.identity.state(ownerOf(row));
@@ -162,12 +162,12 @@ export class SqlLease implements Lease {
     this.#onRelease();
   }
 
-  /** @throws LEASE_LOST when it is known that the lease is held no more */
+  /** @throws LEASE_LOST if it is known that the lease is no longer held */
   throwUnlessHeld(): void {
     this.#state.throwUnlessHeld(this.#label, this.fence);
   }
 
-  /** After a transaction met another owner. Gives the error to throw. */
+  /** Called after a transaction found another owner. Returns the error to throw. */
   markLost(): RekindleError {
     return this.#state.markLost(this.#label, this.fence);
   }
@@ -176,7 +176,7 @@ export class SqlLease implements Lease {
 /** @throws INVALID_ARGUMENT for a lease of another store */
 export function asSqlLease(lease: Lease): SqlLease {
   if (lease instanceof SqlLease) return lease;
-  throw new RekindleError('INVALID_ARGUMENT', 'The lease is of another store.', {
+  throw new RekindleError('INVALID_ARGUMENT', 'The lease belongs to another store.', {
     details: { argument: 'lease' },
   });
 }

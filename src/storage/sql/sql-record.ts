@@ -1,4 +1,4 @@
-/** A record between its stored text and what a journal hands out. */
+/** Converts a record between its stored text and a journal entry. */
 import { crc32 } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.js';
 import type { Cursor, JournalEntry } from '../ports.js';
@@ -11,7 +11,7 @@ export function newRecord(record: EncodedRecord, seq: number): NewRecord {
   return { crc: encodeLineEnd(record, seq).crc, body: Buffer.concat([record.body, BRACE]) };
 }
 
-/** Segments of files begin at 1, so a cursor of a file is refused here, and one of a row there. */
+/** Segments of files start at 1, so a cursor of a file is rejected here, and a cursor of a row there. */
 export function cursorAt(seq: number): Cursor {
   return { segment: 0, offset: seq };
 }
@@ -40,7 +40,7 @@ export function entryOf<R extends JsonObject>(stored: StoredRecord, place: strin
   return { kind: 'record', seq, record: value as R, cursor, crc };
 }
 
-/** Records that should be there and are not. */
+/** Damage for records that are missing. */
 export function gapAt<R extends JsonObject>(seq: number, place: string): JournalEntry<R> {
   return { kind: 'damage', reason: 'sequence-gap', place, cursor: cursorAt(seq), bytes: 0 };
 }

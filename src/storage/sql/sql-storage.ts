@@ -1,4 +1,4 @@
-/** The storage ports over an engine that knows SQL. */
+/** The storage ports over a SQL engine. */
 import { type Clock, systemClock } from '../../core/clock.js';
 import type { JsonObject } from '../../core/json.js';
 import { keyOf, nameOf, rangeBelow, segmentOf } from '../name-key.js';
@@ -23,7 +23,10 @@ import { asSqlLease, SqlLeases } from './sql-leases.js';
 import { SqlWatch } from './sql-watch.js';
 
 export interface SqlStorageOptions {
-  /** How long an append waits for others to share its commit, in milliseconds. Default 0: those of one tick, and those that come while a commit runs. */
+  /**
+   * Milliseconds an append waits for others to share its commit. Default 0: it shares only with those of one tick, and
+   * those that come during a commit.
+   */
   readonly gatherMs?: number;
   /** For tests: another clock or process identity. */
   readonly clock?: Clock;
@@ -72,7 +75,7 @@ export abstract class SqlStorage implements StorageBackend {
       this.#open.add(journal as unknown as Journal<JsonObject>);
       return journal;
     } catch (thrown) {
-      await own?.release().catch(() => {}); // the first error is the one to tell
+      await own?.release().catch(() => {}); // the first error is the one to report
       throw thrown;
     }
   }
@@ -120,7 +123,7 @@ export abstract class SqlStorage implements StorageBackend {
     return this.#engine.scrub(quick);
   }
 
-  /** A crash leaves nothing behind: what was not committed is not there. */
+  /** A crash leaves nothing behind: what was not committed does not exist. */
   async sweep(): Promise<number> {
     return 0;
   }

@@ -1,6 +1,7 @@
 /**
- * Who watches what. An engine's hint names keys, which are told at once; where it only says that something may have changed (another
- * process wrote, a connection was lost for a while), what is stored now is compared with what was told before.
+ * The watchers of a SQL store. An engine's hint names keys, which are reported at once. If a hint only says that
+ * something may have changed (another process wrote, or a connection was lost for a while), what is stored is compared
+ * with what was reported before.
  */
 import { type KeyRange, nameOf, rangeBelow } from '../name-key.js';
 import type { Name, StorageChange } from '../ports.js';
@@ -48,7 +49,7 @@ export class SqlWatch {
     }
   }
 
-  /** One comparison at a time; a hint that comes meanwhile leads to one more. */
+  /** One comparison at a time; a hint during a comparison causes one more. */
   #compare(): void {
     this.#again = true;
     this.#comparing ??= this.#compareAll().finally(() => (this.#comparing = null));
@@ -75,7 +76,7 @@ export class SqlWatch {
     const ended = this.#ended;
     this.#ended = null;
     this.#watchers.clear();
-    const end = await ended?.catch(() => null); // what failed was told to whoever asked
+    const end = await ended?.catch(() => null); // the failure was reported to its caller
     await end?.();
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Descriptors of connections that were closed. `@photostructure/sqlite` keeps a closed database open until the last of its statements
- * is collected, and has no call that ends a statement: so garbage is collected here. The runtime's own SQLite ends them by itself.
+ * Closes the descriptors of closed connections. `@photostructure/sqlite` keeps a closed database open until the last of
+ * its statements is garbage collected, and cannot finalize a statement. So garbage is collected here. The runtime's own
+ * SQLite does not need this.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import v8 from 'node:v8';
@@ -13,7 +14,7 @@ export function countClosed(): void {
   closed += 1;
 }
 
-/** When it resolves, the connections that were closed have no descriptor any more. */
+/** When it resolves, closed connections have no descriptor any more. */
 export async function releaseClosed(): Promise<void> {
   if (closed === 0) return;
   closed = 0;
@@ -23,7 +24,7 @@ export async function releaseClosed(): Promise<void> {
   await nextTurn(); // finalizers run then
 }
 
-/** Node.js has no other way to ask for it. */
+/** Node.js has no other way to trigger it. */
 function collector(): () => void {
   v8.setFlagsFromString('--expose-gc');
   const found: unknown = vm.runInNewContext('gc');

@@ -1,14 +1,15 @@
 /**
- * The schema, as a list that only grows: a step that was released is never changed. `user_version` counts the steps that were taken.
+ * The schema, as an append-only list of steps: a released step never changes. `user_version` counts the applied steps.
  *
- * Rows of one stream, and pieces of one document, lie together: their key is the owner's number and their own in one integer.
+ * Rows of one stream, and pieces of one document, are stored together: their key combines the owner's number and their
+ * own in one integer.
  */
 export const APPLICATION_ID = 0x524b444c; // "RKDL"
 
 /** Bits for the number of a record in its stream, and of a piece in its document. */
 export const SEQ_BITS = 32;
 export const PIECE_BITS = 24;
-/** Bytes of a document in one piece: what the end of a document costs to replace, at most. One fits into a page. */
+/** Bytes of a document per piece: the maximum cost of replacing a document's end. One piece fits into a page. */
 export const PIECE_BYTES = 4_000;
 
 export const MIGRATIONS: readonly string[] = [

@@ -1,10 +1,10 @@
-/** Opens a database as ours: settings that are read back, and the schema of this release. */
+/** Opens a database: applies and verifies settings, and migrates the schema to this release. */
 import { RekindleError } from '../../core/errors.js';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import type { SqliteDriver } from './sqlite-driver.js';
 
-/** A log that was larger for once gives its room back. */
+/** A log that grew larger is truncated to this size. */
 const LOG_BYTES_KEPT = 16 * 1024 * 1024;
 const FULL = 2;
 const NORMAL = 1;
@@ -12,11 +12,14 @@ const NORMAL = 1;
 export interface Connections {
   /** Every commit is synced before it is acknowledged. */
   readonly durable: SqliteConnection;
-  /** Commits are synced together with the next one of the other. */
+  /** Commits are synced together with the next commit of the other connection. */
   readonly volatile: SqliteConnection;
 }
 
-/** @throws STORAGE_FAILED for a file of another program, or one that cannot be durable; UNSUPPORTED_VERSION for a newer release's */
+/**
+ * @throws STORAGE_FAILED for a file of another program, or one that cannot be durable; UNSUPPORTED_VERSION for a file
+ * of a newer release
+ */
 export function openDatabase(driver: SqliteDriver, file: string, busyTimeoutMs: number): Connections {
   const durable = connect(driver, file, busyTimeoutMs, FULL);
   try {
@@ -41,7 +44,7 @@ function connect(
     const { journal_mode: mode } = connection.get('PRAGMA journal_mode = WAL') ?? {};
     if (mode !== 'wal') throw notDurable(file, `its journal mode is ${String(mode)}, not WAL`);
     connection.exec(`PRAGMA synchronous = ${synchronous}`);
-    connection.exec('PRAGMA secure_delete = ON'); // what is deleted is overwritten
+    connection.exec('PRAGMA secure_delete = ON'); // deleted data is overwritten
     connection.exec('PRAGMA wal_autocheckpoint = 0'); // see `SqliteStore.checkpoint`
     connection.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
     // On macOS an ordinary sync does not reach the disk.
@@ -53,7 +56,7 @@ function connect(
   }
 }
 
-/** The setting says one thing before the first write and may say another after it. @throws STORAGE_FAILED */
+/** The setting may read differently before and after the first write. @throws STORAGE_FAILED */
 export function assertSynchronous(connection: SqliteConnection, file: string): void {
   const value = Number(Object.values(connection.get('PRAGMA synchronous') ?? {})[0]);
   if (value !== FULL) throw notDurable(file, `synchronous is ${value} after the first write, not ${FULL}`);
@@ -64,12 +67,12 @@ function assertOurs(connection: SqliteConnection, file: string): void {
     'SELECT application_id AS id, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id',
   ) ?? { id: 0, tables: 0 };
   if (id === APPLICATION_ID || (id === 0 && tables === 0)) return;
-  throw new RekindleError('STORAGE_FAILED', `${file} is a database of another program; it was not changed.`, {
+  throw new RekindleError('STORAGE_FAILED', `${file} belongs to another program; it was not changed.`, {
     details: { path: file, applicationId: id },
   });
 }
 
-/** Each step in a transaction of its own; several processes may open a new file at once. */
+/** Each step has its own transaction; several processes may open a new file at once. */
 function migrate(connection: SqliteConnection, file: string): void {
   const version = () =>
     connection.get<{ version: number }>('SELECT user_version AS version FROM pragma_user_version')!.version;

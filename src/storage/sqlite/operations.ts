@@ -1,4 +1,4 @@
-/** Every operation of the engine, and how it is run. */
+/** Every operation of the engine, and how it runs. */
 import { onlyReads } from '../sql/empty-answers.js';
 import type { SqlAnswer, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 import * as blobs from './rows/blob-rows.js';
@@ -15,7 +15,7 @@ export const OPERATIONS: {
 
 export type Durability = 'read' | 'volatile' | 'durable';
 
-/** Written without a sync: whatever relies on it is synced after it, in the same log, and takes it along. */
+/** Written without a sync: whatever relies on it is synced later in the same log, and includes it. */
 const VOLATILE: ReadonlySet<SqlOperation> = new Set([
   'takeLease',
   'beatLease',

@@ -1,4 +1,4 @@
-/** One connection: statements are prepared once, a transaction is all or nothing. */
+/** One connection: statements are prepared once, and a transaction is all or nothing. */
 import { countClosed } from './closed-connections.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-driver.js';
 
@@ -10,7 +10,7 @@ export class SqliteConnection {
     this.#database = database;
   }
 
-  /** How many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: readonly SqliteValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }
@@ -23,7 +23,7 @@ export class SqliteConnection {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
-  /** For long answers that are left early. */
+  /** For long results that may be left early. */
   each<Row extends SqliteRow>(sql: string, ...values: readonly SqliteValue[]): Iterable<Row> {
     return this.#prepared(sql).iterate(...values) as Iterable<Row>;
   }

@@ -1,6 +1,6 @@
 /**
- * SQLite in the shape of `node:sqlite`: the runtime's own where it has it, else the package `@photostructure/sqlite`, which has the
- * same shape and brings its binaries with it.
+ * SQLite in the shape of `node:sqlite`: the runtime's own if available, else the package `@photostructure/sqlite`,
+ * which has the same shape and includes its binaries.
  */
 import { RekindleError } from '../../core/errors.js';
 

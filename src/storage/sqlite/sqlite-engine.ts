@@ -1,9 +1,9 @@
-/** The engine over the thread of SQLite. */
+/** The engine over the SQLite thread. */
 import type { SqlAnswer, SqlEngine, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 import { sqliteThread } from './sqlite-thread.js';
 import type { StorePlace } from './thread-messages.js';
 
-/** How soon a change by another process is noticed. */
+/** How soon a change by another process is noticed, in milliseconds. */
 const LOOK_EVERY_MS = 40;
 let lastHandle = 0;
 
@@ -18,11 +18,14 @@ export class SqliteEngine implements SqlEngine {
 
   async run<K extends SqlOperation>(operation: K, request: SqlRequest<K>): Promise<SqlAnswer<K>> {
     const answer = await sqliteThread.call(this.#store, operation, request as SqlRequest<SqlOperation>);
-    if (!operation.startsWith('read')) this.#writes += 1; // perhaps: looking once more is cheap
+    if (!operation.startsWith('read')) this.#writes += 1; // perhaps: checking once more is cheap
     return answer as SqlAnswer<K>;
   }
 
-  /** SQLite tells no one of a commit: its version is looked at from time to time, and only that while it stays. */
+  /**
+   * SQLite does not report commits of other processes, so its version is polled. Nothing else is read while the version
+   * stays the same.
+   */
   async watch(onHint: (keys: null) => void): Promise<() => Promise<void>> {
     let seen = this.#writes;
     let looking = false;
@@ -36,7 +39,7 @@ export class SqliteEngine implements SqlEngine {
       if (looking) return;
       looking = true;
       void look()
-        .catch(() => {}) // the next look tries again
+        .catch(() => {}) // the next poll tries again
         .finally(() => (looking = false));
     }, LOOK_EVERY_MS);
     timer.unref();

@@ -1,4 +1,4 @@
-/** Turns what SQLite throws into the typed errors of the library. */
+/** Turns SQLite errors into the library's typed errors. */
 import { type ErrorCode, isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 
 const BUSY = new Set([5, 6]);
@@ -16,13 +16,13 @@ export function sqliteError(thrown: unknown, doing: string, place: string): Reki
   });
 }
 
-/** The primary code is the low byte: others wait for long, or there is no room. */
+/** The primary code is the low byte: another process holds the lock for too long, or there is no space. */
 function codeFor(primary: number | null): ErrorCode {
   if (primary !== null && BUSY.has(primary)) return 'STORAGE_UNAVAILABLE';
   return primary === FULL ? 'STORAGE_FULL' : 'STORAGE_FAILED';
 }
 
-/** Nothing was kept, whatever SQLite was doing: it waited for others, or found no room and rolled back. */
+/** True if nothing was kept: SQLite waited for others, or found no space and rolled back. */
 export function nothingKept(error: RekindleError): boolean {
   return error.code === 'STORAGE_UNAVAILABLE' || error.code === 'STORAGE_FULL';
 }

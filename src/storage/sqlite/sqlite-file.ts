@@ -1,4 +1,4 @@
-/** The file of a database, before SQLite sees it: its place is a plain file that only its owner can read. */
+/** Checks the database file before SQLite opens it: it must be a plain file that only its owner can read. */
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
@@ -7,7 +7,7 @@ export function databaseExists(file: string): boolean {
   return existsSync(file);
 }
 
-/** Makes it, with its folder, where it is missing. SQLite gives the files beside it the same rights. @throws PATH_REFUSED */
+/** Creates the file and its folder if missing. SQLite gives its other files the same permissions. @throws PATH_REFUSED */
 export function preparePlace(file: string): void {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat && !stat.isFile()) {
@@ -20,6 +20,6 @@ export function preparePlace(file: string): void {
   try {
     closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, 0o600));
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown; // another process was faster
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown; // another process was first
   }
 }

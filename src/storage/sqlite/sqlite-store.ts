@@ -1,7 +1,7 @@
 /**
- * A database in its thread. Calls come in batches: what must be durable shares one transaction and one sync, what need not be shares
- * another without one, and what only reads follows. Where a transaction fails each of its calls is tried alone, so that one bad call
- * takes no other with it.
+ * A database in its thread. Calls come in batches. Durable writes share one transaction and one sync; writes that need
+ * no sync share another transaction; reads follow. If a transaction fails, each of its calls is tried alone, so that
+ * one bad call does not affect the others.
  */
 import { RekindleError } from '../../core/errors.js';
 import { EMPTY_ANSWERS } from '../sql/empty-answers.js';
@@ -13,7 +13,7 @@ import type { SqliteDriver } from './sqlite-driver.js';
 import { nothingKept, sqliteError } from './sqlite-errors.js';
 import { databaseExists, preparePlace } from './sqlite-file.js';
 
-/** The log then has some megabytes. */
+/** The log then has a few megabytes. */
 const CHECKPOINT_COMMITS = 128;
 
 export interface StoreCall {
@@ -31,9 +31,9 @@ export class SqliteStore {
   readonly #busyTimeoutMs: number;
   #open: Connections | null = null;
   #checked = false;
-  /** Since the last checkpoint. */
+  /** Commits since the last checkpoint. */
   #commits = 0;
-  /** What failed, if anything did, was a commit. */
+  /** True while a commit runs: tells what failed. */
   #committing = false;
   #dataVersion: unknown = null;
 
@@ -43,7 +43,7 @@ export class SqliteStore {
     this.#busyTimeoutMs = busyTimeoutMs;
   }
 
-  /** One answer a call, in their order. */
+  /** One answer per call, in order. */
   run(calls: readonly StoreCall[]): StoreAnswer[] {
     const answers: StoreAnswer[] = [];
     const kinds = calls.map(({ operation, request }) => durabilityOf(operation, request));
@@ -88,7 +88,7 @@ export class SqliteStore {
     const empty = EMPTY_ANSWERS[call.operation];
     if (!this.#open && empty !== undefined && !databaseExists(this.#file)) return empty;
     const { durable } = this.#connections();
-    durable.exec('BEGIN'); // several statements see one state
+    durable.exec('BEGIN'); // several statements must see one state
     try {
       return runCall(durable, call);
     } finally {
@@ -122,8 +122,8 @@ export class SqliteStore {
       db.exec('COMMIT');
     } catch (thrown) {
       rollBack(db);
-      // After a failed sync the pages count as clean although they are not on the disk: nothing is built on this handle again. Where
-      // there was no room, or no turn, nothing was written that counts.
+      // After a failed sync, pages count as clean although they are not on the disk, so this handle is never used
+      // again. If there was no space, or the lock was not available, nothing relevant was written.
       if (!nothingKept(sqliteError(thrown, 'commit', this.#file))) this.close();
       throw thrown;
     }
@@ -138,8 +138,8 @@ export class SqliteStore {
   }
 
   /**
-   * Moves what is in the log into the database, when there is much of it: between commits, so that nobody's commit waits for it. Readers of
-   * other processes may hold a part of it back; then the next time.
+   * Moves the log into the database if it is large: between commits, so that no commit waits for it. Readers in other
+   * processes may block a part of it; the next checkpoint moves that.
    */
   checkpoint(): void {
     if (!this.#open || this.#commits < CHECKPOINT_COMMITS) return;
@@ -151,7 +151,7 @@ export class SqliteStore {
     }
   }
 
-  /** Writes the database anew without free pages, unless `quick`, and empties the log. @throws STORAGE_UNAVAILABLE */
+  /** Rewrites the database without free pages (not if `quick`), and empties the log. @throws STORAGE_UNAVAILABLE */
   scrub(quick: boolean): void {
     if (!this.#open && !databaseExists(this.#file)) return;
     const { durable } = this.#connections();
@@ -167,7 +167,7 @@ export class SqliteStore {
     );
   }
 
-  /** True when another connection has committed since the last call. */
+  /** True if another connection has committed since the last call. */
   changed(): boolean {
     if (!this.#open && !databaseExists(this.#file)) return false;
     const { data_version: version } = this.#connections().durable.get('PRAGMA data_version') ?? {};
@@ -194,11 +194,11 @@ function runCall(db: SqliteConnection, { operation, request }: StoreCall): SqlAn
   return run(db, request);
 }
 
-/** A transaction that SQLite has ended by itself needs no end. */
+/** A transaction that SQLite ended by itself must not be rolled back again. */
 function rollBack(db: SqliteConnection): void {
   try {
     db.exec('ROLLBACK');
   } catch {
-    // it was rolled back already
+    // already rolled back
   }
 }

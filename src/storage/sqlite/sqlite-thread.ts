@@ -1,4 +1,4 @@
-/** The one thread of SQLite in this process. It is started when it is first needed, and keeps no process alive that waits for nothing. */
+/** The one SQLite thread of this process. It starts on first use, and does not keep an otherwise idle process alive. */
 // biome-ignore lint/style/useNodejsImportProtocol: webpack knows a thread by this name only, and bundles it.
 import { Worker } from 'worker_threads';
 import { messageOf, RekindleError } from '../../core/errors.js';
@@ -18,7 +18,7 @@ class SqliteThread {
   #outbox: ThreadCall[] = [];
   #lastId = 0;
 
-  /** Calls of one tick go over together. */
+  /** Calls of one tick are sent together. */
   call(
     store: StorePlace,
     operation: ThreadCall['operation'],
@@ -44,7 +44,8 @@ class SqliteThread {
   }
 
   #start(): Worker {
-    // In these words bundlers find the thread's file. Options of the program, such as `--input-type`, are not the thread's.
+    // Bundlers find the thread's file by this expression. The program's options, such as `--input-type`, do not apply
+    // to the thread.
     const worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), { execArgv: [] });
     worker.on('message', (answers: readonly ThreadAnswer[]) => {
       for (const answer of answers) this.#settle(answer);
@@ -56,7 +57,7 @@ class SqliteThread {
       this.#fail(thrown);
     };
     worker.on('error', ended);
-    worker.on('exit', (code) => ended(new RekindleError('STORAGE_FAILED', `It ended with ${code}.`)));
+    worker.on('exit', (code) => ended(new RekindleError('STORAGE_FAILED', `exit code ${code}`)));
     return worker;
   }
 
@@ -67,10 +68,10 @@ class SqliteThread {
     else waiting?.reject(toError(waiting.operation, error));
   }
 
-  /** The thread ended: what waited for a commit does not know its end. */
+  /** The thread ended: the outcome of pending commits is unknown. */
   #fail(thrown: unknown): void {
     for (const { operation, reject } of this.#waiting.values()) {
-      const message = `The thread of SQLite ended: ${messageOf(thrown)}`;
+      const message = `The SQLite thread ended: ${messageOf(thrown)}`;
       reject(toError(operation, { code: 'STORAGE_FAILED', message, details: {}, unknown: true }));
     }
     this.#waiting.clear();

@@ -1,6 +1,6 @@
 /**
- * The thread of SQLite: a sync may take long, and the program goes on meanwhile. What waits when a commit ends is taken as one batch,
- * so that all who wait share the next.
+ * The SQLite thread: a sync may take long, and the program continues meanwhile. All calls that wait when a commit ends
+ * form one batch, which shares the next commit.
  */
 import { MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { releaseClosed } from './closed-connections.js';
@@ -27,7 +27,7 @@ port.on('message', (first: readonly ThreadCall[]) => {
   void answerAll(calls);
 });
 
-/** The port of a thread in Deno gives its messages as events only: there each message is a batch. */
+/** In Deno the port of a thread delivers messages only as events; there each message is a batch. */
 function takeNext(): { readonly message: unknown } | undefined {
   return port instanceof MessagePort ? receiveMessageOnPort(port) : undefined;
 }
@@ -98,7 +98,7 @@ function toMessage(id: number, result: StoreAnswer): ThreadAnswer {
   return { id, error: { code, message, details, unknown: result.unknown } };
 }
 
-/** Those change threads instead of being copied. Records of a page share one. */
+/** The buffers are transferred instead of copied. Records of a page share one. */
 function buffersOf(answers: readonly ThreadAnswer[]): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   const add = (bytes: Uint8Array | null | undefined) => {

@@ -1,11 +1,11 @@
-/** What the program and the thread of SQLite say to each other. */
+/** The messages between the program and the SQLite thread. */
 
 import type { ErrorCode } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { SqlAnswer, SqlOperation, SqlRequest } from '../sql/sql-engine.js';
 
 export interface StorePlace {
-  /** Tells stores of one file apart. */
+  /** Identifies the store; several stores share the thread. */
   readonly handle: number;
   readonly file: string;
   readonly busyTimeoutMs: number;
@@ -17,8 +17,8 @@ export interface ThreadCall {
   readonly id: number;
   readonly store: StorePlace;
   /**
-   * `changed`: whether another connection has committed; `scrub`, `scrub-log`: what was removed leaves no bytes; `close`: the handle is
-   * used no more.
+   * `changed`: whether another connection has committed; `scrub`, `scrub-log`: removed data leaves no bytes; `close`:
+   * the handle is no longer used.
    */
   readonly operation: SqlOperation | StoreOperation;
   readonly request: SqlRequest<SqlOperation> | null;
@@ -28,7 +28,7 @@ export interface ThreadError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details: JsonObject;
-  /** What was asked for may have taken place. */
+  /** The operation may have taken effect. */
   readonly unknown: boolean;
 }
 

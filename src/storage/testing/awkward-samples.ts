@@ -1,8 +1,8 @@
-/** Names and values that have broken stores before. */
+/** Names and values that have broken stores in the past. */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { NAME_BYTES_MAX } from '../../core/limits.js';
 
-/** Refused before anything is touched. */
+/** Rejected before any I/O. */
 export const REFUSED_NAMES: readonly string[] = [
   '',
   '.',
@@ -33,7 +33,7 @@ export const REFUSED_NAMES: readonly string[] = [
   '\u65e5'.repeat(NAME_BYTES_MAX / 9 + 1),
 ];
 
-/** Accepted, and each different from all others: also in letter case and in the spelling of one accented letter. */
+/** Accepted, and all different: even names that differ only in letter case, or in the spelling of an accented letter. */
 export const AWKWARD_NAMES: readonly string[] = [
   'agent-a',
   'Agent-A',
@@ -102,7 +102,7 @@ export const AWKWARD_VALUES: Readonly<Record<string, JsonValue>> = {
   'a text of one million characters': { text: 'long \u00e9 '.repeat(142_858) },
 };
 
-/** As records: what is no object is put into one. */
+/** As records: anything but an object is wrapped in one. */
 export function awkwardRecords(): [string, JsonObject][] {
   return Object.entries(AWKWARD_VALUES).map(([title, value]) => {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

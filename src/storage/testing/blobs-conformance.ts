@@ -89,7 +89,7 @@ function listTests(suite: Suite): void {
       listed.map(({ digest, size }) => ({ digest, size })),
       sorted,
     );
-    // A file system may keep whole seconds only, or have a clock that is a little behind.
+    // A file system may store only whole seconds, or have a slightly slow clock.
     for (const { storedMs } of listed) assert.ok(storedMs > before - 2_000 && storedMs < Date.now() + 2_000);
   });
 }

@@ -1,4 +1,4 @@
-/** What the conformance files share: the runner port, the store under test, and short forms for assertions. */
+/** Shared by the conformance files: the runner port, the store under test, and short assertions. */
 import assert from 'node:assert/strict';
 import { type ErrorCode, isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -10,27 +10,28 @@ export interface TestRunner {
   it(title: string, body: () => Promise<void>): unknown;
 }
 
-/** A fresh, empty store. */
+/** A new, empty store. */
 export interface OpenedStorage {
   readonly backend: StorageBackend;
-  /** Closes what is open and opens the same store again, as the next process would. Called for persistent backends only. */
+  /** Closes the store and opens it again, as the next process would. Called only for persistent backends. */
   reopen(): Promise<StorageBackend>;
-  /** Opens the same store beside the open one, as another process would. Called for multi-process backends only. */
+  /** Opens the store a second time, as another process would. Called only for multi-process backends. */
   openAnother(): Promise<StorageBackend>;
-  /** Lets time pass for leases, without a heartbeat: as for a process that is suspended. */
+  /** Lets time pass for leases without a heartbeat, as for a suspended process. */
   passTime(ms: number): Promise<void> | void;
   /** Closes and deletes everything. */
   destroy(): Promise<void>;
 }
 
+/** The backend under test, and how to open it. */
 export interface StorageTarget {
   readonly name: string;
-  /** What the backend says of itself; groups of tests depend on it. */
+  /** The capabilities of the backend; groups of tests depend on them. */
   readonly capabilities: StorageCapabilities;
   open(): Promise<OpenedStorage>;
 }
 
-/** Declares tests that each get a fresh store. */
+/** Declares tests that each get a new store. */
 export class Suite {
   readonly #runner: TestRunner;
   readonly #target: StorageTarget;
@@ -92,7 +93,7 @@ export async function recordEntries<R extends JsonObject>(
   });
 }
 
-/** The records alone, without their places. */
+/** The records without their positions. */
 export async function contents<R extends JsonObject>(journal: Journal<R>): Promise<R[]> {
   return (await recordEntries(journal.read())).map((entry) => entry.record);
 }
@@ -101,7 +102,7 @@ export interface Numbered extends JsonObject {
   n: number;
 }
 
-/** Appends `{n: from}` to `{n: to}`, one call each. */
+/** Appends `{n: from}` to `{n: to}`, one per call. */
 export async function appendNumbers(journal: Journal<Numbered>, from: number, to: number): Promise<void> {
   for (let n = from; n <= to; n += 1) await journal.append([{ n }]);
 }

@@ -1,11 +1,12 @@
 /**
- * The conformance suite: the contract written in `ports.ts`, as tests that any backend can run.
+ * The conformance suite: the contract in `ports.ts` as tests that any backend can run.
  *
- *     import { describe, it } from 'vitest';
- *     import { runStorageConformance } from 'rekindle/testing';
- *     runStorageConformance({ describe, it }, { name: 'my backend', capabilities, open });
+ * import { describe, it } from 'vitest';
+ * import { runStorageConformance } from 'rekindle/testing';
+ * runStorageConformance({ describe, it }, { name: 'my backend', capabilities, open });
  *
- * Each test gets a store of its own from `open`. Tests about later processes run where `capabilities` says so.
+ * Each test gets its own store from `open`. Tests about later processes run only if `capabilities` says that they
+ * apply.
  */
 import { backendConformance } from './backend-conformance.js';
 import { blobsConformance } from './blobs-conformance.js';
@@ -17,6 +18,7 @@ import { journalFencingConformance } from './journal-fencing-conformance.js';
 import { journalReadConformance } from './journal-read-conformance.js';
 import { leasesConformance } from './leases-conformance.js';
 
+/** Declares the conformance tests of the storage ports for one backend. See the example at the top of this file. */
 export function runStorageConformance(runner: TestRunner, target: StorageTarget): void {
   const suite = new Suite(runner, target);
   suite.group(`${target.name} keeps the storage contract`, () => {

@@ -1,4 +1,4 @@
-/** Work with documents and blobs that knows what must be stored at each moment, whichever of its calls met a fault. */
+/** Uses documents and blobs, and tracks what must be stored at each moment, whichever call meets a fault. */
 import assert from 'node:assert/strict';
 import type { JsonValue } from '../../core/json.js';
 import type { DocumentWriteOptions, Name, StorageBackend } from '../ports.js';
@@ -12,7 +12,10 @@ const OLD: Name = [...FOLDER, 'old'];
 const CACHE: Name = [...FOLDER, 'cache'];
 const SCOPE: Name = ['faults', 'blobs'];
 
-/** The contents of a folder: for each value how many documents hold it, sorted. A document that is set aside has a name that is free. */
+/**
+ * The contents of a folder: for each value the number of documents that hold it, sorted. Documents set aside get any
+ * free name.
+ */
 type Folder = readonly string[];
 
 export class DocumentsUnderFaults {
@@ -123,7 +126,7 @@ export class DocumentsUnderFaults {
     await end();
   }
 
-  /** Over the healthy store: everything that was acknowledged is there, and more can be stored. */
+  /** Checks with the healthy store: everything acknowledged is there, and more can be stored. */
   async check(backend: StorageBackend): Promise<void> {
     const { documents } = backend;
     this.#settings.see((await documents.read(SETTINGS))?.value ?? null, 'a document');

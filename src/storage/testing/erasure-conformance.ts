@@ -1,4 +1,4 @@
-/** The contract of what takes data away for good: `places`, `removeBelow`, `scrub`, `Leases.list` and `Journal.erase`. */
+/** The contract of removing data for good: `places`, `removeBelow`, `scrub`, `Leases.list` and `Journal.erase`. */
 import assert from 'node:assert/strict';
 import type { Name, StorageBackend, StoredPlace } from '../ports.js';
 import {

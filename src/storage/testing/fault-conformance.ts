@@ -1,11 +1,12 @@
 /**
- * The fault suite: work with every port, in which each call fails in its turn, and is carried out with its answer lost.
+ * The fault suite uses every port while each call in turn fails, or succeeds with its answer lost.
  *
- *     runFaultConformance({ describe, it }, { name: 'my backend', capabilities, open });
+ * runFaultConformance({ describe, it }, { name: 'my backend', capabilities, open });
  *
- * A fault is met by one call, so what follows it has to succeed. Whatever was acknowledged is there when the store is opened again,
- * what was refused is not, and what was not answered is there once or not at all. Each kind of fault is one test, in which the work
- * is done about a hundred times: it takes from a second (memory) to a minute (a disk that syncs).
+ * One call meets each fault, so the calls after it must succeed. When the store is opened again, everything
+ * acknowledged is there, everything refused is not, and everything unanswered is there once or not at all. Each kind of
+ * fault is one test, which repeats the work about a hundred times: it takes from a second (memory) to a minute (a disk
+ * that syncs).
  */
 import assert from 'node:assert/strict';
 import { type ErrorCode, messageOf } from '../../core/errors.js';
@@ -41,7 +42,7 @@ const KINDS: readonly FaultKind[] = [
   },
 ];
 
-/** Work with some of the ports, over a faulty backend; then a look at what is stored, over the healthy one. */
+/** Uses some of the ports over a faulty backend, then checks what is stored with the healthy one. */
 interface Work {
   run(faulty: StorageBackend): Promise<void>;
   check(healthy: StorageBackend): Promise<void>;
@@ -55,7 +56,10 @@ const WORKS: readonly MakeWork[] = [
   (steps) => new DocumentsUnderFaults(steps),
 ];
 
-/** @param target as for `runStorageConformance` */
+/**
+ * Declares the fault tests for one backend.
+ * @param target as for `runStorageConformance`
+ */
 export function runFaultConformance(runner: TestRunner, target: StorageTarget): void {
   runner.describe(`${target.name} keeps what it acknowledged, and goes on`, () => {
     for (const kind of KINDS) {
@@ -66,7 +70,7 @@ export function runFaultConformance(runner: TestRunner, target: StorageTarget): 
   });
 }
 
-/** Until the work has fewer calls than the number of the one that was to meet its fault. */
+/** Repeats until the work has fewer calls than the number of the failing call. */
 async function faultEachCall(target: StorageTarget, kind: FaultKind, makeWork: MakeWork): Promise<void> {
   let told = 0;
   for (let number = 1; ; number += 1) {
@@ -77,7 +81,7 @@ async function faultEachCall(target: StorageTarget, kind: FaultKind, makeWork: M
   assert.ok(told > 0, 'no call met its fault');
 }
 
-/** The whole work, on a store of its own. */
+/** Runs the whole work on its own store. */
 async function runWithFault(
   target: StorageTarget,
   kind: FaultKind,
@@ -98,7 +102,7 @@ async function runWithFault(
     const faulty = faultyStorage(store.backend, plan);
     await work.run(faulty);
     await steps.get('close the store', () => faulty.close());
-    const failed = steps.failed !== null; // what is done for nobody, such as letting go of a shared lease, may fail untold
+    const failed = steps.failed !== null; // background work, such as releasing a shared lease, may fail without a report
     await work.check(target.capabilities.persistent ? await store.reopen() : store.backend);
     return { met: fault.call !== null, failed };
   } catch (thrown) {

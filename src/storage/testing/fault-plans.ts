@@ -1,17 +1,17 @@
-/** Ready-made plans of faults; see `faultyStorage`. */
+/** Ready-made fault plans; see `faultyStorage`. */
 import { type ErrorCode, RekindleError } from '../../core/errors.js';
 import { SeededRandom } from '../simulated/seeded-random.js';
 import type { FaultPlan, StorageCall, StorageFault } from './storage-fault.js';
 
-/** Everything is carried out. */
+/** All calls succeed. */
 export const noFaults: FaultPlan = () => null;
 
-/** The call with this number fails and is not carried out; all others are carried out. */
+/** The call with this number fails and has no effect; all others succeed. */
 export function failAt(number: number, code: ErrorCode = 'STORAGE_FAILED'): FaultPlan {
   return (call) => (call.number === number ? fail(call, code) : null);
 }
 
-/** The call with this number is carried out, but its caller is told `JOURNAL_OUTCOME_UNKNOWN` (an append) or `STORAGE_UNAVAILABLE`. */
+/** The call with this number takes effect, but reports `JOURNAL_OUTCOME_UNKNOWN` (an append) or `STORAGE_UNAVAILABLE`. */
 export function loseAnswerAt(number: number): FaultPlan {
   return (call) => {
     if (call.number !== number) return null;
@@ -20,20 +20,24 @@ export function loseAnswerAt(number: number): FaultPlan {
   };
 }
 
-/** Each call fails with this probability, from 0 to 1. The same calls in the same order fail in the same places for one seed. */
+/**
+ * Each call fails with this probability, from 0 to 1. With the same seed, the same calls in the same order fail in the
+ * same places.
+ */
 export function failEvery(share: number, seed: number, code: ErrorCode = 'STORAGE_FAILED'): FaultPlan {
   const random = new SeededRandom(seed);
   return (call) => (random.bits() / 2 ** 32 < share ? fail(call, code) : null);
 }
 
+/** A plan that injects nothing, and the calls that it saw. */
 export interface CallCounter {
-  /** Everything is carried out, and counted. */
+  /** Lets all calls succeed, and counts them. */
   readonly plan: FaultPlan;
-  /** So far. */
+  /** The calls so far. */
   readonly calls: readonly StorageCall[];
 }
 
-/** Faults nothing and remembers each call: to know at which numbers a fault can come. */
+/** Injects no fault and records each call: shows the numbers at which a fault can be injected. */
 export function countCalls(): CallCounter {
   const calls: StorageCall[] = [];
   const plan = (call: StorageCall) => {

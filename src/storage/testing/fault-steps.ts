@@ -1,9 +1,9 @@
-/** Steps of which one meets a fault, and what a store may hold after them. */
+/** Steps, one of which meets a fault, and the states that a store may have afterwards. */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { type ErrorCode, isRekindleError } from '../../core/errors.js';
 
-/** What something in the store is: one state as long as every call was answered, two once an answer was lost. */
+/** The possible states of something in the store: one while every call was answered, two after an answer was lost. */
 export class Expected<S> {
   #possible: readonly S[];
 
@@ -11,17 +11,17 @@ export class Expected<S> {
     this.#possible = [initial];
   }
 
-  /** Acknowledged. */
+  /** The change was acknowledged. */
   done(change: (before: S) => S): void {
     this.#possible = this.#possible.map(change);
   }
 
-  /** Not answered: it took place once, or not at all. */
+  /** The change was not answered: it took effect once, or not at all. */
   unsure(change: (before: S) => S): void {
     this.#possible = [...this.#possible, ...this.#possible.map(change)];
   }
 
-  /** Once it was seen it is known. */
+  /** After it was read, the state is known. */
   see(actual: S, what: string): void {
     const isPossible = this.#possible.some((state) => isDeepStrictEqual(state, actual));
     const possible = this.#possible.map((state) => JSON.stringify(state)).join(' or ');
@@ -31,13 +31,13 @@ export class Expected<S> {
 }
 
 export interface FaultStepsOptions {
-  /** The codes that callers may meet. */
+  /** The error codes that callers may see. */
   readonly codes: readonly ErrorCode[];
-  /** The call that meets the fault is carried out. */
+  /** The call that meets the fault takes effect. */
   readonly answerLost: boolean;
 }
 
-/** Runs steps one after the other; at most one of them may fail, and with the fault only. */
+/** Runs steps one after the other. At most one of them may fail, and only with the fault. */
 export class FaultSteps {
   readonly #options: FaultStepsOptions;
   #failed: string | null = null;
@@ -46,12 +46,12 @@ export class FaultSteps {
     this.#options = options;
   }
 
-  /** The step that failed; null when none did. */
+  /** The step that failed; null if none did. */
   get failed(): string | null {
     return this.#failed;
   }
 
-  /** Changes nothing that counts, or the same however often it is done: it is repeated when it failed. */
+  /** A step without a lasting change, or an idempotent one: it is repeated if it failed. */
   async get<T>(what: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();
@@ -61,7 +61,7 @@ export class FaultSteps {
     }
   }
 
-  /** Changes what is stored, as `change` says. It is repeated when it was refused. */
+  /** A step that changes what is stored, as `change` says. It is repeated if it was refused. */
   async change<S>(
     what: string,
     expected: Expected<S>,
@@ -78,7 +78,7 @@ export class FaultSteps {
     expected.done(change);
   }
 
-  /** Is refused with this code, and changes nothing. */
+  /** A step that is rejected with this code and changes nothing. */
   async refused(what: string, code: ErrorCode, step: () => Promise<unknown>): Promise<void> {
     for (;;) {
       const thrown: unknown = await step().then(

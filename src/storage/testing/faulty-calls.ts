@@ -1,16 +1,16 @@
-/** Takes calls to a backend through a plan of faults. */
+/** Passes calls to a backend through a fault plan. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RekindleError } from '../../core/errors.js';
 import type { Name } from '../ports.js';
 import type { FaultPlan, StorageCall, StorageFault, StorageOperation } from './storage-fault.js';
 
-/** What a fault means for one kind of call. */
+/** The effect of a fault on one kind of call. */
 export interface CallRules<T> {
-  /** It ends something, so it is carried out also when it fails: what was opened must not stay open for ever. */
+  /** The call ends something, so it is executed even if it fails: what was opened must not stay open. */
   readonly ends?: true;
-  /** Lets go of what a lost answer would have given: nobody else can. */
+  /** Releases what a lost answer would have returned, because nothing else can. */
   readonly letGo?: (answer: T) => Promise<unknown>;
-  /** Takes away the lease under which the call is made, and gives the error that tells of it. */
+  /** Takes away the lease of the call, and returns the error that reports it. */
   readonly loseLease?: () => Promise<RekindleError>;
 }
 
@@ -22,7 +22,7 @@ export class FaultyCalls {
     this.#plan = plan;
   }
 
-  /** What is carried out begins before this returns: calls keep their order, and their arguments are taken as they are now. */
+  /** Execution starts before this returns: calls keep their order, and their arguments are read now. */
   async run<T>(
     operation: StorageOperation,
     name: Name,
@@ -38,7 +38,7 @@ export class FaultyCalls {
         throw fault.error;
       case 'lose-answer': {
         const answer = await carryOut();
-        await rules.letGo?.(answer).catch(() => {}); // the error of the plan is the one to tell
+        await rules.letGo?.(answer).catch(() => {}); // the error of the plan is the one to report
         throw fault.error;
       }
       case 'delay': {
@@ -52,7 +52,7 @@ export class FaultyCalls {
     }
   }
 
-  /** As `run`, for what gives its entries one by one. */
+  /** As `run`, for calls that yield entries one by one. */
   async *iterate<T>(
     operation: StorageOperation,
     name: Name,

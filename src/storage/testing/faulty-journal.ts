@@ -1,4 +1,4 @@
-/** A journal whose calls go through a plan of faults; see `faultyStorage`. */
+/** A journal whose calls go through a fault plan; see `faultyStorage`. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type {
@@ -19,9 +19,9 @@ export class FaultyJournal<R extends JsonObject> implements Journal<R> {
   readonly #inner: Journal<R>;
   readonly #calls: FaultyCalls;
   readonly #name: Name;
-  /** Null: it reads only, or has a lease of its own. */
+  /** Null: the journal only reads, or has its own lease. */
   readonly #lease: FaultyLease | null;
-  /** Once its lease was lost by plan. */
+  /** Set once the plan took its lease away. */
   #lost: RekindleError | null = null;
 
   constructor(inner: Journal<R>, calls: FaultyCalls, name: Name, lease: FaultyLease | null) {
@@ -93,7 +93,7 @@ export class FaultyJournal<R extends JsonObject> implements Journal<R> {
     return this.#inner.openingDamage();
   }
 
-  /** Closes it past the plan. */
+  /** Closes it without asking the plan. */
   letGo(): Promise<void> {
     return this.#inner.close();
   }

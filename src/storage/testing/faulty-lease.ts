@@ -1,4 +1,4 @@
-/** A lease that can be lost by plan; see `faultyStorage`. */
+/** A lease that a fault plan can take away; see `faultyStorage`. */
 import type { RekindleError } from '../../core/errors.js';
 import { LeaseState } from '../lease-state.js';
 import type { Lease, Name } from '../ports.js';
@@ -9,11 +9,11 @@ export class FaultyLease implements Lease {
   readonly takenOver: boolean;
   readonly unsafeFence: number;
   readonly lost: AbortSignal;
-  /** The backend's own: it beats by itself, past the plan. */
+  /** The backend's own lease. Its heartbeats bypass the plan. */
   readonly inner: Lease;
   readonly #calls: FaultyCalls;
   readonly #name: Name;
-  /** Knows of a loss by plan only. */
+  /** Records only losses by the plan. */
   readonly #state = new LeaseState();
 
   constructor(inner: Lease, calls: FaultyCalls, name: Name) {
@@ -50,10 +50,10 @@ export class FaultyLease implements Lease {
     return this.#calls.run('lease.release', this.#name, () => this.inner.release(), { ends: true });
   }
 
-  /** From now on it is lost, and free for the next owner. Gives the error that tells of it. */
+  /** From now on it is lost, and free for the next owner. Returns the error that reports it. */
   async lose(): Promise<RekindleError> {
     const error = this.#state.markLost(this.#name.join('/'), this.fence);
-    await this.inner.release().catch(() => {}); // it ends by its time then
+    await this.inner.release().catch(() => {}); // it expires then
     return error;
   }
 }

@@ -1,12 +1,11 @@
 /**
- * A backend that behaves like another one, except where a plan says otherwise: for tests of what a program does when its storage
- * fails.
+ * A backend that behaves like another one, except where a plan injects a fault: for tests of how a program handles
+ * failing storage.
  *
- *     const backend = faultyStorage(new FileStorage(folder), failAt(7, 'STORAGE_FULL'));
+ * const backend = faultyStorage(new FileStorage(folder), failAt(7, 'STORAGE_FULL'));
  *
- * Every call of every port is one of the plan; so is what a caller does with a lease that it was given, but not the lease's heartbeat.
- * What a call gives is the backend's own answer, and keeps the backend's contract. `runFaultConformance` goes through the calls one
- * by one.
+ * The plan sees every call of every port, and the caller's use of a lease, but not the lease's heartbeat. Results are
+ * the backend's own answers and keep its contract. `runFaultConformance` tries each call in turn.
  */
 import type { JsonObject } from '../../core/json.js';
 import type {
@@ -28,7 +27,10 @@ import { FaultyJournal } from './faulty-journal.js';
 import { FaultyLease } from './faulty-lease.js';
 import type { FaultPlan } from './storage-fault.js';
 
-/** @param plan asked before each call; see `StorageFault` for what it may answer */
+/**
+ * Wraps a backend so that a plan can inject faults into its calls. See the example at the top of this file.
+ * @param plan asked before each call; see `StorageFault` for its answers
+ */
 export function faultyStorage(backend: StorageBackend, plan: FaultPlan): StorageBackend {
   return new FaultyStorage(backend, new FaultyCalls(plan));
 }
@@ -107,7 +109,7 @@ class FaultyStorage implements StorageBackend {
   }
 }
 
-/** A backend may know its own leases only. */
+/** A backend may accept only its own leases. */
 function innerOf(lease: Lease): Lease {
   return lease instanceof FaultyLease ? lease.inner : lease;
 }

@@ -1,5 +1,6 @@
 /**
- * For tests: the conformance suite for storage backends, simulated disks, injected faults, and a manual clock.
+ * `rekindle/testing`: tools for tests of hosts and of storage backends: the conformance suite, simulated disks, injected faults, and a
+ * manual clock.
  *
  * @module rekindle/testing
  */

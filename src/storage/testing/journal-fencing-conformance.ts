@@ -1,4 +1,4 @@
-/** A journal and its lease: one writer, and a writer that was taken over acknowledges nothing more. */
+/** A journal and its lease: there is one writer, and a fenced writer acknowledges nothing more. */
 import assert from 'node:assert/strict';
 import { isRekindleError } from '../../core/errors.js';
 import {
@@ -12,7 +12,7 @@ import {
 
 const AGENT = ['agents', 'one'];
 const NAME = [...AGENT, 'traces'];
-/** Long: the heartbeat goes by the real clock, and must not come in between on a slow day. */
+/** Long, because heartbeats use the real clock and must not come in between on a slow machine. */
 const TTL_MS = 30_000;
 
 export function journalFencingConformance(suite: Suite): void {

@@ -1,4 +1,4 @@
-/** The reading side of `Journal`: places, limits, order, archive, read-only. */
+/** The reading side of `Journal`: positions, limits, order, archive, read-only. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../core/json.js';
 import type { Journal, StorageBackend } from '../ports.js';

@@ -1,10 +1,10 @@
-/** Work with journals and leases that knows what must be stored at each moment, whichever of its calls met a fault. */
+/** Uses journals and leases, and tracks what must be stored at each moment, whichever call meets a fault. */
 import assert from 'node:assert/strict';
 import type { Journal, JournalOptions, JournalRecord, Lease, Name, StorageBackend } from '../ports.js';
 import { collect, type Numbered } from './conformance-kit.js';
 import { Expected, type FaultSteps } from './fault-steps.js';
 
-/** What a journal holds: the number of its last record, and its records, archived ones too. */
+/** The content of a journal: the number of its last record, and its records, including archived ones. */
 export interface JournalState {
   readonly lastSeq: number;
   readonly ns: readonly number[];
@@ -14,7 +14,7 @@ export function appended(...ns: number[]): (before: JournalState) => JournalStat
   return (before) => ({ lastSeq: before.lastSeq + ns.length, ns: [...before.ns, ...ns] });
 }
 
-/** Asserts that the records are numbered without gaps. What a writer wrote after it was taken over is no record. */
+/** Asserts that the records are numbered without gaps. Bytes that a fenced writer wrote do not count as records. */
 export async function journalState(journal: Journal<Numbered>): Promise<JournalState> {
   const entries: JournalRecord<Numbered>[] = [];
   for await (const entry of journal.read({ archived: true })) {
@@ -77,7 +77,7 @@ export class JournalsUnderFaults {
     await steps.get('close', () => again.close());
   }
 
-  /** A writer that is suspended for longer than its lease lives, and the one that goes on in its place. */
+  /** A writer that is suspended for longer than its lease time, and one that takes over. */
   async #takeOver(backend: StorageBackend): Promise<void> {
     const steps = this.#steps;
     const first = await this.#acquire(backend);
@@ -100,7 +100,7 @@ export class JournalsUnderFaults {
     assert.equal(inspected, null, 'a lease that was released is held');
   }
 
-  /** What is done to a journal as a whole. */
+  /** Operations on whole journals. */
   async #wholeJournals(backend: StorageBackend): Promise<void> {
     const steps = this.#steps;
     const lease = await this.#acquire(backend);
@@ -149,12 +149,12 @@ export class JournalsUnderFaults {
     this.#of(name).see(this.#comparable(name, state), `what ${name.join('/')} holds`);
   }
 
-  /** What was to be removed may be there as yet: a backend that stores in pieces removes whole ones. */
+  /** Records to be removed may still be there: a backend that stores in pieces removes only whole pieces. */
   #comparable(name: Name, state: JournalState): JournalState {
     return name === BOUNDED ? { ...state, ns: state.ns.slice(-1) } : state;
   }
 
-  /** Over the healthy store: everything that was acknowledged is there, and the journals go on. */
+  /** Checks with the healthy store: everything acknowledged is there, and the journals still work. */
   async check(backend: StorageBackend): Promise<void> {
     const lease = await backend.leases.acquire(LEASE);
     for (const name of this.#expected.keys()) {

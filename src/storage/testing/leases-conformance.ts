@@ -5,7 +5,7 @@ import { AWKWARD_NAMES, REFUSED_NAMES } from './awkward-samples.js';
 import { assertRejects, type Suite } from './conformance-kit.js';
 
 const NAME = ['agents', 'one'];
-/** Long: the heartbeat goes by the real clock, and must not come in between on a slow day. */
+/** Long, because heartbeats use the real clock and must not come in between on a slow machine. */
 const TTL_MS = 30_000;
 
 export function leasesConformance(suite: Suite): void {

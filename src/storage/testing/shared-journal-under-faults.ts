@@ -1,4 +1,4 @@
-/** Work with a `SharedJournal` that knows what must be stored at each moment, whichever of its calls met a fault. */
+/** Uses a `SharedJournal`, and tracks what must be stored at each moment, whichever call meets a fault. */
 import assert from 'node:assert/strict';
 import type { Journal, JournalHead, JournalRecord, StorageBackend } from '../ports.js';
 import { SharedJournal } from '../shared-journal.js';
@@ -8,10 +8,10 @@ import { appended, type JournalState, journalState } from './journals-under-faul
 
 const JOURNAL = ['faults', 'shared', 'journal'];
 const LEASE = ['faults', 'shared'];
-/** Nobody else writes: who has to wait waits for a lease that was left behind. */
+/** Nothing else writes, so the only wait is for a lease that was left behind. */
 const WAIT_MS = 1_000;
 
-/** The state that a process makes of the journal: all numbers, in order. */
+/** The state that a process derives from the journal: all numbers, in order. */
 class NumbersFold {
   ns: number[] = [];
 
@@ -65,13 +65,13 @@ export class SharedJournalUnderFaults {
     await this.#steps.get('close', () => shared.close());
   }
 
-  /** No number comes twice, or after a greater one: whatever became of a change, the state is in order. */
+  /** No number is repeated or out of order, whatever happened to a change. */
   #assertSeen(fold: NumbersFold): void {
     const inOrder = [...new Set(fold.ns)].sort((a, b) => a - b);
     assert.deepEqual(fold.ns, inOrder, 'a change was made twice, or not in its turn');
   }
 
-  /** Over the healthy store: everything that was acknowledged is there, and changes go on. */
+  /** Checks with the healthy store: everything acknowledged is there, and changes still work. */
   async check(backend: StorageBackend): Promise<void> {
     await this.#process(backend, [100]);
   }

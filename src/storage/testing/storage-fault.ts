@@ -1,8 +1,8 @@
-/** What a plan of faults is told, and what it may answer; see `faultyStorage`. */
+/** The input and output of a fault plan; see `faultyStorage`. */
 import type { RekindleError } from '../../core/errors.js';
 import type { Name } from '../ports.js';
 
-/** A call of a port: the port, and its method. `journal.open` and `journal.remove` are methods of `StorageBackend`. */
+/** A call of a port: the port and its method. `journal.open` and `journal.remove` are methods of `StorageBackend`. */
 export type StorageOperation =
   | 'journal.open'
   | 'journal.remove'
@@ -46,31 +46,39 @@ export type StorageOperation =
   | 'backend.watch'
   | 'backend.close';
 
+/** A call that a plan is asked about. */
 export interface StorageCall {
-  /** From 1, in the order of the calls, over all ports of one backend. What gives entries one by one is called when the first is asked for. */
+  /**
+   * Starts at 1, in the order of the calls, over all ports of one backend. A call that yields entries counts when the
+   * first one is requested.
+   */
   readonly number: number;
   readonly operation: StorageOperation;
   /** The journal, document, lease, scope of blobs or prefix; empty for `backend.close` and `backend.scrub`. */
   readonly name: Name;
 }
 
+/** What a plan can do with a call. */
 export type StorageFault =
-  /** Not carried out. Closing and releasing are carried out all the same. */
+  /** The call fails without effect. Exception: closing and releasing take effect. */
   | { readonly kind: 'fail'; readonly error: RekindleError }
   /**
-   * Carried out, and then the error: `JOURNAL_OUTCOME_UNKNOWN` for an append, `STORAGE_UNAVAILABLE` for everything else. What is
-   * refused is refused as ever. Entries that are given one by one are given first. What nobody can let go without the answer is let
-   * go: a lease, a journal, a watch.
+   * The call takes effect, then reports the error: `JOURNAL_OUTCOME_UNKNOWN` for an append, `STORAGE_UNAVAILABLE` for
+   * others. Calls that the backend rejects are rejected as usual. Yielded entries come first. What only the answer
+   * could release is released: a lease, a journal, a watch.
    */
   | { readonly kind: 'lose-answer'; readonly error: RekindleError }
-  /** Carried out at once, so that appends keep their order; the answer comes so many milliseconds later, or entries begin to. */
+  /**
+   * The call is executed at once, so that appends keep their order; its answer, or its first entry, comes this many
+   * milliseconds later.
+   */
   | { readonly kind: 'delay'; readonly ms: number }
   /**
-   * As if somebody had taken the lease over: `LEASE_LOST`, now and for ever, and the lease's `lost` is aborted. The lease is free
-   * for the next owner. For `lease.check`, `lease.renew`, and what writes a journal; where the journal had taken a lease of its own,
-   * that one is free once the journal is closed.
+   * As if another process had taken the lease over: `LEASE_LOST`, now and forever, and the lease's `lost` is aborted.
+   * The lease is free for the next owner. Applies to `lease.check`, `lease.renew`, and writes to a journal. If the
+   * journal had its own lease, that one is free once the journal is closed.
    */
   | { readonly kind: 'lose-lease' };
 
-/** Asked before each call. Null: it is carried out as ever. */
+/** Asked before each call. Null: the call is executed normally. */
 export type FaultPlan = (call: StorageCall) => StorageFault | null;

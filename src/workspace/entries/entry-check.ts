@@ -5,7 +5,7 @@ import { tryParseJson } from '../../core/json.js';
 import { nameProblem } from '../../core/name-problem.js';
 import { compileSchema, type SchemaCheck, type SchemaViolation } from '../../core/schema-check.js';
 import { type JsonChangeKind, toJsonValue } from '../../core/to-json-value.js';
-import type { StorageRedactor } from '../../storage/ports.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 
 export interface EntrySchemas {
   /** JSON Schema (2020-12) by key. */

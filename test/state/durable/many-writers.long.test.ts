@@ -141,7 +141,7 @@ describe('an update inside an update', () => {
     const state = await StateManager.open({ ...counter, backend: new MemoryStorage(), waitMs: 100 });
     const error = await errorOf(state.update(async () => void (await state.update(() => {}))));
     expect(error.code).toBe('LEASE_HELD');
-    expect(error.message).toContain('waits for itself');
+    expect(error.message).toContain('must not start another change');
     expect((await state.update((draft) => void (draft.count = 1))).version).toBe(2);
   });
 

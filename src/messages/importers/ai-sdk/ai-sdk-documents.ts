@@ -1,4 +1,7 @@
-/** The message objects of a stored AI SDK conversation, one at a time: a list, an object with `messages`, or one message a line. */
+/**
+ * Reads the message objects of a stored AI SDK conversation one at a time: a list, an object with `messages`, or one
+ * message per line.
+ */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
@@ -8,7 +11,7 @@ import { readJsonLines } from '../reading/json-lines.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
 import type { TranscriptHead, TranscriptSource } from '../transcript.js';
 
-/** More white space than any writer puts before a list. */
+/** More white space than any program writes before a list. */
 const HEAD_BYTES = 256;
 
 export interface StoredMessage {
@@ -29,7 +32,7 @@ export async function* readStoredMessages(
   else throw noMessages(source);
 }
 
-/** A list with a message a line looks like lines to detection. */
+/** A list with one message per line looks like JSON lines to detection. */
 async function beginsAsList(source: TranscriptSource): Promise<boolean> {
   const start = utf8Text(await source.slice(0, HEAD_BYTES));
   return start.replace('\uFEFF', '').trimStart().startsWith('[');
@@ -59,7 +62,7 @@ async function* readDocument(
   }
 }
 
-/** The messages that detection saw, wherever the shape has them; null where something else stands between them. */
+/** The messages that detection saw, wherever the shape has them. Null if something else stands between them. */
 export function messagesInHead(head: TranscriptHead): JsonObject[] | null {
   const { messages } = head.fields;
   const given: JsonValue | readonly JsonValue[] | undefined = head.shape === 'object' ? messages : head.items;

@@ -1,11 +1,11 @@
-/** Images and files of stored AI SDK parts: URLs stay URLs, bytes in any of the forms that JSON gives them become a data URL. */
+/** Images and files of stored AI SDK parts. URLs stay URLs; bytes in any JSON form become a data URL. */
 import { fromBase64, toBase64 } from '../../../core/bytes.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Media } from '../../message.js';
 import { mediaOf } from '../reading/content-parts.js';
 import { textField } from '../reading/record-fields.js';
 
-/** Beginnings of base64 text, where a part does not name its type. */
+/** Prefixes of base64 text, for parts without a media type. */
 const BASE64_HEADS: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -15,7 +15,7 @@ const BASE64_HEADS: readonly (readonly [string, string])[] = [
 ];
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Null where the part holds no bytes and no URL that could be read. */
+/** Null if the part has no readable bytes or URL. */
 export function mediaFrom(part: JsonObject): Media | null {
   const given = part['url'] ?? part['image'] ?? part['data'] ?? null;
   const named = textField(part, 'mediaType', 'mimeType', 'contentType') || undefined;
@@ -43,7 +43,7 @@ function dataUrl(base64: string, mime: string | undefined): string {
 /** A `Buffer` and a typed array, as `JSON.stringify` writes them. */
 function bytesFrom(given: JsonValue): Uint8Array | null {
   if (!isJsonObject(given)) return null;
-  // In memory a part has the bytes themselves, which the conversion to JSON wrote as base64.
+  // A part in memory holds raw bytes, which the conversion to JSON wrote as base64.
   if (typeof given['base64'] === 'string' && typeof given['bytes'] === 'number')
     return fromBase64(given['base64']);
   const list = Array.isArray(given['data']) ? given['data'] : Object.values(given);

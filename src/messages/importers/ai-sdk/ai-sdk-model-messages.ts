@@ -1,7 +1,8 @@
 /**
- * Imports `ModelMessage`s of the Vercel AI SDK, as hosts store them: versions 5 and 6, and `CoreMessage` of version 4.
+ * Imports stored `ModelMessage`s of the Vercel AI SDK, versions 5 and 6, and `CoreMessage`s of version 4.
  *
- * Plain texts alone are no sign of the SDK (half of all chat formats look so): one part or field that only the SDK writes is.
+ * Plain texts alone do not identify the SDK: half of all chat formats look the same. A part or field that only the SDK
+ * writes does.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { originFrom } from '../../ai-sdk-signatures.js';
@@ -83,10 +84,10 @@ function textOf(json: JsonObject): string {
     .join('');
 }
 
-/** Parts without a provider's name: they go back to nobody. */
+/** For parts without a provider's name: they are never sent back. */
 const UNKNOWN = { provider: 'unknown' } as const;
 
-/** The plain form for one text; for both stored forms of the SDK. */
+/** A single text becomes plain content. Used for both stored forms of the SDK. */
 export function userContent(
   given: readonly JsonObject[],
   place: string,

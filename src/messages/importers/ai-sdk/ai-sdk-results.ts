@@ -1,4 +1,4 @@
-/** Tool results of stored AI SDK messages, each as a tool message of its own; images inside a result become parts of it. */
+/** Tool results of stored AI SDK messages, each as its own tool message. Images inside a result become its parts. */
 import { isJsonObject, type JsonArray, type JsonObject } from '../../../core/json.js';
 import type { ContentPart, Message } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -50,7 +50,7 @@ function toolMessage(
   };
 }
 
-/** Version 4 wrote `result` and `isError` where later ones have `output`. */
+/** Version 4 wrote `result` and `isError`; later versions write `output`. */
 function outputOf(part: JsonObject): JsonObject {
   const { output } = part;
   if (isJsonObject(output) && typeof output['type'] === 'string') {
@@ -67,7 +67,7 @@ interface SplitContent {
   readonly media: readonly ContentPart[];
 }
 
-/** A result of several parts: its texts are the result, its files stand beside it. */
+/** A result of several parts: its texts form the result, its files become parts next to it. */
 function splitContent(output: JsonObject, place: string, losses: LossAccount): SplitContent {
   const { type, value } = output;
   if (type !== 'content' || !Array.isArray(value)) return { value: output, media: [] };

@@ -1,6 +1,6 @@
 /**
- * One model response in the AI SDK's parts, read as one assistant message and the results that its provider produced itself.
- * Both stored forms of the SDK come here: UI parts are first written as model parts.
+ * Reads one model response in AI SDK parts as one assistant message, plus the results that its provider produced
+ * itself. Both stored forms of the SDK are read here: UI parts are first converted to model parts.
  */
 import type { JsonObject } from '../../../core/json.js';
 import { callExtraFrom } from '../../ai-sdk-metadata.js';
@@ -78,7 +78,7 @@ function reasoningFrom(part: JsonObject): ReasoningItem {
   return signedReasoningFrom(textField(part, 'text') ?? '', part['providerOptions']);
 }
 
-/** The SDK repeats an OpenAI item once for each of its summary texts. */
+/** The SDK repeats an OpenAI item for each of its summary texts. */
 function pushReasoning(content: ContentPart[], item: ReasoningItem): void {
   const last = content[content.length - 1];
   const before = last?.type === 'reasoning' ? last.reasoning : undefined;
@@ -105,14 +105,14 @@ function callsOf({ parts }: Step): ToolCallSpec[] {
     const metadata = given[index]?.['providerOptions'];
     return {
       ...call,
-      ...argumentsFrom(call.arguments), // what the SDK could not parse is the model's text
+      ...argumentsFrom(call.arguments), // arguments that the SDK could not parse are the model's text
       ...thoughtSignatureFrom(metadata),
       ...callExtraFrom(metadata),
     };
   });
 }
 
-/** Parts without a provider's name: they go back to nobody. */
+/** For parts without a provider's name: they are never sent back. */
 const UNKNOWN = { provider: 'unknown' } as const;
 
 function isUnreadableFile(part: JsonObject): boolean {

@@ -1,8 +1,8 @@
 /**
- * Imports `UIMessage`s of the Vercel AI SDK (versions 5 and 6, and the parts of version 4): what a chat host stores.
+ * Imports `UIMessage`s of the Vercel AI SDK (versions 5 and 6, and the parts of version 4), as chat hosts store them.
  *
- * An assistant message of several steps becomes several messages with their results between. Ids and metadata of UI messages,
- * data parts, sources and approvals have no place in a conversation and are counted as dropped.
+ * An assistant message of several steps becomes several messages with their results in between. Ids and metadata of UI
+ * messages, data parts, sources and approvals have no place in a conversation and are counted as dropped.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { Message } from '../../message.js';
@@ -76,20 +76,20 @@ function assistantFrom(json: JsonObject, place: string, reading: Reading): Messa
   return stepsOf(partsOf(json), place, reading.losses).flatMap((step) => messagesOfStep(step, reading));
 }
 
-/** Without `parts`, as early versions stored it, the text is in `content`. */
+/** Early versions stored no `parts`; the text is in `content`. */
 function partsOf({ parts, content }: JsonObject): JsonObject[] {
   if (Array.isArray(parts)) return parts.filter(isJsonObject);
   return typeof content === 'string' ? [{ type: 'text', text: content }] : [];
 }
 
-/** Version 4 kept the files of the user beside the parts. */
+/** Version 4 stored the user's files next to the parts. */
 function attachmentsOf(json: JsonObject): JsonObject[] {
   const attachments = json['experimental_attachments'];
   if (!Array.isArray(attachments)) return [];
   return attachments.filter(isJsonObject).map((attachment) => ({ ...attachment, type: 'file' }));
 }
 
-/** The SDK itself stores no time; hosts put one into `createdAt`. */
+/** The SDK itself stores no time; hosts write one to `createdAt`. */
 function timeOf(json: JsonObject): { readonly ts?: number } {
   const given = json['createdAt'] ?? objectField(json, 'metadata')['createdAt'];
   return secondsOf(typeof given === 'string' ? Date.parse(given) : given);

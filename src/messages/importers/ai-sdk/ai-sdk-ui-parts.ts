@@ -1,4 +1,4 @@
-/** UI parts of the Vercel AI SDK written as its model parts, split into steps: one step is one model response. */
+/** Converts UI parts of the Vercel AI SDK to its model parts, split into steps: one step is one model response. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
 import { idText, objectField, textField } from '../reading/record-fields.js';
@@ -8,7 +8,7 @@ const DENIED = 'The call was not approved, so it did not run.';
 
 interface OpenStep {
   readonly parts: JsonObject[];
-  /** Of calls that the host ran: text after them belongs to the next answer, where steps are not marked. */
+  /** The host has run the calls: where steps are not marked, later text belongs to the next answer. */
   answered: boolean;
   streaming: boolean;
 }
@@ -49,7 +49,7 @@ function addPart(step: OpenStep, part: JsonObject, type: string, place: string, 
   else if (!isDropped(type, place, losses)) step.parts.push(modelPart(part, part['providerMetadata']));
 }
 
-/** What a host adds for its page is no part of what was said. */
+/** Parts that a host adds for its page are not part of the conversation. */
 export function isDropped(type: string, place: string, losses: LossAccount): boolean {
   const isData = type.startsWith('data-');
   if (isData) losses.drop('a data part of the host', place);
@@ -69,7 +69,7 @@ function modelPart(part: JsonObject, metadata: JsonValue | undefined): JsonObjec
   return isJsonObject(metadata) ? { ...part, providerOptions: metadata } : part;
 }
 
-/** Version 4 has the text under `reasoning`, and the signature beside it without a provider. */
+/** Version 4 stores the text under `reasoning`, with a signature but no provider. */
 function reasoningPart(part: JsonObject, place: string, losses: LossAccount): JsonObject {
   if (Array.isArray(part['details'])) losses.drop('signature of reasoning without a provider', place);
   const text = part['text'] ?? part['reasoning'] ?? '';
@@ -101,7 +101,7 @@ function addToolPart(
   step.answered ||= part['providerExecuted'] !== true;
 }
 
-/** Null while there is no outcome. */
+/** Null if there is no outcome yet. */
 function outputOf(part: JsonObject, place: string, losses: LossAccount): JsonObject | null {
   switch (part['state']) {
     case 'output-available':

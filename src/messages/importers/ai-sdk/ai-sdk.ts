@@ -1,4 +1,4 @@
-/** Response messages of the Vercel AI SDK, read as what was said, called and returned. Unknown parts are kept as provider items. */
+/** Reads response messages of the Vercel AI SDK as texts, calls and results. Unknown parts are kept as provider items. */
 
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
@@ -9,7 +9,7 @@ import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '.
 import { assistantContentOf } from '../reading/content-parts.js';
 import { jsonTextOf } from '../reading/json-text.js';
 
-/** Reasoning that stands between texts keeps its place in `parts`. */
+/** Reasoning between texts keeps its place in `parts`. */
 export interface ImportedResponse extends Pick<Message, 'content' | 'parts' | 'reasoning'> {
   readonly kind: 'assistant';
   readonly toolCalls: readonly ToolCallSpec[];
@@ -24,7 +24,7 @@ export interface ImportedResult {
   readonly error: string | null;
 }
 
-/** In order. @throws MESSAGE_INVALID for what is no assistant or tool message */
+/** In order. @throws MESSAGE_INVALID for anything but an assistant or tool message */
 export function fromAiSdkMessages(
   messages: readonly unknown[],
   origin: Origin,
@@ -66,7 +66,7 @@ function fromAssistant(json: JsonObject, origin: Origin): (ImportedResponse | Im
   ];
 }
 
-/** Texts in a row are one text, as they were streamed, unless one of them is signed. */
+/** Consecutive texts are joined, as they were streamed, unless one is signed. */
 function joinTexts(parts: readonly ContentPart[]): ContentPart[] {
   const joined: ContentPart[] = [];
   for (const part of parts) {

@@ -1,4 +1,7 @@
-/** Content of Anthropic messages, as the API and Claude Code write it: text, thinking, calls, results, images, documents. */
+/**
+ * Reads the content of Anthropic messages, as the API and Claude Code write it: text, thinking, calls, results, images,
+ * documents.
+ */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
 import type {
   ContentPart,
@@ -16,7 +19,7 @@ import { idText, isAbsent, textField } from '../reading/record-fields.js';
 import { isMediaBlock, mediaPartsFrom } from './anthropic-media.js';
 import { resultMessageFrom } from './anthropic-results.js';
 
-/** A block, and where it stands: the lines of one answer are read together. */
+/** A block and its place: the lines of one answer are read together. */
 export interface PlacedBlock {
   readonly block: JsonValue;
   readonly place: string;
@@ -29,7 +32,7 @@ interface AnswerParts {
 }
 
 const CALL_FIELDS = new Set(['type', 'id', 'name', 'input', 'cache_control']);
-/** Tools that the provider runs itself; their blocks go back to it, or nowhere. */
+/** Tools that the provider runs itself. Their blocks go back only to the provider. */
 const PROVIDER_BLOCK = /^(?:server_tool_use|mcp_tool_use|mcp_tool_result|[a-z_]{1,40}_tool_result)$/;
 
 export function blocksOf(content: JsonValue | undefined, place: string): PlacedBlock[] {
@@ -38,7 +41,7 @@ export function blocksOf(content: JsonValue | undefined, place: string): PlacedB
   return (Array.isArray(content) ? content : [content]).map((block) => ({ block, place }));
 }
 
-/** One answer of the model. Reasoning that stands between texts keeps its place. */
+/** One answer of the model. Reasoning between texts keeps its place. */
 export function answerFromBlocks(
   blocks: readonly PlacedBlock[],
   origin: Origin | undefined,
@@ -127,7 +130,7 @@ function callFrom(block: JsonObject): ToolCallSpec {
   };
 }
 
-/** What the API lets a user say: the results in messages of their own, then the texts and media of that same turn. */
+/** A user message of the API: each result becomes a message, followed by the texts and media of the same turn. */
 export function userMessagesFrom(
   content: JsonValue | undefined,
   place: string,

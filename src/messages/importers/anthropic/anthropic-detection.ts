@@ -1,4 +1,4 @@
-/** What makes a document an Anthropic request or message list: its blocks, or what only such requests have beside the list. */
+/** Recognises an Anthropic request or message list by its blocks, or by fields that only such requests have next to the list. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { listField, textField } from '../reading/record-fields.js';
 import type { TranscriptHead } from '../transcript.js';
@@ -12,7 +12,7 @@ const OWN_BLOCKS: ReadonlySet<unknown> = new Set([
   'server_tool_use',
   'web_search_tool_result',
 ]);
-/** Fields of messages in other formats that have roles and content too. */
+/** Fields of messages in other formats that also have `role` and `content`. */
 const FOREIGN_FIELDS = ['tool_calls', 'tool_call_id', 'function_call', 'parts', 'tool_payload'];
 
 export function isAnthropicList(head: TranscriptHead): boolean {
@@ -64,7 +64,7 @@ function hasOwnBlock(item: JsonValue): boolean {
   );
 }
 
-/** The system prompt stands beside the list, or the tools have Anthropic's form of a schema. */
+/** The system prompt is next to the list, or the tools have schemas in Anthropic's form. */
 function isRequest({ fields, keys }: TranscriptHead): boolean {
   const [tool] = listField(fields, 'tools');
   const hasSchema = isJsonObject(tool) && isJsonObject(tool['input_schema']) && !('function' in tool);

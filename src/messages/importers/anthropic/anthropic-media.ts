@@ -1,4 +1,4 @@
-/** Images and documents of Anthropic blocks, wherever they stand: bytes become a data URL, URLs stay URLs. */
+/** Images and documents of Anthropic blocks: bytes become a data URL, URLs stay URLs. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { ContentPart } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -11,7 +11,7 @@ export function isMediaBlock(block: JsonObject): boolean {
   return KINDS.has(block['type']);
 }
 
-/** Empty where the bytes are of no known form. A file that the provider keeps is named by its id. */
+/** Empty if the bytes have no known form. A file stored at the provider is named by its id. */
 export function mediaPartsFrom(block: JsonObject, place: string, losses: LossAccount): ContentPart[] {
   const source = objectField(block, 'source');
   const kind = block['type'] === 'image' ? 'image' : 'file';
@@ -46,7 +46,7 @@ function documentParts(source: JsonObject, place: string, losses: LossAccount): 
     if (!isJsonObject(block)) return [];
     const text = textField(block, 'text');
     if (text !== undefined) return [documentText(text, place, losses)];
-    const isNested = objectField(block, 'source')['type'] === 'content'; // a document in a document: not followed
+    const isNested = objectField(block, 'source')['type'] === 'content'; // a document in a document is not followed
     return isMediaBlock(block) && !isNested ? mediaPartsFrom(block, place, losses) : [];
   });
 }

@@ -1,4 +1,4 @@
-/** Results of tools as Anthropic writes them: blocks of a user message, with text or a list of texts and images. */
+/** Tool results as Anthropic writes them: blocks of a user message, with a text or a list of texts and images. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { type ContentPart, isBlankText, type Message } from '../../message.js';
@@ -52,7 +52,7 @@ function contentFrom(content: JsonValue | undefined, place: string, losses: Loss
   return { result: texts.join('\n'), media };
 }
 
-/** What is neither text nor media stays readable as JSON: a reference to a tool, a search result. */
+/** Anything else (a reference to a tool, a search result) stays readable as JSON. */
 function partsFrom(block: JsonValue, place: string, losses: LossAccount): ContentPart[] {
   if (typeof block === 'string') return [{ type: 'text', text: block }];
   const text = isJsonObject(block) ? textField(block, 'text') : undefined;

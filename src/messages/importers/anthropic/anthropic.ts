@@ -1,4 +1,4 @@
-/** Anthropic Messages requests and message lists, as Cline stores them too: one document, read one message at a time. */
+/** Anthropic Messages requests and message lists, also as Cline stores them: one document, read one message at a time. */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { type Message, type Origin, textOf } from '../../message.js';
@@ -54,7 +54,7 @@ interface Settings {
   readonly isList: boolean;
 }
 
-/** The system prompt may stand after the messages. */
+/** The system prompt may come after the messages. */
 async function settingsOf(source: TranscriptSource, losses: LossAccount): Promise<Settings> {
   let isList = false;
   let hasMessages = false;
@@ -97,7 +97,7 @@ export function systemOf(given: JsonValue | undefined, losses: LossAccount): str
 export class AnthropicReader implements EntryReader {
   readonly #losses: LossAccount;
   readonly #openCalls = new OpenCalls();
-  /** Of the request: the only one that is known for its earlier answers. */
+  /** The origin of the request: the only known origin of its earlier answers. */
   readonly #origin: Origin | undefined;
   #isFirst = true;
 
@@ -157,7 +157,7 @@ export class AnthropicReader implements EntryReader {
   }
 }
 
-/** Cline notes the model of each answer; the maker may be a part of its name. */
+/** Cline records the model of each answer. The maker may be part of its name. */
 function originOf(record: JsonObject): Origin | undefined {
   const info = objectField(record, 'modelInfo');
   const given = textField(info, 'id', 'modelId') ?? textField(record, 'model');

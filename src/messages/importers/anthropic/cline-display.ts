@@ -1,6 +1,6 @@
 /**
- * Cline's list for display (`ui_messages.json`): what was said to the user, without the exact messages of the model. A
- * transcript only where the history of the API is lost; all its texts are approximations.
+ * Cline's list for display (`ui_messages.json`): what the user saw, without the exact messages of the model. Read as a
+ * transcript only if the API history is lost; all its texts are approximations.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message } from '../../message.js';
@@ -17,7 +17,7 @@ const OF_THE_MODEL: ReadonlySet<unknown> = new Set([
   'reasoning',
 ]);
 
-/** Null for what is no message: commands, tools, costs, notices, and the parts of a text that is still being written. */
+/** Null for anything but a message: commands, tools, costs, notices, and partial texts that are still being written. */
 export function displayedMessage(
   item: JsonValue,
   isFirst: boolean,

@@ -1,4 +1,4 @@
-/** Cline before native tool calls: calls are XML inside the answer, results are texts of the user. They stay texts. */
+/** Cline before native tool calls: calls are XML inside the answer, and results are user texts. Both stay texts. */
 import { type Message, textOf } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 

@@ -1,22 +1,22 @@
-/** The lines of each answer: one answer of the model is written as many records, which share its id. */
+/** Groups the lines of each answer: one model answer is written as many records that share its id. */
 import type { SessionIndex } from './claude-code-index.js';
 import { RECORD_KIND } from './claude-code-record.js';
 
 export interface AnswerLines {
-  /** First line on the path of the answer that an entry is a line of; -1 for what is no line of the conversation. */
+  /** First line, on the active path, of the answer that the entry belongs to; -1 if the entry is not part of the conversation. */
   firstOf(entry: number): number;
-  /** All lines, in the order of the file. */
+  /** All lines, in file order. */
   linesOf(first: number): readonly number[];
 }
 
-/** Lines beside the path belong to it too: the results of parallel calls fork the chain between them. */
+/** Lines off the path can belong to an answer too: the results of parallel calls fork the chain between them. */
 export function gatherAnswers(
   index: SessionIndex,
   path: Int32Array,
   isMain: (entry: number) => boolean,
 ): AnswerLines {
   const { firsts, lastOfMessage } = answersOnPath(index, path);
-  // Lists of entries, each chained through two arrays: hundreds of thousands of small lists would be too large.
+  // Linked lists of entries in two arrays: hundreds of thousands of small arrays would take too much memory.
   const heads = new Int32Array(index.size).fill(-1);
   const next = new Int32Array(index.size).fill(-1);
   for (let entry = index.size - 1; entry >= 0; entry -= 1) {
@@ -41,7 +41,7 @@ interface PathAnswers {
   readonly lastOfMessage: Int32Array;
 }
 
-/** An id is good for one stretch between compactions: what a compaction keeps is written again under its old id. */
+/** An id is valid between two compactions only: kept messages are written again under their old ids. */
 function answersOnPath(index: SessionIndex, path: Int32Array): PathAnswers {
   const firsts = new Int32Array(index.size).fill(-1);
   const lastOfMessage = new Int32Array(index.messages.size).fill(-1);

@@ -1,6 +1,6 @@
 /**
- * The first pass over a Claude Code session: which record hangs on which, who said what to which call, and where its bytes
- * are. Nothing of the texts is kept, so that the index of a large session fits into memory.
+ * The first pass over a Claude Code session: the parent of each record, its calls and results, and the position of its
+ * bytes. No texts are kept, so that the index of a large session fits into memory.
  */
 import type { JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -28,7 +28,7 @@ export class SessionIndex {
   readonly #messages = NumberColumn.integers();
   readonly #callsFrom = NumberColumn.integers();
   readonly #calls = NumberColumn.integers();
-  /** Entry of each uuid, by its number. */
+  /** Entry of each uuid, by the uuid's number. */
   readonly #entries = NumberColumn.integers();
 
   get size(): number {
@@ -39,7 +39,7 @@ export class SessionIndex {
     return this.#kinds.at(entry);
   }
 
-  /** Of a sub-agent, beside the main conversation. */
+  /** True for a record of a sub-agent, outside the main conversation. */
   isSide(entry: number): boolean {
     return this.#sides.at(entry) === 1;
   }
@@ -53,12 +53,12 @@ export class SessionIndex {
     return { start, end: start + this.#lengths.at(entry) };
   }
 
-  /** Entry of the record that this one names as its parent; -1 where it names none or the record is not here. */
+  /** Entry of the record's named parent; -1 if it names none, or if the parent is not in the file. */
   namedParentOf(entry: number): number {
     return this.#entries.at(this.#parents.at(entry));
   }
 
-  /** Number of the answer that the record is a part of; -1 for none. */
+  /** Number of the answer that the record is part of; -1 for none. */
   messageOf(entry: number): number {
     return this.#messages.at(entry);
   }
@@ -73,12 +73,12 @@ export class SessionIndex {
     return this.#entries.at(this.uuids.find(uuid));
   }
 
-  /** An entry that nothing needs any longer is only a link. */
+  /** Turns an entry that is no longer needed into a mere link. */
   retire(entry: number): void {
     this.#kinds.set(entry, RECORD_KIND.link);
   }
 
-  /** False for a record that is written twice. */
+  /** False for a duplicate record. */
   add(line: JsonLine, kind: RecordKind): boolean {
     const uuid = this.uuids.numberOf(idText(line.value['uuid']));
     while (this.#entries.length < this.uuids.size) this.#entries.push(NO_ID);
@@ -108,7 +108,7 @@ export class SessionIndex {
   }
 }
 
-/** After a compaction the chain begins anew, and the record says which one it continues. */
+/** After a compaction the chain starts again, and the record names the one that it continues. */
 function parentIdOf(record: JsonObject): string {
   return idText(record['parentUuid']) || idText(record['logicalParentUuid']);
 }

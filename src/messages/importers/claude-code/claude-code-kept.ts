@@ -1,4 +1,4 @@
-/** Messages that a compaction kept beside its summary: newer versions name them in the boundary record. */
+/** Messages that a compaction kept next to its summary. Newer versions name them in the boundary record. */
 import type { JsonObject } from '../../../core/json.js';
 import { idText, listField, objectField } from '../reading/record-fields.js';
 import type { RecordReader } from '../reading/record-reader.js';
@@ -9,7 +9,7 @@ import type { KeptSegment } from './claude-code-tree.js';
 /** More than any context holds. */
 const KEPT_MAX = 10_000;
 
-/** Of all compactions that kept a segment, in the order of the file. */
+/** Segments of all compactions that kept one, in file order. */
 export async function keptSegments(index: SessionIndex, reader: RecordReader): Promise<KeptSegment[]> {
   const segments: KeptSegment[] = [];
   for (let boundary = 0; boundary < index.size; boundary += 1) {
@@ -23,7 +23,7 @@ export async function keptSegments(index: SessionIndex, reader: RecordReader): P
   return segments;
 }
 
-/** Entries of the kept messages: by name, or all between the two ends of the segment. */
+/** Entries of the kept messages: listed by name, or all between the two ends of the segment. */
 export function keptEntries(boundary: JsonObject, index: SessionIndex): number[] {
   const kept = objectField(objectField(boundary, 'compactMetadata'), 'preservedMessages');
   const named = listField(kept, 'uuids')

@@ -1,4 +1,4 @@
-/** Messages out of the records of a Claude Code session. */
+/** Reads messages from the records of a Claude Code session. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { type Message, type Origin, textOf } from '../../message.js';
 import { answerFromBlocks, blocksOf, userMessagesFrom } from '../anthropic/anthropic-blocks.js';
@@ -36,14 +36,14 @@ export function answerFromRecords(
   return message;
 }
 
-/** The tool writes some answers itself; those are of no model. */
+/** The tool writes some answers itself; they have no model. */
 function originOf(record: JsonObject): Origin | undefined {
   const model = textField(objectField(record, 'message'), 'model');
   if (model === undefined || model === '' || model === '<synthetic>') return undefined;
   return originOfModel(model).origin ?? { provider: 'anthropic', model };
 }
 
-/** Results of tools, then what the user said, with all that the tool put into the user's mouth: the model saw it so. */
+/** Results of tools, then the user's text, including what the tool added to it: the model saw it that way. */
 export function userMessagesFromRecord(
   { record, place }: PlacedRecord,
   openCalls: OpenCalls,
@@ -53,7 +53,7 @@ export function userMessagesFromRecord(
   return userMessagesFrom(contentOf(record), place, openCalls, losses);
 }
 
-/** A prompt that came in the middle of a turn, from an attachment or from the queue. */
+/** A prompt that came in the middle of a turn, from an attachment or the queue. */
 export function queuedPromptFrom(
   { record, place }: PlacedRecord,
   openCalls: OpenCalls,
@@ -72,7 +72,7 @@ export function summaryFrom(
   return { role: 'user', content: messages.map(textOf).join('\n'), kind: 'memory' };
 }
 
-/** Records that a compaction kept, in their order; the lines of an answer are put together at the first. */
+/** Records that a compaction kept, in order. All lines of an answer are joined at the first one. */
 export function keptMessages(
   records: readonly PlacedRecord[],
   openCalls: OpenCalls,
@@ -100,7 +100,7 @@ function keptStep(step: readonly PlacedRecord[], openCalls: OpenCalls, losses: L
   return isUser ? userMessagesFromRecord(first, openCalls, losses) : [];
 }
 
-/** What the tool writes into the conversation when the user stops an answer. */
+/** The text that the tool writes when the user stops an answer. */
 export function isInterrupt(message: Message): boolean {
   return message.role === 'user' && textOf(message).trim() === '[Request interrupted by user]';
 }

@@ -1,17 +1,17 @@
 /**
- * Which records are read, and in which order. The path decides; beside it, the results of its calls belong to the conversation
- * wherever the tree has put them: parallel calls and progress events fork the chain.
+ * Decides which records are read, and in which order. The path comes first. Results of its calls belong to the
+ * conversation wherever they are in the tree: parallel calls and progress events fork the chain.
  */
 import { type AnswerLines, gatherAnswers } from './claude-code-answers.js';
 import type { SessionIndex } from './claude-code-index.js';
 import { RECORD_KIND } from './claude-code-record.js';
 
 export interface ReadingPlan {
-  /** Entries in the order of reading; an answer of many lines has the first of them here. */
+  /** Entries in reading order. An answer of several lines is represented by its first one. */
   order(): Iterable<number>;
-  /** All lines of an answer, in the order of the file. */
+  /** All lines of an answer, in file order. */
   linesOf(first: number): readonly number[];
-  /** Whether the entry is read at all. */
+  /** Whether the entry is read. */
   has(entry: number): boolean;
 }
 
@@ -37,7 +37,7 @@ export function planReading(index: SessionIndex, path: Int32Array, isMain: IsMai
   };
 }
 
-/** Results beside the path that answer a call of the conversation which nothing on the path answers; the first of each. */
+/** Results off the path that answer a call without a result on the path; the first result for each call. */
 function* strayResults(
   index: SessionIndex,
   path: Int32Array,
@@ -68,16 +68,16 @@ function* queuedPrompts(index: SessionIndex): Generator<number> {
   }
 }
 
-/** The path, and what is inserted before its positions. */
+/** The path, and the entries to insert before its positions. */
 class PathTrail {
   readonly #index: SessionIndex;
   readonly #path: Int32Array;
   readonly #answers: AnswerLines;
-  /** Highest entry up to each position: never falls, so that it can be searched. */
+  /** Highest entry up to each position. Never decreases, so it can be searched. */
   readonly #reached: Int32Array;
-  /** Position of the answer with each call. */
+  /** Position of the answer that holds each call. */
   readonly #calledAt: Int32Array;
-  /** Where the next prompt or answer begins, from each position. */
+  /** From each position, the start of the next prompt or answer. */
   #nextStep: Int32Array | undefined;
   readonly #inserted = new Map<number, number[]>();
 
@@ -95,14 +95,14 @@ class PathTrail {
     }
   }
 
-  /** Where the file has it, but after the answer with its call. */
+  /** Inserted in file order, but after the answer with its call. */
   insertResult(entry: number): void {
     let called = -1;
     for (const call of this.#index.callsOf(entry)) called = Math.max(called, this.#calledAt[call]!);
     this.#insert(Math.max(called + 1, this.#positionAfter(entry)), entry);
   }
 
-  /** Before the first answer that could have known it: calls and their results stay together. */
+  /** Inserted before the first answer that could have seen it: calls and their results stay together. */
   insertPrompt(entry: number): void {
     this.#nextStep ??= this.#nextSteps();
     this.#insert(this.#nextStep[this.#positionAfter(entry)]!, entry);
@@ -136,7 +136,7 @@ class PathTrail {
     else this.#inserted.set(position, [entry]);
   }
 
-  /** First position that lies after the entry in the file. */
+  /** First position whose entry comes later in the file. */
   #positionAfter(entry: number): number {
     let low = 0;
     let high = this.#path.length;

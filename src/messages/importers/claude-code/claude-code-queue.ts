@@ -1,6 +1,6 @@
 /**
- * Prompts typed while a turn was running. They wait in a queue; one that leaves it in the middle of a turn was shown to the
- * model then, and older versions wrote it down nowhere but in the queue's own records.
+ * Prompts typed during a turn wait in a queue. A prompt that leaves the queue in the middle of a turn was shown to the
+ * model then. Older versions recorded it only in the queue's own records.
  */
 import type { JsonObject } from '../../../core/json.js';
 import { textField } from '../reading/record-fields.js';
@@ -10,7 +10,7 @@ const WAITING_MAX = 1000;
 
 export interface QueuedPrompt {
   readonly text: string;
-  /** Range of the record that put it into the queue. */
+  /** Byte range of the record that added it to the queue. */
   readonly start: number;
   readonly end: number;
   readonly line: number;
@@ -18,10 +18,10 @@ export interface QueuedPrompt {
 
 export class PromptQueue {
   readonly #waiting: QueuedPrompt[] = [];
-  /** Texts that left the queue, with the index entry that stands for each. */
+  /** Texts that left the queue, with the index entry that represents each. */
   readonly #delivered = new Map<string, number>();
 
-  /** The prompt that this operation delivered in the middle of a turn, if it did. */
+  /** The prompt that this operation delivered in the middle of a turn, if any. */
   apply(record: JsonObject, place: Omit<QueuedPrompt, 'text'>): QueuedPrompt | undefined {
     const content = textField(record, 'content');
     const operation = record['operation'];
@@ -37,12 +37,12 @@ export class PromptQueue {
     return undefined;
   }
 
-  /** Remembers which index entry stands for the text, until a record of the conversation does. */
+  /** Remembers the index entry of the text until a record of the conversation holds it. */
   delivered(text: string, entry: number): void {
     this.#delivered.set(text, entry);
   }
 
-  /** Index entries that a record of the conversation makes unnecessary. */
+  /** Index entries that a record of the conversation makes redundant. */
   said(record: JsonObject): number[] {
     if (this.#waiting.length === 0 && this.#delivered.size === 0) return [];
     const entries: number[] = [];
@@ -63,7 +63,7 @@ export class PromptQueue {
   }
 }
 
-/** Commands are carried out by the tool itself. */
+/** The tool itself executes commands. */
 function isForTheModel(text: string): boolean {
   return text.trim() !== '' && !text.trimStart().startsWith('/');
 }

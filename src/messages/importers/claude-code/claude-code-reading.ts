@@ -1,4 +1,4 @@
-/** The second pass over a Claude Code session: reads the planned records and yields what they say. */
+/** The second pass over a Claude Code session: reads the planned records and yields their messages. */
 import type { Message } from '../../message.js';
 import { LossAccount } from '../loss-account.js';
 import { keepMessage } from '../reading/keep-message.js';
@@ -30,7 +30,7 @@ export class SessionReading {
   readonly #openCalls = new OpenCalls();
   /** A compaction whose summary is still to come. */
   #boundary: PlacedRecord | undefined;
-  /** The last answer, until it is known whether the user stopped it. */
+  /** The last answer, held back until it is known whether the user stopped it. */
   #answer: (TranscriptItem & { readonly kind: 'message' }) | undefined;
 
   constructor(index: SessionIndex, plan: ReadingPlan, reader: RecordReader, losses: LossAccount) {
@@ -102,7 +102,7 @@ export class SessionReading {
     this.#boundary = undefined;
     const records: PlacedRecord[] = [];
     for (const entry of entries) records.push(await this.#read(entry));
-    // They were read, and accounted for, where they were said.
+    // They were already read and accounted for at their original place.
     const kept = keptMessages(records, new OpenCalls(), new LossAccount());
     return { kind: 'compaction', messages: [summary, ...kept], ...timeOf(placed) };
   }

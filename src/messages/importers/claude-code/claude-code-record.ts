@@ -1,29 +1,29 @@
-/** What one line of a Claude Code session is: part of the conversation, a link of the chain only, or neither. */
+/** Classifies one line of a Claude Code session: part of the conversation, only a link of the chain, or neither. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { idText, listField, objectField, textField } from '../reading/record-fields.js';
 
 /** Numbers, because an index keeps one for each record. */
 export const RECORD_KIND = {
-  /** Not said by anyone, but other records hang on it: progress, hooks, reminders. */
+  /** Not part of the conversation, but other records have it as parent: progress, hooks, reminders. */
   link: 0,
   prompt: 1,
   /** A user record with results of tools only. */
   results: 2,
   answer: 3,
-  /** The placeholder of an answer that never came. */
+  /** The placeholder for an answer that never came. */
   failed: 4,
   compaction: 5,
   microcompaction: 6,
   summary: 7,
   /** A prompt that was typed during a turn and delivered in the middle of it, as an attachment. */
   queuedPrompt: 8,
-  /** The same, from the age when only the queue itself was written down. */
+  /** The same from older versions, which recorded only the queue. */
   queueOperation: 9,
 } as const;
 
 export type RecordKind = (typeof RECORD_KIND)[keyof typeof RECORD_KIND];
 
-/** Types of records that carry nothing of the conversation, and what they are. */
+/** Record types without any conversation, and their names. */
 const UNSAID: ReadonlyMap<string, string> = new Map([
   ['progress', 'progress event'],
   ['system', 'system event'],
@@ -51,7 +51,7 @@ export function kindOf(record: JsonObject): RecordKind {
   return queuedPromptOf(record) === undefined ? RECORD_KIND.link : RECORD_KIND.queuedPrompt;
 }
 
-/** In words, for the account. */
+/** In words, for the loss report. */
 export function unsaidNameOf(record: JsonObject): string {
   const { type } = record;
   if (type === 'user' || type === 'assistant') return 'record without a message';
@@ -62,7 +62,7 @@ export function contentOf(record: JsonObject): JsonValue | undefined {
   return objectField(record, 'message')['content'];
 }
 
-/** Ids of the calls of an answer, or of the calls that a user record answers. */
+/** Ids of the calls in an answer, or of the calls that a user record answers. */
 export function callIdsOf(record: JsonObject): string[] {
   const [type, key] = record['type'] === 'assistant' ? ['tool_use', 'id'] : ['tool_result', 'tool_use_id'];
   return listField(objectField(record, 'message'), 'content')
@@ -79,7 +79,7 @@ export function queuedPromptOf(record: JsonObject): JsonValue | undefined {
   return typeof prompt === 'string' || Array.isArray(prompt) ? prompt : undefined;
 }
 
-/** The texts of a prompt, to find it again; empty for other records. */
+/** The texts of a prompt, used to find it again; empty for other records. */
 export function promptTextsOf(record: JsonObject): string[] {
   const content = queuedPromptOf(record) ?? (record['type'] === 'user' ? contentOf(record) : undefined);
   if (typeof content === 'string') return [content];

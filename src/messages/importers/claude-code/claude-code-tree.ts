@@ -1,6 +1,6 @@
 /**
- * The tree of a Claude Code session: what each record hangs on, and the path that leads to its newest end. The order of the
- * file is the order of writing; times are not used, because records of one moment have times that contradict their order.
+ * The tree of a Claude Code session: the parent of each record, and the path to its newest end. File order is the order
+ * of writing. Times are not used, because records of the same moment have times that contradict their order.
  */
 import type { SessionIndex } from './claude-code-index.js';
 import { RECORD_KIND } from './claude-code-record.js';
@@ -15,12 +15,15 @@ const SAID: ReadonlySet<number> = new Set([
 /** A segment of messages that a compaction kept, by the entries of its ends. */
 export interface KeptSegment {
   readonly boundary: number;
-  /** What the segment now follows: the summary, or the boundary itself. */
+  /** What the segment now follows: the summary, or the boundary record itself. */
   readonly anchor: number;
   readonly tail: number;
 }
 
-/** Records of a sub-agent are beside the conversation, unless the file has nothing else: then it is the sub-agent's own. */
+/**
+ * Records of a sub-agent are not part of the conversation, unless the file has no others: then it is the sub-agent's
+ * own file.
+ */
 export function isSubAgentFile(index: SessionIndex): boolean {
   let side = false;
   for (let entry = 0; entry < index.size; entry += 1) {
@@ -32,7 +35,10 @@ export function isSubAgentFile(index: SessionIndex): boolean {
   return side;
 }
 
-/** Parent of each entry; where it is missing or of another conversation, the entry before it in the file. -1 for the first. */
+/**
+ * Parent of each entry. If it is missing or belongs to another conversation, the entry before it in the file. -1 for
+ * the first.
+ */
 export function parentsOf(index: SessionIndex, kept: readonly KeptSegment[]): Int32Array {
   const parents = new Int32Array(index.size);
   const previous = [-1, -1];
@@ -50,7 +56,7 @@ export function parentsOf(index: SessionIndex, kept: readonly KeptSegment[]): In
   return parents;
 }
 
-/** From the first record to the newest one that someone said. What only answers calls never decides: results may be late. */
+/** The path from the first record to the newest message. Records that only answer calls are ignored: results may be late. */
 export function activePath(
   index: SessionIndex,
   parents: Int32Array,

@@ -1,4 +1,4 @@
-/** Claude Code sessions: a tree of records, one a line, of which one path is the conversation. Read in two passes. */
+/** Claude Code sessions: a tree of records, one per line. One path of the tree is the conversation. Read in two passes. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
 import { RecordReader } from '../reading/record-reader.js';
@@ -51,7 +51,7 @@ function isSession(head: TranscriptHead): boolean {
   return records.some(isSaid) || (records.length > 0 && records.every(isBesideTheTree));
 }
 
-/** A record that someone said: the shape of its message is Anthropic's. */
+/** A message record: its message has Anthropic's shape. */
 function isSaid(record: JsonObject): boolean {
   const { type, message } = record;
   if ((type !== 'user' && type !== 'assistant') || !isJsonObject(message)) return false;
@@ -59,7 +59,7 @@ function isSaid(record: JsonObject): boolean {
   return hasContent && message['role'] === type && isText(record['uuid']) && isText(record['sessionId']);
 }
 
-/** A file may consist of titles, or of what comes before the first prompt. */
+/** A file may hold only titles, or only what comes before the first prompt. */
 function isBesideTheTree(record: JsonObject): boolean {
   const { type } = record;
   if (type === 'summary') return isText(record['summary']) && isText(record['leafUuid']);

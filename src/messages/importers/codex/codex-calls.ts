@@ -45,7 +45,7 @@ export function codexCallOf(item: JsonObject, losses: LossAccount, place: string
   return { id, name, ...argumentsFrom(given), ...(namespace === undefined ? {} : { extra: { namespace } }) };
 }
 
-/** So that a result can name it. */
+/** Gives the call an id, so that a result can refer to it. */
 function idByPlace(losses: LossAccount, place: string): string {
   losses.approximate('call without an id, named by its place', place);
   return `call_${place.replaceAll(/\W+/g, '_')}`;

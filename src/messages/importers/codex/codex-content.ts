@@ -13,7 +13,7 @@ const TEXTS: ReadonlySet<JsonValue | undefined> = new Set([
 ]);
 const IMAGES: ReadonlySet<JsonValue | undefined> = new Set(['input_image', 'image', 'image_url']);
 
-/** A text, or a list of parts; what is neither is dropped into the account. */
+/** A text, or a list of parts. Anything else is counted as dropped. */
 export function codexPartsOf(
   content: JsonValue | undefined,
   losses: LossAccount,
@@ -61,7 +61,7 @@ export interface CodexOutput {
   readonly failed: boolean;
 }
 
-/** Text as a rule; parts where a tool gave an image; in between, versions wrote an object around either. */
+/** Usually a text; parts if a tool returned an image. Some versions wrapped either in an object. */
 export function codexOutputOf(
   output: JsonValue | undefined,
   losses: LossAccount,
@@ -76,7 +76,7 @@ export function codexOutputOf(
   return { result: codexTextOf(parts, '\n'), media, failed };
 }
 
-/** What the model thought stays encrypted; its summary is what can be read. */
+/** The reasoning itself stays encrypted; only its summary is readable. */
 export function codexReasoningOf(
   item: JsonObject,
   origin: Origin,

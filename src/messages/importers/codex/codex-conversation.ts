@@ -1,6 +1,6 @@
 /**
- * Puts the items of the Responses API together: reasoning, texts and calls up to the first output are one answer. The same
- * reading serves the items of a rollout and those of the history that a compaction left.
+ * Joins items of the Responses API: reasoning, texts and calls up to the first output form one answer. Used both for
+ * the items of a rollout and for the history that a compaction left.
  */
 
 import type { JsonObject, JsonValue } from '../../../core/json.js';
@@ -13,7 +13,7 @@ import { idText, textField } from '../reading/record-fields.js';
 import { codexCallOf, isCodexCall, isCodexOutput } from './codex-calls.js';
 import { codexOutputOf, codexPartsOf, codexReasoningOf } from './codex-content.js';
 
-/** Run or made by the provider, and only of use to it. */
+/** Items that the provider runs or makes; only the provider can use them. */
 const PROVIDER_ITEMS: ReadonlySet<JsonValue | undefined> = new Set([
   'web_search_call',
   'file_search_call',
@@ -26,7 +26,7 @@ const PROVIDER_ITEMS: ReadonlySet<JsonValue | undefined> = new Set([
   'context_compaction',
 ]);
 
-/** Parts and calls of one answer; what has more is no answer, and would not fit in memory. */
+/** Maximum number of parts and calls of one answer. A larger one is not a real answer and would not fit in memory. */
 const ANSWER_MAX = 4096;
 
 interface Answer {
@@ -37,7 +37,7 @@ interface Answer {
   readonly ts: number | undefined;
 }
 
-/** What the item is to the conversation; null for what is no part of it. */
+/** The role of an item in the conversation; null if it is not part of it. */
 export type CodexRole = 'user' | 'system' | 'answer' | 'output' | null;
 
 export class CodexConversation {
@@ -45,9 +45,9 @@ export class CodexConversation {
   readonly #emit: (message: Message, ts: number | undefined) => void;
   readonly #open = new OpenCalls();
   #answer: Answer | undefined;
-  /** Of the answers that follow. */
+  /** Origin of the answers that follow. */
   origin: Origin = { provider: 'openai' };
-  /** The turn was aborted: an answer that gets no output was cut off. */
+  /** The turn was aborted: an answer without output was cut off. */
   isAborted = false;
 
   constructor(losses: LossAccount, emit: (message: Message, ts: number | undefined) => void) {
@@ -70,7 +70,7 @@ export class CodexConversation {
     }
   }
 
-  /** At the end of a turn: what is open gets nothing more. */
+  /** At the end of a turn: open calls get no more results. */
   endAnswer(): void {
     this.#endAnswer(this.isAborted ? { status: 'aborted' } : {});
   }

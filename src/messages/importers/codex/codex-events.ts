@@ -1,6 +1,6 @@
 /**
- * Events of a Codex rollout that repeat what items say. An event is held until its item comes, before or after it; what stays
- * without an item is all that is known of a message.
+ * Events of a Codex rollout that repeat items. An event is held until its item comes, before or after it. If no item
+ * comes, the event is all that is known of the message.
  */
 import type { LossAccount } from '../loss-account.js';
 
@@ -28,7 +28,7 @@ export class EventEchoes {
     return this.#said.length > 0;
   }
 
-  /** So many that no item will come for them. */
+  /** The limit is reached: no item will come for the waiting events. */
   get isFull(): boolean {
     return this.#waiting.length >= WAITING_MAX;
   }
@@ -59,7 +59,7 @@ export class EventEchoes {
     return waiting;
   }
 
-  /** A new turn begins: the same words may be said again. */
+  /** A new turn starts, in which the same words may be said again. */
   forget(): void {
     this.#said = [];
   }
@@ -69,10 +69,10 @@ export class EventEchoes {
   }
 }
 
-/** A short text is often part of another one, so it has to be lines of its own. */
+/** A shorter text is often part of another one, so it must match whole lines. */
 const LONG = 24;
 
-/** The item has the whole text; the event may have less of it. */
+/** The item has the whole text; the event may have only part of it. */
 function repeats(event: string, item: string): boolean {
   const text = event.trim();
   if (text.length >= LONG && item.includes(text)) return true;

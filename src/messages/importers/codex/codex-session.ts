@@ -1,4 +1,4 @@
-/** One Codex rollout as it is read: its items make the conversation, its events tell what became of the turns. */
+/** Reads one Codex rollout: its items form the conversation, its events give the outcome of the turns. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Message } from '../../message.js';
 import { textOf } from '../../message.js';
@@ -21,7 +21,7 @@ export class CodexSession {
   readonly #reasoningEvents: EventEchoes;
   #items: TranscriptItem[] = [];
   #instructions: string | undefined;
-  /** Something was answered since the user spoke last. */
+  /** There was an answer since the user's last message. */
   #isAnswering = false;
 
   constructor(losses: LossAccount) {
@@ -32,7 +32,7 @@ export class CodexSession {
     this.#reasoningEvents = new EventEchoes(losses);
   }
 
-  /** What is finished. */
+  /** Items that are complete. */
   take(): readonly TranscriptItem[] {
     const items = this.#items;
     this.#items = [];
@@ -47,7 +47,7 @@ export class CodexSession {
       textField(objectField(meta, 'base_instructions'), 'text') ??
       textField(meta, 'base_instructions', 'instructions');
     this.#losses.drop('session header', place);
-    // A forked session has the header of the session that it came from, too.
+    // A forked session also has the header of its parent session.
     if (instructions === undefined || instructions.trim() === '' || instructions === this.#instructions)
       return;
     this.#instructions = instructions;
@@ -119,7 +119,7 @@ export class CodexSession {
     this.#items.push({ kind: 'compaction', messages, ...(ts === undefined ? {} : { ts }) });
   }
 
-  /** Its messages were told before, but for the summary. */
+  /** Its messages were yielded before, except the summary. */
   #historyOf(history: readonly JsonValue[], summary: string): Message[] {
     const messages: Message[] = [];
     const conversation = new CodexConversation(new LossAccount(), (message) => messages.push(message));
@@ -139,7 +139,7 @@ export class CodexSession {
     this.#beginAnswer();
   }
 
-  /** An answer follows: what the user said by an event alone was said before it. */
+  /** An answer follows: a user text known only from an event was said before it. */
   #beginAnswer(): void {
     this.#isAnswering = true;
     const asked = this.#userEvents.takeWaiting();
@@ -152,7 +152,7 @@ export class CodexSession {
     }
   }
 
-  /** An event is taken for the answer only where the turn has none: elsewhere it could say something twice. */
+  /** An event counts as the answer only if the turn has no other: elsewhere it could repeat a text. */
   #endTurn(): void {
     this.#conversation.endAnswer();
     const isAnswered = this.#answerEvents.hasItems;

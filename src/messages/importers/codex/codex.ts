@@ -1,4 +1,4 @@
-/** Rollouts of the Codex CLI: one record a line, in an envelope that tells its kind; until autumn 2025 items without one. */
+/** Rollouts of the Codex CLI: one record per line, in an envelope with its kind. Until autumn 2025 items had no envelope. */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -75,7 +75,7 @@ function readRecord(session: CodexSession, record: JsonObject, place: string, lo
 }
 
 function noRollout(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The Codex rollout holds no record.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The Codex rollout contains no records.', {
     details: { lookedFor: codexImporter.lookedFor },
   });
 }

@@ -1,4 +1,4 @@
-/** Which format a list of messages has, from the content of its entries: as many of them as it takes. */
+/** Detects the format of a message list from the content of its entries. Reads as many as it takes. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { ENTRY_FORMATS, type EntryFormat, type EntryMark } from './entry-format.js';
 import { marksOf } from './entry-marks.js';
@@ -32,12 +32,12 @@ export class EntryDetection {
     for (const mark of distinct(marksOf(entry))) this.#tally(mark, place);
   }
 
-  /** Something only one format has was seen. */
+  /** A mark that only one format has was seen. */
   get isDecided(): boolean {
     return [...this.#tallies.values()].some(({ strong }) => strong > 0);
   }
 
-  /** Null where nothing says that the entries, or none of them, are messages. */
+  /** Null if nothing shows that the entries (with `ofAll`: all of them) are messages. */
   result({ ofAll }: { readonly ofAll: boolean }): DetectedEntries | null {
     const [best] = ENTRY_FORMATS.filter((format) => this.#tallies.has(format)).sort(
       (left, right) => this.#weight(right) - this.#weight(left),
@@ -64,7 +64,7 @@ export class EntryDetection {
     return strong * 2 ** 20 + weak;
   }
 
-  /** Those for it, and what speaks for another. */
+  /** The reasons for this format, and those for another one. */
   #reasonsFor(best: EntryFormat): string[] {
     const others = [...this.#tallies].filter(([format]) => format !== best);
     const { reasons, strong, weak } = this.#tallies.get(best)!;
@@ -76,7 +76,7 @@ export class EntryDetection {
     ];
   }
 
-  /** Answers as lists of texts are how Anthropic writes them; a system message in the list is not. */
+  /** Answers as lists of texts suggest Anthropic. A system or tool message in the list rules Anthropic out. */
   #noteShape(entry: JsonValue): void {
     if (!isJsonObject(entry)) return;
     const { role, content } = entry;
@@ -89,7 +89,7 @@ function isMessage(entry: JsonObject): boolean {
   return typeof entry['role'] === 'string' && ('content' in entry || 'parts' in entry);
 }
 
-/** One entry counts once for each format. */
+/** An entry counts once for each format. */
 function distinct(marks: readonly EntryMark[]): EntryMark[] {
   const byFormat = new Map<EntryFormat, EntryMark>();
   for (const mark of marks) {
@@ -99,7 +99,7 @@ function distinct(marks: readonly EntryMark[]): EntryMark[] {
   return [...byFormat.values()];
 }
 
-/** The format that an entry is marked for by itself; null where it has no mark that only one format has. */
+/** The format that an entry shows by itself; null if it has no mark that only one format has. */
 export function formatOfEntry(entry: JsonValue): EntryFormat | null {
   const strong = [...new Set(marksOf(entry).flatMap((mark) => (mark.weak ? [] : [mark.format])))];
   return strong.length === 1 ? strong[0]! : null;

@@ -1,11 +1,11 @@
-/** The members of a list of messages, wherever a source has it: on lines, as the document, or below a key of it. */
+/** The members of a message list, wherever a source has it: on lines, as the document, or below a key. */
 import type { JsonValue } from '../../../core/json.js';
 import { LossAccount } from '../loss-account.js';
 import { readJsonLines } from '../reading/json-lines.js';
 import { type JsonPath, sliceJson } from '../reading/json-slices.js';
 import type { TranscriptHead, TranscriptSource } from '../transcript.js';
 
-/** Where lists of messages are, and what stands around them says nothing. */
+/** Keys of message lists whose surroundings do not identify a format. */
 const LISTS: ReadonlySet<string> = new Set([
   ...['messages', 'request/messages', 'body/messages', 'request/body/messages', 'input/messages'],
   ...['input', 'contents', 'request/contents', 'body/input', 'request/input'],

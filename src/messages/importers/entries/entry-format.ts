@@ -1,6 +1,6 @@
-/** The formats of message lists, and what speaks for one. */
+/** The formats of message lists, and the marks that identify them. */
 
-/** Where two formats are marked equally often, the first of these is taken. */
+/** If two formats have equally many marks, the first in this list wins. */
 export const ENTRY_FORMATS = [
   'rekindle',
   'ai-sdk-ui',
@@ -10,9 +10,10 @@ export const ENTRY_FORMATS = [
   'gemini',
   'openai-chat',
 ] as const;
+/** A format that is a list of messages, as `readMessages` takes it. */
 export type EntryFormat = (typeof ENTRY_FORMATS)[number];
 
-/** `weak`: other formats have it at times, so it decides only where nothing else does. */
+/** `weak`: other formats sometimes have it, so it decides only if nothing else does. */
 export interface EntryMark {
   readonly format: EntryFormat;
   readonly weak?: true;

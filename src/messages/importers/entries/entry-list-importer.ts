@@ -1,4 +1,4 @@
-/** Importers of formats that are lists of entries and nothing else: what a host has in memory and what it wrote are read the same way. */
+/** Importers of formats that are plain message lists: what a host has in memory and what it stored are read the same way. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { headOf } from '../detect-format.js';
 import type { LossAccount } from '../loss-account.js';

@@ -1,6 +1,6 @@
 /**
- * What tells the formats of message lists apart: fields and blocks that only one format has. The content of each entry is
- * looked at. What stands around a list, and blocks of an unknown kind, say nothing.
+ * Tells the formats of message lists apart by fields and blocks that only one format has. Looks at the content of each
+ * entry. Fields around a list, and blocks of an unknown kind, are ignored.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { isAutoGenMessage } from '../openai-chat/autogen-message.js';
@@ -11,7 +11,7 @@ import { isResponsesItem } from '../responses/responses-items.js';
 import type { EntryMark } from './entry-format.js';
 import { partMarkOf } from './part-marks.js';
 
-/** Parts and calls of one entry that are looked at: one long entry must not cost more than many short ones. */
+/** Maximum number of parts and calls checked per entry, so that one long entry does not cost more than many short ones. */
 const MEMBERS_MAX = 200;
 
 export function marksOf(entry: JsonValue): EntryMark[] {
@@ -28,7 +28,7 @@ export function marksOf(entry: JsonValue): EntryMark[] {
   return [...given, ...contents].filter((mark) => mark !== null);
 }
 
-/** A whole response, or an item that is no message. */
+/** A whole response, or an item that is not a message. */
 function envelopeMark(entry: JsonObject): EntryMark | null {
   const [choice] = listField(entry, 'choices');
   if (isJsonObject(choice) && isJsonObject(choice['message']))
@@ -45,7 +45,7 @@ function envelopeMark(entry: JsonObject): EntryMark | null {
   return null;
 }
 
-/** Another format may sign reasoning, too, or say what kind a message is of. */
+/** Other formats may also sign reasoning or name the kind of a message. */
 function ownMark(entry: JsonObject): EntryMark | null {
   if (isMemoryMessage(entry)) return { format: 'rekindle', what: 'fields of a message in memory' };
   if (!isNeutralMessage(entry)) return null;
@@ -79,7 +79,7 @@ function callsMark(entry: JsonObject): EntryMark | null {
   return isEmpty ? { format: 'openai-chat', weak: true, what: 'a field `tool_calls`' } : null;
 }
 
-/** `parts` are of Gemini where they have no type, and of the AI SDK's interface where they have one. */
+/** `parts` without a type are Gemini's; with a type they are AI SDK UI parts. */
 function partsMark(entry: JsonObject): EntryMark | null {
   const parts = listField(entry, 'parts').slice(0, MEMBERS_MAX);
   if (parts.length === 0 || !parts.every(isJsonObject) || !hasPlainRole(entry)) return null;

@@ -3,8 +3,8 @@ import type { JsonValue } from '../../../core/json.js';
 import type { TranscriptItem } from '../transcript.js';
 
 export interface EntryReader {
-  /** What is finished with this entry. */
+  /** Items that are complete after this entry. */
   read(entry: JsonValue, place: string): Iterable<TranscriptItem>;
-  /** What was still under way. */
+  /** Items that were still incomplete. */
   end(): Iterable<TranscriptItem>;
 }

@@ -16,7 +16,7 @@ import type { TranscriptItem } from '../transcript.js';
 import type { EntryFormat } from './entry-format.js';
 import type { EntryReader } from './entry-reader.js';
 
-/** @param origin of the answers, where they do not name it themselves */
+/** @param origin of the answers that do not name it themselves */
 export function readerOf(format: EntryFormat, losses: LossAccount, origin?: Origin): EntryReader {
   switch (format) {
     case 'anthropic':
@@ -55,7 +55,7 @@ function ownMessageFrom(entry: JsonValue, place: string, losses: LossAccount): M
   return [neutralMessageFrom(isMemoryMessage(entry) ? storedFormOf(entry) : entry)];
 }
 
-/** For formats whose entries are messages of their own. */
+/** For formats in which each entry is one message. */
 class SingleReader implements EntryReader {
   readonly #messagesOf: ReadEntry;
   readonly #losses: LossAccount;

@@ -1,4 +1,4 @@
-/** Parts of a content list that only one format has. A part of an unknown type says nothing. */
+/** Content parts that only one format has. A part of an unknown type is ignored. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { EntryFormat, EntryMark } from './entry-format.js';
 
@@ -12,7 +12,7 @@ const OWN_TYPES: ReadonlyMap<string, EntryFormat> = new Map([
   ),
   ['image_url', 'openai-chat'],
 ]);
-/** Blocks of tools that the provider runs: lists of other formats may hold them, so they do not decide alone. */
+/** Blocks of tools that the provider runs. Lists of other formats may hold them, so they do not decide alone. */
 const SERVER_BLOCK = /^(?:server_tool_use|mcp_tool_use|[a-z_]{1,40}_tool_result)$/;
 
 export function partMarkOf(part: JsonValue): EntryMark | null {

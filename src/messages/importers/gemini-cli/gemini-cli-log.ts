@@ -1,6 +1,6 @@
 /**
- * The order of a Gemini CLI session that is written as a log: a message is written again when it changes, a rewind takes
- * messages back, and `$set` with messages puts another history in the place of the one before. Only ids and places are held.
+ * The order of a Gemini CLI session that is stored as a log: a changed message is written again, a rewind removes
+ * messages, and `$set` with messages replaces the history. Only ids and positions are held in memory.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -13,12 +13,12 @@ export interface LoggedMessage {
   readonly start: number;
   readonly end: number;
   readonly line: number;
-  /** Place in the list of the record; undefined when the record is the message. */
+  /** Index in the list of the record; undefined if the record is the message itself. */
   readonly at?: number;
   readonly isNotice: boolean;
 }
 
-/** A stretch of the session; each but the first begins with the history that replaced the one before. */
+/** A stretch of the session. Each stretch except the first starts with the history that replaced the one before. */
 export interface LogSegment {
   readonly replaced: Map<string, LoggedMessage>;
   readonly appended: Map<string, LoggedMessage>;
@@ -58,12 +58,12 @@ class GeminiLog {
     const { replaced, appended } = this.#current;
     const known = replaced.get(id) ?? appended.get(id);
     if (known) this.#losses.drop('earlier version of a message', `line ${known.line}`);
-    // A key that is there keeps its place.
+    // An existing key keeps its position.
     if (replaced.has(id)) replaced.set(id, message);
     else appended.set(id, message);
   }
 
-  /** The message and what came after it; everything when it is not there, as the tool itself does. */
+  /** Removes the message and everything after it. Removes everything if the message is missing, as the tool itself does. */
   #rewind(id: string, line: number): void {
     const { replaced, appended } = this.#current;
     const isKnown = replaced.has(id) || appended.has(id);
@@ -92,7 +92,7 @@ class GeminiLog {
     this.#replace(list);
   }
 
-  /** Where all messages are still there, only their texts changed; else the tool summed them up. */
+  /** If all messages are still there, only their texts changed; else the tool summarised them. */
   #replace(list: Map<string, LoggedMessage>): void {
     const { replaced, appended } = this.#current;
     const isHere = ([id, message]: [string, LoggedMessage]) => message.isNotice || list.has(id);
@@ -110,7 +110,7 @@ class GeminiLog {
   }
 }
 
-/** Field by field: there are very many of these, and copies made by spreading take several times the memory. */
+/** Copies field by field: there are very many of these, and spread copies take several times the memory. */
 function loggedAt({ start, end, line }: JsonLine, message: JsonObject): LoggedMessage {
   return { start, end, line, isNotice: NOTICES.has(message['type']) };
 }

@@ -1,4 +1,4 @@
-/** Records of a Gemini CLI session in their neutral form: an answer holds its calls, and its calls hold their results. */
+/** Records of a Gemini CLI session as neutral messages: an answer holds its calls, and its calls hold their results. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -20,14 +20,14 @@ interface Answer {
 export class GeminiRecords {
   readonly #losses: LossAccount;
   readonly #open = new OpenCalls();
-  /** Calls of the last answer that brought their results: the turn after it may tell them again. */
+  /** Calls of the last answer that already had results: the next turn may repeat the results. */
   #answered = new Set<string>();
 
   constructor(losses: LossAccount) {
     this.#losses = losses;
   }
 
-  /** What the record says, with the results after the answer. */
+  /** The messages of the record: the answer, then the results. */
   messagesOf(record: JsonObject, place: string): Message[] {
     const { type } = record;
     if (record['displayContent'] !== undefined) this.#losses.drop('text of a message, for display', place);
@@ -103,7 +103,7 @@ export class GeminiRecords {
     }
   }
 
-  /** The history has them as parts, too. */
+  /** The history also has them as parts. */
   #addThoughts(answer: Answer, record: JsonObject, origin: Origin, place: string): void {
     const thoughts = geminiThoughts(record, origin);
     if (thoughts.length === 0) return;
@@ -125,7 +125,7 @@ function callOf(call: JsonObject, id: string): ToolCallSpec {
   };
 }
 
-/** A call that has a record, too, only adds its signature. */
+/** If the call has a record of its own, only the signature is added. */
 function addCallPart(calls: ToolCallSpec[], recorded: number, call: JsonObject, part: JsonObject): void {
   const signature = textField(part, 'thoughtSignature');
   const signed = signature === undefined ? {} : { signature };
@@ -143,7 +143,7 @@ function addCallPart(calls: ToolCallSpec[], recorded: number, call: JsonObject, 
 
 function messageOf({ parts, calls }: Answer, record: JsonObject, origin: Origin): Message {
   const id = textField(record, 'id');
-  // Without a text the tool writes an empty one beside the calls.
+  // If there is no text, the tool writes an empty one next to the calls.
   const said =
     calls.length === 0
       ? parts

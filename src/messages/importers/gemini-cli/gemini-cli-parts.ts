@@ -4,7 +4,7 @@ import type { ContentPart, Origin, ReasoningItem } from '../../message.js';
 import { mediaPartOf } from '../reading/content-parts.js';
 import { listField, objectField, textField } from '../reading/record-fields.js';
 
-/** The content of a record; what is no part is passed on for the account. */
+/** The content of a record. Anything but a part is passed on, to be counted as a loss. */
 export function geminiPartsOf(record: JsonObject): readonly JsonValue[] {
   const content = record['content'] ?? record['parts'];
   if (typeof content === 'string') return [{ text: content }];
@@ -22,7 +22,7 @@ export function geminiMediaOf(part: JsonObject): ContentPart | undefined {
   return ref === undefined ? undefined : mediaPartOf(ref, { mime, name });
 }
 
-/** Text, media or reasoning; undefined for every other kind of part. */
+/** Text, media or reasoning; undefined for other parts. */
 export function geminiContentOf(part: JsonObject, origin: Origin): ContentPart | undefined {
   const text = textField(part, 'text');
   if (text === undefined) return geminiMediaOf(part);
@@ -32,7 +32,7 @@ export function geminiContentOf(part: JsonObject, origin: Origin): ContentPart |
   return { type: 'text', text, ...signed };
 }
 
-/** Summaries of what the model thought, in the form in which the model gives them. */
+/** Summaries of the model's thoughts, in the form that the model gives them. */
 export function geminiThoughts(record: JsonObject, origin: Origin): ReasoningItem[] {
   return listField(record, 'thoughts')
     .filter(isJsonObject)

@@ -1,4 +1,4 @@
-/** Results of tools in Gemini CLI sessions: parts that the API takes, with a state beside them. */
+/** Results of tools in Gemini CLI sessions: API parts, with a state next to them. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message } from '../../message.js';
@@ -14,7 +14,7 @@ interface Outcome {
 const FAILED = 'The tool failed without a message.';
 const UNSUCCESSFUL: ReadonlySet<JsonValue | undefined> = new Set(['error', 'cancelled']);
 
-/** Null while the call has no result: it was not answered, whatever its state says. */
+/** Null if the call has no result: then it was not answered, whatever its state says. */
 export function resultOfRecord(call: JsonObject, id: string): Message | null {
   const parts = partsOf(call['result']);
   const response = responseFor(parts, id);
@@ -33,7 +33,7 @@ export function resultOfRecord(call: JsonObject, id: string): Message | null {
     : null;
 }
 
-/** Of a turn of the user, where the history itself was written. */
+/** From a user turn, for sessions that store the API history itself. */
 export function resultOfResponse(response: JsonObject, id: string, calledName: string): Message {
   const inner = objectField(response, 'response');
   const failed = typeof inner['error'] === 'string' && !('output' in inner);
@@ -46,7 +46,7 @@ export function resultOfResponse(response: JsonObject, id: string, calledName: s
   );
 }
 
-/** After a change of the history the record of one call holds the results of all calls beside it. */
+/** After the history was changed, the record of one call holds the results of all calls next to it. */
 function responseFor(parts: readonly JsonObject[], id: string): JsonObject | undefined {
   const responses = parts.map((part) => part['functionResponse']).filter(isJsonObject);
   const own = responses.find((response) => idText(response['id']) === id);
@@ -66,7 +66,7 @@ function mediaIn(parts: readonly JsonObject[]): ContentPart[] {
   return parts.flatMap((part) => geminiMediaOf(part) ?? []);
 }
 
-/** The API wants an object; what the tool returned is its only member. */
+/** The API requires an object, so the tool's value is its only member. */
 function outcomeOf(response: JsonValue | undefined, failed: boolean): Outcome {
   if (failed) return { toolResult: null, toolError: errorIn(response) };
   if (isJsonObject(response) && 'output' in response && Object.keys(response).length === 1)

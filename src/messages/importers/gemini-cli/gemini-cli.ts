@@ -1,4 +1,4 @@
-/** Sessions of Gemini CLI: one document per session, one single message as a document, or the log of newer versions. */
+/** Sessions of Gemini CLI: one document per session, a single message as a document, or the log of newer versions. */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { type Message, textOf } from '../../message.js';
@@ -34,7 +34,7 @@ function isSession({ keys, fields }: TranscriptHead): boolean {
   return listField(fields, 'messages').some((message) => isJsonObject(message) && isRecord(message));
 }
 
-/** An empty session has this line alone. */
+/** An empty session has only this line. */
 function isLogHeader(line: JsonObject): boolean {
   return ['sessionId', 'projectHash', 'startTime'].every((key) => typeof line[key] === 'string');
 }
@@ -99,7 +99,7 @@ async function* readLog(source: TranscriptSource, losses: LossAccount): AsyncGen
   }
 }
 
-/** The history that replaced the one before; all but its summary was told before. */
+/** The history that replaced the one before. All of it except its summary was yielded before. */
 async function compactionOf(
   segment: LogSegment,
   reader: RecordReader,
@@ -115,7 +115,7 @@ async function compactionOf(
   return { kind: 'compaction', messages };
 }
 
-/** The tool writes its summary as a message of the user, in this tag. */
+/** The tool writes its summary as a user message in this tag. */
 function asSummary(message: Message): Message {
   const isSummary = message.role === 'user' && textOf(message).includes('<state_snapshot>');
   return isSummary ? { ...message, kind: 'memory' } : message;
@@ -133,7 +133,11 @@ function placeOf({ line }: LoggedMessage): string {
 }
 
 function noSession(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The Gemini CLI session is neither a document nor a log.', {
-    details: { lookedFor: geminiCliImporter.lookedFor },
-  });
+  return new RekindleError(
+    'TRANSCRIPT_INVALID',
+    'The file is neither a session document nor a session log of Gemini CLI.',
+    {
+      details: { lookedFor: geminiCliImporter.lookedFor },
+    },
+  );
 }

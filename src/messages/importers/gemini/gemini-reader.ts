@@ -1,5 +1,5 @@
 /**
- * Contents of the Gemini API, in the spelling of its wire and in that of its Python SDK. Calls often have no id there: then a
+ * Contents of the Gemini API, in the spelling of the wire format and of the Python SDK. Calls often have no id; then a
  * response belongs to the oldest open call of its name.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
@@ -58,7 +58,7 @@ export class GeminiReader implements EntryReader {
     return isHost ? this.#userTurn(parts, place) : this.#refuse('a content of an unknown role', place);
   }
 
-  /** Of several candidates the first is the answer. */
+  /** If there are several candidates, the first is the answer. */
   #response(entry: JsonObject, candidates: readonly JsonValue[], place: string): Message[] {
     const [first, ...others] = candidates;
     for (const _ of others) this.#losses.drop('another candidate of the model', place);
@@ -175,7 +175,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
 ]);
 const NESTED: ReadonlySet<string> = new Set(['inlineData', 'fileData']);
 
-/** The Python SDK writes names with underscores, and null for what is absent. */
+/** The Python SDK writes names with underscores, and null for absent values. */
 function wireSpellingOf(part: JsonObject): JsonObject {
   const wire: JsonObject = {};
   for (const [key, value] of Object.entries(part)) {

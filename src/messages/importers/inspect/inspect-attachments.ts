@@ -1,4 +1,4 @@
-/** Puts attachments back into the messages that refer to them: Inspect keeps long texts and images apart, once each. */
+/** Restores attachments in the messages that refer to them: Inspect stores long texts and images separately, each once. */
 import type { JsonValue } from '../../../core/json.js';
 import { tryParseJson } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -19,7 +19,7 @@ export class Attachments {
     this.#losses = losses;
   }
 
-  /** The references are replaced in the text of the message, so that it need not be walked through. */
+  /** The references are replaced in the JSON text of the message, so that the message need not be traversed. */
   async resolve(message: JsonValue, place: string): Promise<JsonValue> {
     const text = tryJsonTextOf(message) ?? '';
     const digests = new Set([...text.matchAll(REFERENCE)].map((match) => match[1]!));

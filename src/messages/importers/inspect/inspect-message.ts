@@ -19,13 +19,13 @@ export class InspectReader {
   readonly #model: string | undefined;
   readonly #calls = new OpenCalls();
 
-  /** @param model of the run, with its provider before it */
+  /** @param model of the run, prefixed with its provider */
   constructor(model: string | undefined, losses: LossAccount) {
     this.#model = model;
     this.#losses = losses;
   }
 
-  /** Null for what is no message; that is accounted for. */
+  /** Null for anything but a message, which is counted as a loss. */
   read(json: JsonValue, place: string): Message | null {
     const message = isJsonObject(json) ? this.#read(json, place) : null;
     if (!message) this.#losses.drop('a member that is no message', place);
@@ -101,7 +101,7 @@ export class InspectReader {
     };
   }
 
-  /** A call that failed may have an output beside its error: one that was cut, say. */
+  /** A failed call may have an output next to its error, for example one that was cut off. */
   #outcome(
     json: JsonObject,
     text: string | null,
@@ -126,7 +126,7 @@ export class InspectReader {
   }
 }
 
-/** Older logs have the reasoning beside the content. */
+/** Older logs store the reasoning next to the content. */
 function thoughtBeside(json: JsonObject, origin: Origin | undefined): ContentPart[] {
   if (typeof json['reasoning'] !== 'string') return [];
   return [{ type: 'reasoning', reasoning: inspectThoughtOf(json, origin) }];

@@ -1,6 +1,6 @@
 /**
- * What must be known of an Inspect log before its messages can be read: the first sample that has some, and where its
- * attachments are. Attachments are whole files, so only their places are kept.
+ * What must be known of an Inspect log before its messages can be read: the first sample with messages, and the
+ * positions of its attachments. Attachments may be whole files, so only their positions are kept.
  */
 import type { JsonValue } from '../../../core/json.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
@@ -8,11 +8,11 @@ import { idText } from '../reading/record-fields.js';
 import type { TranscriptSource } from '../transcript.js';
 
 export interface InspectOutline {
-  /** Index of the sample that is read; -1 where none has messages. */
+  /** Index of the sample that is read; -1 if none has messages. */
   readonly sample: number;
-  /** Ids of all samples, by index; a sample that ran more than once has its epoch too. */
+  /** Ids of all samples, by index. The id of a sample that ran more than once includes its epoch. */
   readonly ids: readonly string[];
-  /** Model of the run, with its provider before it. */
+  /** Model of the run, prefixed with its provider. */
   readonly model: string | undefined;
   /** Offsets of the attachments of that sample, by their digest. */
   readonly attachments: ReadonlyMap<string, number>;
@@ -30,7 +30,7 @@ class OutlineDraft implements InspectOutline {
   readonly ids: string[] = [];
   model: string | undefined;
   readonly attachments = new Map<string, number>();
-  /** Sample whose attachments are held. */
+  /** Sample whose attachments are recorded. */
   #holder = -1;
 
   choose([top, at, name, member]: JsonPath): SliceChoice {

@@ -63,8 +63,8 @@ function mediaPart(part: JsonObject, context: InspectContext): ContentPart[] {
 }
 
 /**
- * Where the reasoning is redacted, its text is what the provider encrypted, and what can be read is in the summary. The
- * signature of OpenAI's reasoning is the id of the item.
+ * If the reasoning is redacted, its text is encrypted and the summary holds the readable part. The signature of OpenAI
+ * reasoning is the id of its item.
  */
 export function inspectThoughtOf(part: JsonObject, origin: Origin | undefined): ReasoningItem {
   const reasoning = textField(part, 'reasoning') ?? null;

@@ -1,4 +1,7 @@
-/** Logs of evaluations by Inspect AI: the conversation of the first sample that has one. The others are accounted for by their ids. */
+/**
+ * Evaluation logs of Inspect AI: the conversation of the first sample that has one. The other samples are listed as
+ * dropped, by id.
+ */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -10,7 +13,7 @@ import { Attachments } from './inspect-attachments.js';
 import { InspectReader } from './inspect-message.js';
 import { type InspectOutline, outlineOf } from './inspect-outline.js';
 
-/** Of a newer major version nothing is known. */
+/** The format of a newer major version is not known. */
 const VERSION_MAX = 2;
 
 export const inspectImporter: TranscriptImporter = {

@@ -1,4 +1,4 @@
-/** The tool calls of a LangChain message: what parsed, what did not, and the text that the provider gave for each. */
+/** The tool calls of a LangChain message: those that were parsed, those that could not be, and the provider's text of each. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -6,10 +6,10 @@ import { argumentsFrom, argumentsFromText } from '../reading/open-calls.js';
 import { idText, isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
 import { isCallBlock } from './langchain-parts.js';
 
-/** Where Google's package keeps the signatures of calls, by their ids. */
+/** The key under which Google's package stores the signatures of calls, by call id. */
 const SIGNATURES = '__gemini_function_call_thought_signatures__';
 
-/** @param makeId for a call of the old form, which has none */
+/** @param makeId for a call in the old form, which has no id */
 export function langChainCallsOf(
   fields: JsonObject,
   place: string,
@@ -46,7 +46,7 @@ function objectsIn(list: JsonValue | undefined, place: string, losses: LossAccou
   return objects;
 }
 
-/** The provider's text of the arguments, by the id of the call. */
+/** The provider's text of the arguments, by call id. */
 function textsOf(raw: readonly JsonObject[]): Map<JsonValue | undefined, string> {
   const texts = new Map<JsonValue | undefined, string>();
   for (const call of raw) {

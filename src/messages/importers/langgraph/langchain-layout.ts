@@ -1,4 +1,4 @@
-/** Where a document of LangChain messages or a LangGraph thread keeps its messages; also what the format is recognised by. */
+/** The place of the messages in a document of LangChain messages or a LangGraph thread; also identifies the format. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { listField, objectField } from '../reading/record-fields.js';
 import type { TranscriptHead } from '../transcript.js';
@@ -10,7 +10,7 @@ export type LangChainLayout =
   | { readonly form: 'turns' }
   | { readonly form: 'list'; readonly list: string };
 
-/** In a document that is an object. A state comes before what was sent. */
+/** For documents that are objects. A thread state is preferred over recorded requests. */
 const LISTS = ['values/messages', 'channel_values/messages', 'checkpoint/channel_values/messages'].concat([
   'messages',
   'kwargs/messages',
@@ -18,10 +18,10 @@ const LISTS = ['values/messages', 'channel_values/messages', 'checkpoint/channel
   'output/messages',
   'outputs/messages',
 ]);
-/** Of a thread, beside its values. */
+/** Keys of a thread next to its values. */
 const THREAD_KEYS = ['checkpoint', 'checkpoint_id', 'next', 'thread_id', 'interrupts'];
 
-/** Null for what is none. */
+/** Null if the document is of another kind. */
 export function langChainLayoutOf(head: TranscriptHead): LangChainLayout | null {
   switch (head.shape) {
     case 'lines':
@@ -39,7 +39,7 @@ function isList(items: readonly JsonValue[]): boolean {
   return items.length > 0 && items.every(mayBeLangChain) && items.some(isCertainlyLangChain);
 }
 
-/** A list of messages, or the states of a thread, the newest first. */
+/** A list of messages, or the states of a thread, newest first. */
 function layoutOfArray(items: readonly JsonValue[]): LangChainLayout | null {
   if (isList(items)) return { form: 'list', list: '' };
   const [newest] = items;

@@ -1,4 +1,4 @@
-/** Images, sound and files in LangChain messages: LangChain's own blocks of two generations, and those of the providers. */
+/** Images, audio and files in LangChain messages: both generations of LangChain's own blocks, and those of the providers. */
 import type { JsonObject } from '../../../core/json.js';
 import type { ContentPart, Media } from '../../message.js';
 import { mediaPartOf } from '../reading/content-parts.js';
@@ -12,7 +12,7 @@ const KINDS: ReadonlyMap<unknown, Kind | undefined> = new Map<unknown, Kind | un
   ['video', 'video'],
   ['file', 'file'],
   ['document', 'file'],
-  ['media', undefined], // the media type says it
+  ['media', undefined], // the kind follows from the media type
 ]);
 const MIMES: ReadonlyMap<Kind | undefined, string> = new Map<Kind | undefined, string>([
   ['image', 'image/png'],
@@ -20,7 +20,7 @@ const MIMES: ReadonlyMap<Kind | undefined, string> = new Map<Kind | undefined, s
   ['video', 'video/mp4'],
 ]);
 
-/** Null for a block of another kind, and for one without bytes, URL or id. */
+/** Null for another kind of block, and for a block without bytes, URL or id. */
 export function langChainMediaOf(block: JsonObject): ContentPart | null {
   if (block['type'] === 'image_url' || block['type'] === 'input_image') return imageUrl(block);
   if (block['type'] === 'input_audio') return inputAudio(objectField(block, 'input_audio'));
@@ -41,7 +41,7 @@ function refOf(inner: JsonObject, kind: Kind | undefined): string | undefined {
   return `data:${mimeOf(inner) ?? MIMES.get(kind) ?? 'application/octet-stream'};base64,${data}`;
 }
 
-/** A file that only the provider has. */
+/** A file that is stored only at the provider. */
 function idOf(inner: JsonObject): string | undefined {
   const id =
     textField(inner, 'file_id') ?? (inner['source_type'] === 'id' ? textField(inner, 'id') : undefined);

@@ -1,4 +1,4 @@
-/** Reads LangChain messages, whichever of its forms they have. */
+/** Reads LangChain messages in each of their forms. */
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -19,18 +19,18 @@ const FAMILIES: ReadonlyMap<string, string> = new Map([
   ['google-vertexai', 'google'],
 ]);
 
-/** Remembers the calls that are open, so that their results get a name. */
+/** Remembers open calls, so that their results get a tool name. */
 export class LangChainReader {
   readonly #losses: LossAccount;
   readonly #calls = new OpenCalls();
-  /** Ids made for calls of the old form, which has none. */
+  /** Number of ids made for calls in the old form, which have none. */
   #made = 0;
 
   constructor(losses: LossAccount) {
     this.#losses = losses;
   }
 
-  /** Null for what is no message; that is accounted for. */
+  /** Null for anything but a message, which is counted as a loss. */
   read(json: JsonValue, place: string): Message | null {
     const given = langChainMessageOf(json);
     const message = given && this.#read(given, place);
@@ -124,7 +124,7 @@ export class LangChainReader {
     };
   }
 
-  /** The old form names the function only: its newest open call is meant. */
+  /** The old form names only the function: the result belongs to its newest open call. */
   #idOfFunction(name: string): string {
     return this.#calls.newestOf(name) ?? this.#makeId();
   }
@@ -135,14 +135,14 @@ export class LangChainReader {
   }
 }
 
-/** The reasoning item of the Responses API, where the package for OpenAI keeps it beside the content. */
+/** The reasoning item of the Responses API, which the OpenAI package stores next to the content. */
 function thoughtBeside(given: JsonObject, origin: Origin | undefined): ContentPart[] {
   const block = objectField(given, 'reasoning');
   const isItem = 'id' in block || 'summary' in block || 'encrypted_content' in block;
   return isItem ? [{ type: 'reasoning', reasoning: reasoningOf(block, origin) }] : [];
 }
 
-/** The maker of the model, by its name, or else who served it. */
+/** The maker of the model, by the model's name; else the service that ran it. */
 function originOf(metadata: JsonObject): Origin | undefined {
   const model = textField(metadata, 'model_name', 'model', 'model_id', 'modelId');
   const { origin } = originOfModel(model);

@@ -1,4 +1,4 @@
-/** The content of LangChain messages: a text, or blocks in LangChain's own form or in that of the model's provider. */
+/** The content of LangChain messages: a text, or blocks in LangChain's own form or in the form of the model's provider. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Origin } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -7,7 +7,7 @@ import { isAbsent, textField } from '../reading/record-fields.js';
 import { langChainMediaOf } from './langchain-media.js';
 import { langChainThoughtOf } from './langchain-thoughts.js';
 
-/** Calls stand in `tool_calls` too, which is read instead. */
+/** Blocks of calls, which are ignored: `tool_calls` holds the same calls. */
 const CALLS: ReadonlySet<unknown> = new Set(['tool_use', 'tool_call', 'tool_call_chunk', 'invalid_tool_call'])
   .add('function_call')
   .add('functionCall');

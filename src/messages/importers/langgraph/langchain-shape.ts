@@ -1,6 +1,6 @@
 /**
- * The three forms in which LangChain writes a message: its fields, `{type, data}` as stores keep it, and the serialized
- * constructor. All of them are plain data here: no class is looked up by the name that the data gives.
+ * The three forms in which LangChain writes a message: its fields, the `{type, data}` of stores, and the serialized
+ * constructor. All are treated as plain data: no class is looked up by a name from the data.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { listField, textField } from '../reading/record-fields.js';
@@ -26,7 +26,7 @@ const KINDS: ReadonlyMap<string, LangChainKind> = new Map([
   ['remove', 'removal'],
 ]);
 
-/** Null for what is none of the forms. */
+/** Null for any other form. */
 export function langChainMessageOf(json: JsonValue | undefined): LangChainMessage | null {
   if (!isJsonObject(json)) return null;
   const { type, data, kwargs } = json;
@@ -53,7 +53,7 @@ function kindOfRole(fields: JsonObject): LangChainKind {
   return KINDS.get(textField(fields, 'role') ?? '') ?? 'other';
 }
 
-/** Whether it can be nothing else: `type` and `content` alone are found in many formats. */
+/** Whether it can only be a LangChain message: many formats have `type` and `content`. */
 export function isCertainlyLangChain(json: JsonValue | undefined): boolean {
   const message = langChainMessageOf(json);
   if (!message || !isJsonObject(json) || 'uuid' in json) return false;
@@ -63,7 +63,7 @@ export function isCertainlyLangChain(json: JsonValue | undefined): boolean {
   return isOfItsOwn || 'additional_kwargs' in json || 'response_metadata' in json;
 }
 
-/** Whether it may stand in a list of such messages. */
+/** Whether it may be a member of a list of such messages. */
 export function mayBeLangChain(json: JsonValue | undefined): boolean {
   const message = langChainMessageOf(json);
   return message !== null && ('content' in message.fields || message.kind === 'removal');

@@ -1,9 +1,9 @@
-/** Reasoning in LangChain messages, as each provider's package writes it. Signatures stay as they are. */
+/** Reasoning in LangChain messages, as each provider's package writes it. Signatures are kept unchanged. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { Origin, ReasoningItem } from '../../message.js';
 import { listField, objectField, textField } from '../reading/record-fields.js';
 
-/** Null for a block that is no reasoning. */
+/** Null for a block that is not reasoning. */
 export function langChainThoughtOf(block: JsonObject, origin: Origin | undefined): ReasoningItem | null {
   switch (block['type']) {
     case 'thinking':

@@ -1,7 +1,7 @@
 /**
- * LangGraph threads and lists of LangChain messages: the state of a thread as its API gives it, its history, checkpoints,
+ * LangGraph threads and lists of LangChain messages: a thread's state as its API returns it, its history, checkpoints,
  * stored lists in any of LangChain's forms, and recorded model calls. Messages that a later removal names are left out,
- * as the state would have them.
+ * as in the state.
  */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
@@ -19,9 +19,9 @@ import { LangChainReader } from './langchain-message.js';
 import { langChainMessageOf } from './langchain-shape.js';
 
 const REMOVE_ALL = '__remove_all__';
-/** What a removal has in its text, in one form or the other. */
+/** Text that a removal contains in any of its forms. */
 const REMOVALS = ['"remove"', 'RemoveMessage'];
-/** Kept of a chunk, because a mark may lie across its end; no mark is longer. */
+/** Kept from the previous chunk, because a mark may cross a chunk boundary. No mark is longer. */
 const BORDER_CHARS = 16;
 
 export const langGraphImporter: TranscriptImporter = {
@@ -95,7 +95,7 @@ async function* fromList(
   }
 }
 
-/** Recorded model calls: what each caller was shown is not there, only what the model said. The first caller is the agent. */
+/** Recorded model calls hold only what the model answered, not its input. The first caller is taken as the agent. */
 async function* fromTurns(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
   let agent: JsonValue | undefined;
   let turns = 0;
@@ -125,7 +125,7 @@ function turnSlices(source: TranscriptSource, losses: LossAccount) {
   });
 }
 
-/** What is removed, and by which member; later messages may have the id again. */
+/** Removed ids, with the member that removes each. Later messages may use the id again. */
 async function removalsIn(source: TranscriptSource, layout: LangChainLayout): Promise<Map<string, number>> {
   const removed = new Map<string, number>();
   if (!(await mayHaveRemovals(source))) return removed;
@@ -138,7 +138,7 @@ async function removalsIn(source: TranscriptSource, layout: LangChainLayout): Pr
   return removed;
 }
 
-/** Most threads have none, and are then parsed only once. */
+/** Most threads have no removals, and are then parsed only once. */
 async function mayHaveRemovals(source: TranscriptSource): Promise<boolean> {
   let tail = '';
   for await (const chunk of source.chunks()) {
@@ -149,7 +149,7 @@ async function mayHaveRemovals(source: TranscriptSource): Promise<boolean> {
   return false;
 }
 
-/** In words, why a member is left out; null where it is not. */
+/** Why a member is left out, in words; null if it is kept. */
 function fateOf(json: JsonValue, position: number, removed: ReadonlyMap<string, number>): string | null {
   if (removed.size === 0) return null;
   const message = langChainMessageOf(json);
@@ -163,7 +163,7 @@ function fateOf(json: JsonValue, position: number, removed: ReadonlyMap<string, 
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no list of LangChain messages.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains no list of LangChain messages.', {
     details: { lookedFor: langGraphImporter.lookedFor },
   });
 }

@@ -1,4 +1,4 @@
-/** The messages of a Letta agent's context, in the order of the context: streamed where the file has that order, else one by one. */
+/** The messages of a Letta agent's context, in context order: streamed if the file has that order, else read one by one. */
 import type { JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
 import { sliceJson } from '../reading/json-slices.js';

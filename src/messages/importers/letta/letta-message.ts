@@ -1,4 +1,4 @@
-/** Reads the messages of a Letta agent. What its server tells the model (heartbeats, alerts) is said in the role of the user. */
+/** Reads the messages of a Letta agent. What its server sends to the model (heartbeats, alerts) has the user role. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -15,7 +15,7 @@ import {
 import { lettaPartsOf } from './letta-parts.js';
 import { lettaResultsOf } from './letta-results.js';
 
-/** How the server begins the summary of what it took out of the context. */
+/** The start of the summary that the server writes for messages it removed from the context. */
 const SUMMARY = /prior messages .{0,80}have been hidden from view/;
 
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -37,7 +37,7 @@ export class LettaReader {
     this.#losses = losses;
   }
 
-  /** Usually one message; several where one record has the results of several calls. */
+  /** Usually one message; several if one record has the results of several calls. */
   read(json: JsonValue, place: string): Message[] {
     const messages = isJsonObject(json) ? this.#read(json, place) : [];
     if (messages.length === 0) this.#losses.drop('a member that is no message', place);
@@ -88,7 +88,7 @@ export class LettaReader {
     };
   }
 
-  /** The calls stand in a list of their own, or (newer) in the content. */
+  /** The calls are in a list of their own or, in newer files, in the content. */
   #callsOf(json: JsonObject, place: string): ToolCallSpec[] | undefined {
     const listed = listField(json, 'tool_calls');
     const calls = listed.filter(isJsonObject).map(callOf);
@@ -98,11 +98,11 @@ export class LettaReader {
     for (const part of listField(json, 'content'))
       if (isJsonObject(part) && part['type'] === 'tool_call' && !known.has(idText(part['id'])))
         calls.push(callOf(part));
-    // An empty list that the record has is kept: it is what would be sent.
+    // An empty list in the record is kept, because it would be sent too.
     return calls.length > 0 || Array.isArray(json['tool_calls']) ? calls : undefined;
   }
 
-  /** A request for approval holds the calls; the answer to it holds decisions, and results of tools that ran elsewhere. */
+  /** A request for approval holds the calls; its answer holds decisions, and results of tools that ran elsewhere. */
   #approval(json: JsonObject, place: string): Message[] {
     if (listField(json, 'tool_calls').length > 0) {
       this.#losses.approximate('a request for approval, as the tool calls in it', place);

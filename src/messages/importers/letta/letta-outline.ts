@@ -1,6 +1,6 @@
 /**
- * What must be known of a Letta agent file before its messages can be read: which agent has a conversation, and which of
- * its messages are in the context. Ids are kept as numbers, so that a long list stays small.
+ * What must be known of a Letta agent file before its messages can be read: which agent has a conversation, and which
+ * of its messages are in the context. Ids are kept as numbers, so that a long list stays small.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { type JsonPath, type SliceChoice, sliceJson } from '../reading/json-slices.js';
@@ -9,11 +9,11 @@ import { idText, textField } from '../reading/record-fields.js';
 import type { TranscriptSource } from '../transcript.js';
 
 export interface LettaAgent {
-  /** Path of the agent in the document; empty in the older files, which are one agent. */
+  /** Path of the agent in the document. Empty in older files, in which the document is the agent. */
   readonly path: string;
-  /** Keys of the messages in the context, in its order. */
+  /** Keys of the messages in the context, in order. */
   readonly context: NumberColumn;
-  /** The system prompt, before the memory is put into it. */
+  /** The system prompt, before the memory is inserted. */
   readonly system: string | undefined;
   readonly settings: JsonObject;
   readonly hasMessages: boolean;
@@ -22,7 +22,7 @@ export interface LettaAgent {
 const CONTEXT_LISTS: ReadonlySet<unknown> = new Set(['in_context_message_ids', 'in_context_message_indices']);
 const HELD: ReadonlySet<unknown> = new Set(['system', 'llm_config']);
 
-/** The first agent with messages, else the first one; null where there is none. */
+/** The first agent with messages, else the first agent; null if there is none. */
 export async function agentIn(source: TranscriptSource): Promise<LettaAgent | null> {
   let first: AgentDraft | null = null;
   let draft: AgentDraft | null = null;
@@ -68,7 +68,7 @@ class AgentDraft {
   }
 }
 
-/** Path of the agent that a member belongs to; null outside of all agents. */
+/** Path of the agent that contains the member; null outside all agents. */
 function ownerOf([name, at]: JsonPath): string | null {
   if (name === 'agents') return typeof at === 'number' ? `agents/${at}` : null;
   return name === 'messages' || CONTEXT_LISTS.has(name) || HELD.has(name) ? '' : null;
@@ -82,7 +82,7 @@ function choiceAbove(path: JsonPath): SliceChoice {
   return path.length === 0 || (path.length === 1 && path[0] === 'agents') ? 'enter' : 'skip';
 }
 
-/** Key of a message: its index in the older files, which know no ids; otherwise a number made of its id. */
+/** Key of a message: its index in older files, which have no ids; else a number derived from its id. */
 export function keyOf(id: JsonValue | undefined): number {
   return typeof id === 'number' ? id : numberOf(idText(id));
 }
@@ -92,7 +92,7 @@ export function keyOfMessage(message: JsonValue, index: number): number {
   return id === undefined ? index : numberOf(id);
 }
 
-/** 53 bits: two ids of one file with the same number are not to be expected. Indices are far below. */
+/** 53 bits: a collision between two ids of one file is not expected. Indices are far smaller. */
 function numberOf(id: string): number {
   let high = 0x9e3779b9;
   let low = 0x85ebca6b;

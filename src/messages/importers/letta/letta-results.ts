@@ -1,4 +1,4 @@
-/** Results of tools in Letta's messages: one in the content, or several in lists of returns. */
+/** Tool results in Letta's messages: one in the content, or several in lists of returns. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -80,7 +80,7 @@ function messageOf({ id, name, output, hasFailed, media = [] }: Result, calls: O
   };
 }
 
-/** Consoles are texts, or lists of them. */
+/** Console outputs are texts, or lists of texts. */
 function hasText(value: JsonValue | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '';
 }

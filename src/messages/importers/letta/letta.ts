@@ -1,6 +1,6 @@
 /**
- * Letta (MemGPT) agent files: the messages that are in the context of the first agent with messages. Its memory blocks
- * are part of its system message, as the server wrote it; nothing is put together here that the file does not have.
+ * Letta (MemGPT) agent files: the context messages of the first agent with messages. Its memory blocks are part of its
+ * system message, as the server wrote it. Nothing is assembled that the file does not contain.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
@@ -15,7 +15,7 @@ import { contextOf } from './letta-context.js';
 import { LettaReader } from './letta-message.js';
 import { agentIn, type LettaAgent } from './letta-outline.js';
 
-/** Lists beside the messages; of each member it is told that it is not carried over. */
+/** Lists next to the messages. Each member is reported as not carried over. */
 const DEFINITIONS: ReadonlyMap<unknown, string> = new Map([
   ['tools', 'the definition of a tool'],
   ['tool_rules', 'a rule about tools'],
@@ -76,7 +76,7 @@ async function* conversationOf(
   if (isFirst) yield* systemPrompt(agent, losses);
 }
 
-/** Only where the context does not begin with the system message that was made of it. */
+/** Only if the context does not start with the system message that was made from it. */
 function* systemPrompt({ system, path }: LettaAgent, losses: LossAccount): Generator<MessageItem> {
   if (system === undefined) return;
   const place = path === '' ? 'system' : `${path}/system`;
@@ -123,7 +123,7 @@ function isShown(block: JsonObject, shown: string): boolean {
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no agent.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains no agent.', {
     details: { lookedFor: lettaImporter.lookedFor },
   });
 }

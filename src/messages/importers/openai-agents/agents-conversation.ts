@@ -1,4 +1,4 @@
-/** Puts the items of a run together: those of one model response are one message, each result is its own. */
+/** Joins the items of a run: the items of one model response form one message; each result is a message. */
 import type { JsonObject } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ProviderItem, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -8,17 +8,17 @@ import { type AgentsPiece, agentsPieceOf, callIdOf, identityOf } from './agents-
 
 export class AgentsConversation {
   readonly #losses: LossAccount;
-  /** Id of a response by the identity of its first item; taken out when it begins. */
+  /** Id of a response, by the identity of its first item. Removed when the response starts. */
   readonly #responses: Map<string, string | undefined>;
   readonly #calls = new OpenCalls();
-  /** Calls that wait for approval, with the place that says so. */
+  /** Calls that wait for approval, with the place in the source that says so. */
   readonly #waiting = new Map<string, string>();
   #parts: ContentPart[] = [];
   #toolCalls: ToolCallSpec[] = [];
   #items: ProviderItem[] = [];
   #messageId: string | undefined;
   #isOfResponse = false;
-  /** Of the answers that follow, where it is known. */
+  /** Origin of the answers that follow, if known. */
   origin: Origin | undefined;
 
   constructor(responses: Map<string, string | undefined>, losses: LossAccount) {
@@ -42,7 +42,7 @@ export class AgentsConversation {
     } else this.#parts.push(...piece.parts);
   }
 
-  /** The message under way. */
+  /** The incomplete message. */
   *end(): Generator<Message> {
     const hasContent = this.#parts.length > 0 || this.#toolCalls.length > 0 || this.#items.length > 0;
     if (!hasContent) return;
@@ -61,7 +61,7 @@ export class AgentsConversation {
     yield message;
   }
 
-  /** A request for approval stands behind its call. */
+  /** A request for approval follows its call. */
   waits(item: JsonObject, place: string): void {
     const id = callIdOf(item);
     if (this.#isOpen(id)) this.#waiting.set(id, place);
@@ -77,7 +77,7 @@ export class AgentsConversation {
     return this.#calls.has(id) || this.#toolCalls.some((call) => call.id === id);
   }
 
-  /** A new answer begins with the first item of a response; where none is known, with each text. */
+  /** A new answer starts with the first item of a response or, if no response is known, with each text. */
   *#begin(item: JsonObject, piece: AgentsPiece): Generator<Message> {
     const identity = identityOf(item);
     const isFirst = this.#responses.has(identity);

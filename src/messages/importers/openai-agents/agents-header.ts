@@ -1,4 +1,4 @@
-/** The first pass over a RunState: its version, whether it is whole, and which responses of the model it has. */
+/** The first pass over a RunState: its version, whether it is complete, and its model responses. */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -7,9 +7,9 @@ import { isAbsent, listField, textField } from '../reading/record-fields.js';
 import type { TranscriptSource } from '../transcript.js';
 import { identityOf } from './agents-item.js';
 
-/** The newest minor version of 1 that is known. */
+/** The newest known minor version of 1. */
 const MINOR_MAX = 18;
-/** The JavaScript SDK has items of tool search since then. */
+/** First minor version in which the JavaScript SDK has tool search items. */
 const TOOL_SEARCH_SINCE = 8;
 
 export const AGENTS_KEYS = {
@@ -21,9 +21,9 @@ export const AGENTS_KEYS = {
 } as const;
 
 export interface AgentsHeader {
-  /** Id of each response by the identity of its first item. */
+  /** Id of each response, by the identity of its first item. */
   readonly responses: Map<string, string | undefined>;
-  /** What the model said last, by identity. */
+  /** The model's last output items, by identity. */
   readonly lastOutput: Map<string, JsonObject>;
 }
 
@@ -101,7 +101,7 @@ class HeaderReader {
   }
 }
 
-/** Versions compare part by part: 1.9 comes before 1.13. */
+/** Versions compare part by part: 1.9 is before 1.13. */
 function minorOf(version: JsonValue | undefined): number {
   const parts = typeof version === 'string' ? /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(version) : null;
   if (!parts) throw invalid(isAbsent(version) ? 'it has no version' : 'its version is malformed');
@@ -117,7 +117,7 @@ export function isOneOf(key: string, keys: readonly string[]): boolean {
   return keys.includes(key);
 }
 
-/** The content is never quoted: what is malformed may be a secret. */
+/** The error never quotes the content: malformed content may be a secret. */
 function invalid(problem: string): RekindleError {
   return new RekindleError('TRANSCRIPT_INVALID', `The RunState cannot be read: ${problem}.`, {
     details: { problem, lookedFor: ['$schemaVersion', 'current agent', 'original input'] },

@@ -1,4 +1,4 @@
-/** What one item of an agent's run is: something said, a call, a result, or an item that only the provider understands. */
+/** Classifies one item of an agent's run: a text, a call, a result, or an item that only the provider understands. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, ProviderItem, ToolCallSpec } from '../../message.js';
@@ -11,12 +11,12 @@ import { idText, isAbsent, objectField, textField } from '../reading/record-fiel
 import { agentsPartsOf, agentsReasoningOf } from './agents-parts.js';
 
 export type AgentsPiece =
-  /** Of the model's answer. */
+  /** Part of the model's answer. */
   | { readonly kind: 'said'; readonly parts: readonly ContentPart[] }
   | { readonly kind: 'thought'; readonly parts: readonly ContentPart[] }
   | { readonly kind: 'call'; readonly call: ToolCallSpec }
   | { readonly kind: 'hosted'; readonly item: ProviderItem; readonly shown: readonly ContentPart[] }
-  /** Of its host. */
+  /** A message of the host. */
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'result'; readonly id: string; readonly name: string; readonly parts: Outcome };
 
@@ -25,7 +25,7 @@ interface Outcome {
   readonly media: readonly ContentPart[];
 }
 
-/** Tools of the API that the host runs: their calls have results like those of functions. */
+/** API tools that the host runs: their calls have results like those of functions. */
 const BUILT_IN: ReadonlyMap<string, string> = new Map([
   ['computer_call', 'computer'],
   ['shell_call', 'shell'],
@@ -35,10 +35,10 @@ const BUILT_IN: ReadonlyMap<string, string> = new Map([
 ]);
 const RESULTS =
   /^(?:function_call|computer_call|shell_call|local_shell_call|apply_patch_call|custom_tool_call|program)_(?:output|result)$/;
-/** Run by the provider, or understood by it alone. */
+/** Run by the provider, or understood only by it. */
 const HOSTED =
   /^(?:web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_.+|hosted_tool_call|tool_search_.+|compaction.*)$/;
-/** Fields of an item that are not what the tool was told. */
+/** Fields of an item that are not tool arguments. */
 const ENVELOPE = new Set([
   'type',
   'id',
@@ -50,7 +50,7 @@ const ENVELOPE = new Set([
   'name',
 ]);
 
-/** Null for what has no place in a conversation; it is accounted for here. */
+/** Null for an item without a place in a conversation, which is counted as a loss. */
 export function agentsPieceOf(item: JsonObject, place: string, losses: LossAccount): AgentsPiece | null {
   const type = textField(item, 'type') ?? (typeof item['role'] === 'string' ? 'message' : '');
   if (type === 'message') return messageOf(item, place, losses);
@@ -74,7 +74,7 @@ export function callIdOf(item: JsonObject): string {
   return idText(isAbsent(id) ? item['id'] : id);
 }
 
-/** The same for an item in a model's response and for its copy among the items of the run. */
+/** Equal for an item in a model response and its copy among the items of the run. */
 export function identityOf(item: JsonObject): string {
   const id = textField(item, 'call_id', 'callId', 'id');
   const hasId = id !== undefined && id !== '' && !id.startsWith('__fake');
@@ -115,7 +115,7 @@ function resultOf(item: JsonObject, place: string, losses: LossAccount): AgentsP
   };
 }
 
-/** Text and media where the output is made of such parts; any other value is the result itself. */
+/** Texts and media if the output consists of such parts; any other value is the result itself. */
 function outcomeOf(output: JsonValue, place: string, losses: LossAccount): Outcome {
   const list = Array.isArray(output) ? output : [output];
   const isContent = list.length > 0 && list.every((part) => isJsonObject(part) && isContentType(part));
@@ -133,7 +133,7 @@ function isContentType(part: JsonObject): boolean {
   return /^(?:text|image|file|input_text|input_image|input_file|output_text)$/.test(idText(part['type']));
 }
 
-/** The item inside its wrapper, which says what the run did with it. */
+/** The item inside its wrapper. The wrapper records what the run did with it. */
 export function rawItemOf(wrapper: JsonObject): JsonObject {
   return objectField(wrapper, 'raw_item', 'rawItem');
 }

@@ -1,4 +1,4 @@
-/** Content of the items of OpenAI's Responses API, in the spelling of its wire and in that of the JavaScript Agents SDK. */
+/** Content of Responses API items, in the spelling of the wire format and of the JavaScript Agents SDK. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, ReasoningItem } from '../../message.js';
@@ -44,7 +44,7 @@ function partOf(part: JsonObject, place: string, losses: LossAccount): ContentPa
   }
 }
 
-/** A URL, bytes in base64, or the id of a file that only the provider has. */
+/** A URL, base64 bytes, or the id of a file that is stored only at the provider. */
 function mediaFrom(part: JsonObject, kind: 'image' | 'audio' | 'file', keys: string[]): ContentPart | null {
   const inner = objectField(part, ...keys, 'input_audio');
   const ref = textField(part, ...keys) ?? textField(inner, 'url', 'data');
@@ -65,7 +65,7 @@ function mimeOf(kind: string, format: string | undefined): string | undefined {
   return kind === 'image' ? 'image/png' : undefined;
 }
 
-/** The summary is the text that may be read; what the model really thought is encrypted. */
+/** The summary is the readable text; the reasoning itself is encrypted. */
 export function agentsReasoningOf(item: JsonObject): ReasoningItem {
   const summary = textsOf([...listField(item, 'summary'), ...listField(item, 'content')]);
   const raw = summary.length > 0 ? summary : textsOf(listField(item, 'rawContent', 'raw_content'));

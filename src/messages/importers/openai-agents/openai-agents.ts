@@ -1,6 +1,6 @@
 /**
- * A RunState of the OpenAI Agents SDK, of Python or JavaScript: what the run was given, then what it generated. The model's
- * responses are there a second time; from them come only the ids and what the run did not take over yet.
+ * A RunState of the OpenAI Agents SDK, from Python or JavaScript: the input of the run, then its generated items. The
+ * model responses repeat these items, so they supply only ids, and items that the run has not added yet.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { Message } from '../../message.js';
@@ -50,8 +50,8 @@ async function* messagesOf(source: TranscriptSource, losses: LossAccount): Async
 }
 
 /**
- * An answer that the run holds none of was not taken over before it stopped. Where it holds a part of it, or has handed over to
- * another agent, the rest was left out on purpose.
+ * If the run holds no item of an answer, it stopped before it added the answer. If the run holds part of the answer, or
+ * has handed over to another agent, the rest was left out on purpose.
  */
 function* addMissing(
   conversation: AgentsConversation,
@@ -75,7 +75,7 @@ interface PlacedItem {
   readonly place: string;
 }
 
-/** A text counts as what the user said. */
+/** A text is a user message. */
 async function* itemsAt(
   source: TranscriptSource,
   keys: readonly string[],
@@ -97,7 +97,7 @@ async function* itemsAt(
   }
 }
 
-/** The requests for approval at which the run stopped, also those that stand nowhere else. */
+/** The requests for approval at which the run stopped, including those listed nowhere else. */
 async function noteInterruptions(
   source: TranscriptSource,
   conversation: AgentsConversation,

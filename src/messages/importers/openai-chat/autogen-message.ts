@@ -1,4 +1,4 @@
-/** One message of AutoGen's model context: `type` says what it is, calls and results are lists in `content`. */
+/** One message of AutoGen's model context: `type` gives its kind; calls and results are lists in `content`. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Message, ToolCallSpec } from '../../message.js';
@@ -69,7 +69,7 @@ function resultOf(json: JsonValue, place: string, losses: LossAccount): Message[
   ];
 }
 
-/** A user's content may be a list of texts and images; an image is an object with its bytes in base64. */
+/** User content may be a list of texts and images. An image is an object with base64 bytes. */
 function partsOf(content: JsonValue | undefined, place: string, losses: LossAccount): ContentPart[] {
   const list = Array.isArray(content) ? content : isAbsent(content) ? [] : [content];
   return list.flatMap((part) => {

@@ -1,6 +1,6 @@
 /**
- * Tells OpenAI's chat messages from those of others. `role` and `content` alone say little: what only other formats have
- * speaks against it, in the members and in the document around them.
+ * Tells OpenAI chat messages from other formats. `role` and `content` alone prove little, so marks that only other
+ * formats have count against it, in the members and in the document around them.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
@@ -11,7 +11,7 @@ import { isAutoGenMessage } from './autogen-message.js';
 const ROLES: ReadonlySet<JsonValue | undefined> = new Set([
   ...['system', 'developer', 'user', 'assistant', 'tool', 'function'],
 ]);
-/** Roles that only this family of formats writes into its lists. */
+/** Roles that only this family of formats has in its lists. */
 const OWN_ROLES: ReadonlySet<JsonValue | undefined> = new Set(['system', 'developer', 'tool', 'function']);
 const PARTS: ReadonlySet<JsonValue | undefined> = new Set([
   ...['text', 'image_url', 'input_audio', 'file', 'refusal'],
@@ -35,7 +35,7 @@ export function isChatHead(head: TranscriptHead): boolean {
   }
 }
 
-/** The messages of a record that is a whole conversation; null for what is none. */
+/** The messages of a record that holds a whole conversation; null for other records. */
 export function conversationIn(json: JsonValue | undefined): readonly JsonValue[] | null {
   if (!isJsonObject(json)) return null;
   const request = objectField(json, 'request');
@@ -104,7 +104,7 @@ function isChatCall(call: JsonObject): boolean {
   return isJsonObject(call['function']) || isJsonObject(call['custom']);
 }
 
-/** Answers as lists of text, and nothing else that speaks for this format: Anthropic's messages look the same. */
+/** Answers as lists of texts and no other mark of this format: Anthropic's messages look the same. */
 function isUnclear(items: readonly JsonValue[]): boolean {
   const messages = items.filter(isJsonObject);
   const speaksForIt = messages.some(

@@ -1,4 +1,4 @@
-/** Members of a list of chat messages: messages of OpenAI's or AutoGen's form, completions, whole conversations. */
+/** Members of a list of chat messages: OpenAI or AutoGen messages, completions, or whole conversations. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Message } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -7,7 +7,7 @@ import { autoGenMessagesFrom, isAutoGenMessage } from './autogen-message.js';
 import { conversationIn } from './chat-detection.js';
 import { ChatReader } from './chat-message.js';
 
-/** Reads members that are messages, or whole conversations, of which only the first counts. */
+/** Reads messages, or whole conversations. Of several conversations, only the first is read. */
 export class MemberReader {
   readonly #losses: LossAccount;
   readonly #chat: ChatReader;
@@ -31,7 +31,7 @@ export class MemberReader {
     }
   }
 
-  /** The answer beside a conversation: its completion, or the preferred one of two. */
+  /** The answer next to a conversation: its completion, or the preferred one of two. */
   *#answer(json: JsonObject, place: string): Generator<Message> {
     const response = objectField(json, 'response');
     for (const completion of [json, response, objectField(response, 'body')])

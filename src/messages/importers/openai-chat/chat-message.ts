@@ -1,4 +1,4 @@
-/** One message of OpenAI's Chat Completions, as requests and their copies in logs, datasets and compatible servers write it. */
+/** One message of OpenAI's Chat Completions, as written by requests, logs, datasets and compatible servers. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type {
   ContentPart,
@@ -21,18 +21,18 @@ const FIELDS = new Set([
   ...['reasoning_content', 'reasoning', 'thinking_blocks'],
 ]);
 
-/** Remembers the calls that are open, so that their results get a name. */
+/** Remembers open calls, so that their results get a tool name. */
 export class ChatReader {
   readonly #calls = new OpenCalls();
   readonly #losses: LossAccount;
-  /** Ids made for calls of the old form, which has none. */
+  /** Number of ids made for calls in the old form, which have none. */
   #made = 0;
 
   constructor(losses: LossAccount) {
     this.#losses = losses;
   }
 
-  /** Null for what is no message. */
+  /** Null for anything but a message. */
   read(json: JsonValue | undefined, place: string): Message | null {
     const message = isJsonObject(json) ? this.#read(json, place) : null;
     if (!message) this.#losses.unreadable('a member that is no message', place);
@@ -157,7 +157,7 @@ export class ChatReader {
     };
   }
 
-  /** The old form names the function only: its newest open call is meant. */
+  /** The old form names only the function: the result belongs to its newest open call. */
   #idOfFunction(name: string): string {
     return this.#calls.newestOf(name) ?? this.#makeId();
   }
@@ -176,7 +176,7 @@ export class ChatReader {
   }
 }
 
-/** Signed thoughts of Anthropic's models, as proxies with this API hand them on. */
+/** Signed thinking of Anthropic models, as proxies with this API pass it on. */
 function thoughtsOf(json: JsonObject): ReasoningItem[] {
   const origin = { provider: 'anthropic' };
   return listField(json, 'thinking_blocks')

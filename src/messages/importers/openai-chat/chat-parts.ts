@@ -1,4 +1,4 @@
-/** The parts of a chat message's content: text, images, sound, files, refusals. */
+/** The parts of a chat message's content: text, images, audio, files, refusals. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, ProviderItem } from '../../message.js';
@@ -8,7 +8,7 @@ import { jsonTextOf } from '../reading/json-text.js';
 import { opaqueBlock } from '../reading/opaque-blocks.js';
 import { isAbsent, objectField, textField } from '../reading/record-fields.js';
 
-/** @param items gets what only the provider understands */
+/** @param items receives the parts that only the provider understands */
 export function chatPartsOf(
   content: JsonValue | undefined,
   place: string,
@@ -32,7 +32,10 @@ function partOf(part: JsonValue, place: string, losses: LossAccount, items: Prov
   return text === null ? [] : [{ type: 'text', text }];
 }
 
-/** A text or a refusal, as all of OpenAI's formats write them; undefined for a part of another kind, null for a text without one. */
+/**
+ * A text or a refusal, as all OpenAI formats write them. Undefined for another kind of part; null for a text part
+ * without a text.
+ */
 export function textPartOf(
   part: JsonObject,
   place: string,
@@ -53,7 +56,7 @@ export function textPartOf(
   }
 }
 
-/** Of the API that the part is written for. */
+/** The API that the part was written for. */
 const ORIGIN = { provider: 'openai' } as const;
 
 function knownPartOf(part: JsonObject, place: string, losses: LossAccount): ContentPart | null {

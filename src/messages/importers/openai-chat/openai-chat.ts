@@ -1,6 +1,7 @@
 /**
- * Dumps of OpenAI chat messages: a request (perhaps with its completion), a list of messages, one message or one conversation a
- * line. Of several conversations the first is read. The model context of AutoGen, which wraps the same messages, is read too.
+ * Dumps of OpenAI chat messages: a request (perhaps with its completion), a list of messages, or one message or
+ * conversation per line. Of several conversations, the first is read. Also reads AutoGen's model context, which wraps
+ * the same messages.
  */
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
@@ -89,7 +90,7 @@ async function* fromDocument(source: TranscriptSource, losses: LossAccount, read
   yield* reader.readCompletion(completion, 'choices/0');
 }
 
-/** A prompt beside the list, as another API has it; it may stand after the messages. */
+/** A prompt next to the list, as another API has it. It may come after the messages. */
 async function* systemBeside(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Message> {
   const head = await headOf(source);
   if (head?.shape !== 'object' || !(head.keys.has('system') || head.keys.has('system_prompt'))) return;
@@ -111,7 +112,7 @@ function memberChoice(path: JsonPath): SliceChoice {
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no list of chat messages.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains no list of chat messages.', {
     details: { lookedFor: [...MESSAGE_LISTS, ...CHOICE_LISTS] },
   });
 }

@@ -1,4 +1,4 @@
-/** One OpenCode message with its parts, as what was said: each step of an answer is one model response. */
+/** One OpenCode message with its parts: each step of an answer is one model response. */
 import type { JsonObject } from '../../../core/json.js';
 import type { Message, Origin } from '../../message.js';
 import { textOf } from '../../message.js';
@@ -29,7 +29,7 @@ export function* openCodeItems(
   }
 }
 
-/** The answer to a compaction: from here on it stands for all that came before. */
+/** The answer to a compaction: it replaces everything before it. */
 function isSummary(info: JsonObject): boolean {
   return info['role'] === 'assistant' && info['summary'] === true && isAbsent(info['error']);
 }
@@ -67,7 +67,7 @@ function assistantMessages(info: JsonObject, parts: readonly PlacedPart[], losse
   const id = textField(info, 'id');
   return steps.flatMap((each, index) =>
     each.messages({
-      // One id is one message: the steps after the first have none.
+      // An id belongs to one message, so steps after the first have none.
       ...(index === 0 && id !== undefined ? { messageId: id } : {}),
       ...(index === steps.length - 1 ? statusOf(info) : {}),
     }),
@@ -88,7 +88,7 @@ function originOf(info: JsonObject): Origin | undefined {
   return { provider: FAMILIES.get(provider) ?? provider, ...(model === undefined ? {} : { model }) };
 }
 
-/** Names under which OpenCode reaches a provider by another way. */
+/** OpenCode's names for other ways to reach a provider. */
 const FAMILIES: ReadonlyMap<string, string> = new Map([
   ['google-vertex', 'google'],
   ['google-vertex-anthropic', 'anthropic'],

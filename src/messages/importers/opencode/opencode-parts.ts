@@ -1,4 +1,4 @@
-/** The parts of an OpenCode message: what the user gave, and the steps of an answer. */
+/** The parts of an OpenCode message: the user's input, and the steps of an answer. */
 
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ReasoningItem, ToolCallSpec } from '../../message.js';
@@ -13,7 +13,7 @@ export interface PlacedPart {
   readonly place: string;
 }
 
-/** Of parts that say nothing to the model, what they are. */
+/** Parts that the model does not see, and their names. */
 const UNSAID: ReadonlyMap<unknown, string> = new Map([
   ['step-start', 'the mark of a step'],
   ['step-finish', 'the mark of a step'],
@@ -24,7 +24,7 @@ const UNSAID: ReadonlyMap<unknown, string> = new Map([
   ['compaction', 'the mark of a compaction'],
 ]);
 
-/** Null when nothing of it was said. */
+/** Null if it contains nothing for the model. */
 export function userMessageOf(parts: readonly PlacedPart[], losses: LossAccount): Message | null {
   const content = parts.flatMap(({ json, place }) => userPartOf(json, place, losses));
   return content.length === 0 && parts.length > 0 ? null : { role: 'user', ...contentOf(content) };
@@ -51,7 +51,7 @@ function dropPart(json: JsonObject, place: string, losses: LossAccount): void {
   losses.drop(UNSAID.get(json['type']) ?? 'a part of an unknown kind', place);
 }
 
-/** The text of a text file stands beside it as a part of its own. */
+/** The text of a text file is a separate part next to it. */
 function filePartsOf(json: JsonObject, place: string, losses: LossAccount): ContentPart[] {
   const url = textField(json, 'url');
   const mime = textField(json, 'mime');
@@ -62,14 +62,14 @@ function filePartsOf(json: JsonObject, place: string, losses: LossAccount): Cont
   return [mediaPartOf(url, { mime, name: textField(json, 'filename') })];
 }
 
-/** What one model response said, and the results of its calls. */
+/** One model response, and the results of its calls. */
 export class OpenCodeStep {
   readonly #origin: Origin | undefined;
   readonly #losses: LossAccount;
   readonly #parts: ContentPart[] = [];
   readonly #calls: ToolCallSpec[] = [];
   readonly #results: Message[] = [];
-  /** When the last of the tools had ended. */
+  /** When the last tool ended. */
   #toolsEnded = Number.POSITIVE_INFINITY;
 
   constructor(origin: Origin | undefined, losses: LossAccount) {
@@ -81,7 +81,7 @@ export class OpenCodeStep {
     return this.#parts.length === 0 && this.#calls.length === 0;
   }
 
-  /** The mark of a step, or a text from after the results: the model was asked again in between. */
+  /** A step mark, or a text written after the results, means that the model was called again in between. */
   isOverBefore({ json }: PlacedPart): boolean {
     if (this.isEmpty) return false;
     const started = objectField(json, 'time')['start'];
@@ -99,7 +99,7 @@ export class OpenCodeStep {
     else dropPart(json, place, this.#losses);
   }
 
-  /** @param marks of the response: its id, how it ended */
+  /** @param marks of the response: its id, and how it ended */
   messages(marks: Partial<Message>): Message[] {
     const answer: Message = {
       role: 'assistant',
@@ -135,7 +135,7 @@ export class OpenCodeStep {
   }
 }
 
-/** Null while the call runs. */
+/** Null if the call is still running. */
 function resultOf(call: ToolCallSpec, state: JsonObject): Message | null {
   const { status, output = null } = state;
   if (status !== 'completed' && status !== 'error') return null;
@@ -182,7 +182,7 @@ function reasoningOf(json: JsonObject, text: string, origin: Origin | undefined)
   };
 }
 
-/** What the provider wants back with a part stands under the provider's name. */
+/** What the provider wants back with a part is stored under the provider's name. */
 function metadataOf(json: JsonObject, key: string): { provider: string; value: string } | undefined {
   for (const [provider, fields] of Object.entries(objectField(json, 'metadata'))) {
     const value = isJsonObject(fields) ? textField(fields, key) : undefined;

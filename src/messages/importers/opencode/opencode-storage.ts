@@ -1,6 +1,6 @@
 /**
- * OpenCode's storage folder: sessions, messages and parts are files of their own. A first pass keeps only ids and times; a second
- * reads one message with its parts at a time, in the order of time and id.
+ * OpenCode's storage folder: each session, message and part is a file. A first pass keeps only ids and times; a second
+ * reads one message with its parts at a time, in order of time and id.
  */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
@@ -33,7 +33,7 @@ class StorageIndex {
   readonly messages: MessageEntry[] = [];
   readonly parts = new Map<string, Entry[]>();
 
-  /** False for a file that is none of them. */
+  /** False for any other file. */
   add(file: TranscriptSource, json: JsonObject): boolean {
     const id = textField(json, 'id') ?? '';
     const messageId = textField(json, 'messageID');
@@ -54,7 +54,7 @@ class StorageIndex {
     return true;
   }
 
-  /** The session that was used last; those of sub-agents only when there is no other. */
+  /** The session used last. Sessions of sub-agents count only if there is no other. */
   newestSession(): string | undefined {
     const roots = this.messages.filter(({ session }) => !this.sessions.get(session)?.isSubtask);
     return (roots.length > 0 ? roots : this.messages).toSorted(byTime).at(-1)?.session;
@@ -68,7 +68,7 @@ export async function* readOpenCodeFolder(
   const index = await indexOf(files, losses);
   const session = index.newestSession();
   if (session === undefined) {
-    throw new RekindleError('TRANSCRIPT_INVALID', 'The folder holds no message of OpenCode.', {
+    throw new RekindleError('TRANSCRIPT_INVALID', 'The folder contains no OpenCode messages.', {
       details: { files: files.length, lookedFor: 'files with `sessionID` and `role`' },
     });
   }

@@ -1,4 +1,4 @@
-/** What the user of OpenCode took back: the session names the first message, or the first part, that no longer counts. */
+/** What the user of OpenCode undid: the session names the first message, or the first part, that no longer counts. */
 import type { JsonObject } from '../../../core/json.js';
 import { objectField, textField } from '../reading/record-fields.js';
 
@@ -12,7 +12,7 @@ export function undoneFrom(session: JsonObject): UndoneFrom {
   return { messageId: textField(revert, 'messageID'), partId: textField(revert, 'partID') };
 }
 
-/** Ids grow with time. */
+/** Ids increase with time. */
 export function isUndoneMessage(id: string | undefined, { messageId, partId }: UndoneFrom): boolean {
   if (id === undefined || messageId === undefined) return false;
   return id > messageId || (id === messageId && partId === undefined);

@@ -1,6 +1,6 @@
 /**
- * OpenCode: the events of `opencode run --format json`, an exported session, and its storage folder, where each message and each
- * part of a message is a file of its own.
+ * OpenCode: the events of `opencode run --format json`, an exported session, and its storage folder, in which each
+ * message and each part is a file.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -72,7 +72,7 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
   else yield* readExport(source, losses);
 }
 
-/** Events tell the parts of the answers only; parts of one message follow each other. */
+/** Events contain only the parts of answers. Parts of one message are consecutive. */
 async function* readEvents(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
   let info: JsonObject = {};
   let parts: PlacedPart[] = [];

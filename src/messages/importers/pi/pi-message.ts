@@ -1,4 +1,4 @@
-/** Messages of a pi session in their neutral form. What the tool itself says to the model as the user stays the user's. */
+/** Messages of a pi session as neutral messages. What the tool itself tells the model as the user keeps the user role. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { ContentPart, Message, Origin, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -6,7 +6,7 @@ import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { idText, textField } from '../reading/record-fields.js';
 import { piBlocks, piCall, piOrigin, piReasoning, piResultContent, piTextOrImage } from './pi-parts.js';
 
-/** Null for what is no message of the conversation; it is in the account then. */
+/** Null for anything but a message of the conversation, which is counted as a loss. */
 export function piMessageOf(
   json: JsonObject,
   origin: Origin | undefined,
@@ -46,7 +46,10 @@ export function piSummaryOf(json: JsonObject, losses: LossAccount, place: string
   return null;
 }
 
-/** A summary of what the branch does not hold. It is said once, so it is no memory, which a later compaction would replace. */
+/**
+ * A summary of what the branch does not contain. It is an ordinary message and not a memory, which a later compaction
+ * would replace.
+ */
 export function piSummaryTold(json: JsonObject, losses: LossAccount, place: string): Message | null {
   const summary = piSummaryOf(json, losses, place);
   if (summary) losses.approximate('summary of a branch, as a message of the user', place);
@@ -122,7 +125,7 @@ function resultOf(json: JsonObject, losses: LossAccount, place: string): Message
   };
 }
 
-/** A command that the user ran beside the conversation; pi tells the model of it in words, too. */
+/** A command that the user ran outside the conversation. pi reports it to the model in words too. */
 function shellCommandOf(json: JsonObject, losses: LossAccount, place: string): Message | null {
   if (json['excludeFromContext'] === true) {
     losses.drop('shell command that the user kept from the model', place);

@@ -1,4 +1,4 @@
-/** Content of pi messages: texts, images, signed thinking, and the provider that all of it came from. */
+/** Content of pi messages: texts, images, signed thinking, and the provider that made them. */
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
 import type { ContentPart, Origin, ReasoningItem, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
@@ -6,7 +6,7 @@ import { mediaPartOf } from '../reading/content-parts.js';
 import { argumentsFrom, argumentsFromText } from '../reading/open-calls.js';
 import { idText, listField, textField } from '../reading/record-fields.js';
 
-/** Names of services that are one maker's own; a reseller keeps its name, for it takes back only what it signed. */
+/** Services that belong to one maker. A reseller keeps its own name, because it accepts only what it signed itself. */
 const MAKERS: readonly (readonly [RegExp, string])[] = [
   [/^anthropic/, 'anthropic'],
   [/^(?:azure-)?openai/, 'openai'],
@@ -21,7 +21,7 @@ export function piOrigin(message: JsonObject, byDefault: Origin | undefined): Or
   return { provider, ...(model === undefined ? {} : { model }) };
 }
 
-/** Texts and images; each other block is for the caller. A text alone is a block too. */
+/** Texts and images; the caller handles other blocks. A plain text counts as a block. */
 export function piBlocks(content: JsonValue | undefined): readonly JsonValue[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return Array.isArray(content) ? content : [];
@@ -38,7 +38,7 @@ export function piTextOrImage(block: JsonObject, origin?: Origin): ContentPart |
   });
 }
 
-/** Where the answer came over the Responses API, the signature is the whole reasoning item as JSON. */
+/** For answers of the Responses API, the signature is the whole reasoning item as JSON. */
 export function piReasoning(block: JsonObject, api: string, origin: Origin | undefined): ReasoningItem {
   const text = textField(block, 'thinking') ?? null;
   const signature = textField(block, 'thinkingSignature');
@@ -56,11 +56,11 @@ export function piReasoning(block: JsonObject, api: string, origin: Origin | und
       ...from,
     };
   }
-  // There it is only the name of the field that the text came in.
+  // For this API it is only the name of the field that held the text.
   return api === 'openai-completions' ? { text, ...from } : { text, signature, ...from };
 }
 
-/** Of a call that was cut off, pi keeps a guess at the arguments beside what had come; what had come is what is known. */
+/** For a call that was cut off, pi stores its guess at the arguments and the received text. Only the received text is certain. */
 export function piCall(
   block: JsonObject,
   isCutOff: boolean,
@@ -79,7 +79,7 @@ export function piCall(
   };
 }
 
-/** Texts joined, images beside them. */
+/** Joined texts, with images next to them. */
 export function piResultContent(
   message: JsonObject,
   losses: LossAccount,

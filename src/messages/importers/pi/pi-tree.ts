@@ -1,6 +1,6 @@
 /**
- * The tree of a pi session: entries name their parents, and the newest entry is the tip of the branch that is in use. Only
- * numbers and ids are held here; sessions of the first version have no ids and are a line of entries, one after the other.
+ * The tree of a pi session: entries name their parents, and the newest entry is the tip of the active branch. Only
+ * numbers and ids are held. Sessions of the first version have no ids; their entries form one line.
  */
 import type { JsonObject } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -32,7 +32,7 @@ export class PiTree {
     return tree;
   }
 
-  /** What follows the entry before it has no parent named, or one that is lost. */
+  /** An entry that follows the one before it names no parent, or a parent that is lost. */
   #parentOf(entry: JsonObject, index: number, losses: LossAccount): number {
     const { parentId } = entry;
     if (parentId === null) return NONE;
@@ -45,7 +45,7 @@ export class PiTree {
 
   #markPath(): void {
     this.#isOnPath = new Uint8Array(this.#parents.length);
-    // A parent is always an earlier entry, so this ends.
+    // A parent is always an earlier entry, so this terminates.
     for (let at = this.#parents.length - 1; at >= 0; at = this.#parents[at] ?? NONE) this.#isOnPath[at] = 1;
   }
 

@@ -1,4 +1,4 @@
-/** Sessions of the pi coding agent: a tree of entries, one a line, or one single message as a document. */
+/** Sessions of the pi coding agent: a tree of entries, one per line, or a single message as a document. */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Message, Origin } from '../../message.js';
@@ -14,7 +14,7 @@ import { piMessageOf, piSummaryOf, piSummaryTold } from './pi-message.js';
 import { piOrigin } from './pi-parts.js';
 import { PiTree } from './pi-tree.js';
 
-/** What a compaction left standing is told again with it, up to here: it is held in memory at once. */
+/** What a compaction kept is yielded again with it, up to this size in bytes: it is held in memory at once. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 const ROLES: ReadonlySet<JsonValue | undefined> = new Set([
@@ -47,7 +47,7 @@ function isSingleMessage(fields: JsonObject): boolean {
   return isAnswer || (fields['role'] === 'toolResult' && 'toolCallId' in fields);
 }
 
-/** Messages have a time of their own, in milliseconds; other tools that call their entries so write none. */
+/** Messages have their own time in milliseconds. Other tools with entries of this name write none. */
 function isMessageEntry(line: JsonObject): boolean {
   const message = objectField(line, 'message');
   return line['type'] === 'message' && ROLES.has(message['role']) && typeof message['timestamp'] === 'number';
@@ -79,7 +79,7 @@ class PiSession {
   readonly #reader: RecordReader;
   readonly #losses: LossAccount;
   readonly #source: TranscriptSource;
-  /** Set by the header and by changes of the model, for answers that do not say theirs. */
+  /** Set by the header and by model changes, for answers without a model of their own. */
   #origin: Origin | undefined;
 
   constructor(tree: PiTree, source: TranscriptSource, losses: LossAccount) {
@@ -142,7 +142,7 @@ class PiSession {
     return { kind: 'compaction', messages: [summary, ...kept], ...timeOf(entry['timestamp']) };
   }
 
-  /** The messages from the first kept entry on, which stayed in the context beside the summary. */
+  /** The messages from the first kept entry on, which stayed in the context next to the summary. */
   async #keptBefore(index: number, entry: JsonObject, place: string): Promise<Message[]> {
     const first = this.#firstKept(entry);
     if (first === undefined || first >= index || !this.#tree.isInUse(first)) return [];
@@ -165,7 +165,7 @@ class PiSession {
     return kept;
   }
 
-  /** Sessions of the first version count records instead of naming them. */
+  /** Sessions of the first version use record numbers instead of ids. */
   #firstKept(entry: JsonObject): number | undefined {
     const id = textField(entry, 'firstKeptEntryId');
     if (id !== undefined) return this.#tree.indexOf(id);
@@ -190,7 +190,7 @@ function isCompaction(entry: JsonObject): boolean {
 }
 
 function noSession(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The pi session holds no entry.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The pi session contains no entries.', {
     details: { lookedFor: piImporter.lookedFor },
   });
 }

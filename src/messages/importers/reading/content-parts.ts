@@ -1,9 +1,9 @@
-/** Content in its neutral form: one text where that says it all, parts where their order matters. */
+/** Neutral content: a single text if that is enough, parts if their order matters. */
 import type { ContentPart, Media, Message, ReasoningItem } from '../../message.js';
 
 type Content = Pick<Message, 'content' | 'parts' | 'reasoning'>;
 
-/** Texts and media. One text alone is the content itself. */
+/** Texts and media. A single text becomes the content itself. */
 export function contentOf(parts: readonly ContentPart[]): Pick<Message, 'content' | 'parts'> {
   const [first] = parts;
   if (first === undefined) return { content: null };
@@ -11,7 +11,7 @@ export function contentOf(parts: readonly ContentPart[]): Pick<Message, 'content
   return isPlain ? { content: first.text } : { content: null, parts };
 }
 
-/** Reasoning before the first text is a list of its own; reasoning that stands between texts keeps its place. */
+/** Reasoning before the first text goes into a list of its own; reasoning between texts keeps its place. */
 export function assistantContentOf(parts: readonly ContentPart[]): Content {
   const firstOther = parts.findIndex((part) => part.type !== 'reasoning');
   const end = firstOther < 0 ? parts.length : firstOther;
@@ -40,7 +40,7 @@ interface MediaHints {
   readonly name?: string | undefined;
 }
 
-/** A URL or a data URL, whose own media type goes before the given one. */
+/** A URL or a data URL. The media type of a data URL overrides the given one. */
 export function mediaOf(ref: string, given: MediaHints): Media {
   const mime = /^data:([^;,]+)/.exec(ref.slice(0, 200))?.[1] ?? given.mime;
   return {

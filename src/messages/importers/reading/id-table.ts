@@ -1,17 +1,17 @@
 /**
- * Numbers for ids, in the order of their first mention. Only a digest of 128 bits of each id is kept, so that an index over
- * millions of ids takes a fourth of the memory that the ids themselves would.
+ * Numbers ids in the order of their first mention. Only a digest of 128 bits of each id is kept, so that an index over
+ * millions of ids takes a quarter of the memory that the ids would take.
  */
 import { NumberColumn } from './number-column.js';
 
 const FIRST_SLOTS = 1 << 12;
 const WORDS = 4;
-/** Odd numbers without a pattern, one for each word. */
+/** Arbitrary odd numbers, one for each word. */
 const MULTIPLIERS = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f] as const;
 const MIX = 0x2c1b3c6d;
 
 export class IdTable {
-  /** Number + 1 of the id in each slot; 0 is free. */
+  /** Number of the id in each slot, plus 1; 0 marks a free slot. */
   #slots = new Int32Array(FIRST_SLOTS);
   readonly #digests = NumberColumn.integers();
 
@@ -19,7 +19,7 @@ export class IdTable {
     return this.#digests.length / WORDS;
   }
 
-  /** -1 for the empty text, which is no id. */
+  /** -1 for the empty text, which is not an id. */
   numberOf(id: string): number {
     if (id === '') return -1;
     const digest = digestOf(id);
@@ -32,12 +32,12 @@ export class IdTable {
     return this.size - 1;
   }
 
-  /** -1 for an id that was not mentioned. */
+  /** -1 for an unknown id. */
   find(id: string): number {
     return id === '' ? -1 : this.#slots[this.#slotOf(digestOf(id))]! - 1;
   }
 
-  /** Where the digest is, or would be. */
+  /** The slot of the digest, or the slot where it belongs. */
   #slotOf(digest: Digest): number {
     const mask = this.#slots.length - 1;
     let slot = digest[0] & mask;

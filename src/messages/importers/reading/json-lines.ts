@@ -1,6 +1,6 @@
 /**
- * Reads JSON objects one a line, by bytes: only 0x0A ends a line. Two records joined without a newline are both read, a
- * byte order mark and carriage returns are passed over, and what is no JSON is told with its place.
+ * Reads JSON objects one per line, by bytes: only 0x0A ends a line. Two records joined without a newline are both read,
+ * a byte order mark and carriage returns are skipped, and invalid JSON is reported with its place.
  */
 import { joinBytes, utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
@@ -12,7 +12,7 @@ import { SLICE_BYTES_MAX } from './json-slices.js';
 
 export interface JsonLine {
   readonly value: JsonObject;
-  /** From 1. Records joined on one line have the same number. */
+  /** Starts at 1. Records joined on one line have the same number. */
   readonly line: number;
   /** Range of the record's bytes in the source. */
   readonly start: number;
@@ -22,7 +22,7 @@ export interface JsonLine {
 const NEWLINE = 0x0a;
 const OPEN_OBJECT = 0x7b;
 
-/** Lines that are no JSON object are dropped into the account. */
+/** Lines that are not a JSON object are counted as dropped. */
 export async function* readJsonLines(
   chunks: AsyncIterable<Uint8Array>,
   losses: LossAccount,
@@ -45,7 +45,7 @@ interface RawLine {
   readonly start: number;
 }
 
-/** @throws TRANSCRIPT_INVALID for a line that is too long to be held */
+/** @throws TRANSCRIPT_INVALID for a line that is too long for memory */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawLine> {
   let held: Uint8Array[] = [];
   let start = 0;
@@ -62,7 +62,7 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ra
       from = at + 1;
       start = offset + from;
     }
-    if (from < bytes.length) held.push(Uint8Array.from(bytes.subarray(from))); // a copy: the chunk is used again
+    if (from < bytes.length) held.push(Uint8Array.from(bytes.subarray(from))); // copied, because the chunk is reused
     offset += bytes.length;
     if (offset - start > SLICE_BYTES_MAX) throw tooLong(line, start);
   }
@@ -77,7 +77,7 @@ function tooLong(line: number, offset: number): RekindleError {
   );
 }
 
-/** The records of a line, and in words what is none. */
+/** The records of a line, and descriptions of invalid pieces. */
 function recordsOf(bytes: Uint8Array, start: number, line: number): (JsonLine | string)[] {
   const from = firstByte(bytes);
   if (from >= bytes.length) return [];
@@ -94,7 +94,7 @@ function salvage(bytes: Uint8Array, start: number, line: number): (JsonLine | st
     const value = end > 0 ? parse(bytes.subarray(from, end)) : undefined;
     if (value) found.push({ value, line, start: start + from, end: start + end });
     else found.push('a record that is no JSON');
-    // After a torn record the next one may begin anywhere; a nested object must not be taken for it.
+    // After a torn record the next one may start anywhere; a nested object must not be taken for it.
     from = value ? bytes.indexOf(OPEN_OBJECT, end) : -1;
   }
   return found.length > 0 ? found : ['a line that is no JSON object'];
@@ -109,7 +109,7 @@ function parse(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** After a byte order mark and white space. */
+/** The first byte after a byte order mark and white space. */
 function firstByte(bytes: Uint8Array): number {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (at < bytes.length && bytes[at]! <= 0x20) at += 1;

@@ -1,6 +1,6 @@
 /**
- * Takes values out of a JSON document without ever holding the document: the caller says for each path whether to go into the
- * value, take it whole, or pass over it. Bytes are scanned once; only what is taken is decoded.
+ * Takes values out of a JSON document without holding the document. The caller decides for each path whether to enter
+ * the value, take it whole, or skip it. Bytes are scanned once; only taken values are decoded.
  */
 import { utf8Text } from '../../../core/bytes.js';
 import { RekindleError } from '../../../core/errors.js';
@@ -10,8 +10,8 @@ import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 export type JsonPath = readonly (string | number)[];
 
 /**
- * `enter` goes into an object or a list (a scalar is taken); `take` yields the value; `skip` passes over it, and `leave` also over
- * what follows it in its container.
+ * `enter` descends into an object or a list (a scalar is taken); `take` yields the value; `skip` skips it; `leave` also
+ * skips the rest of its container.
  */
 export type SliceChoice = 'enter' | 'take' | 'skip' | 'leave';
 
@@ -22,10 +22,10 @@ export interface JsonSlice {
   readonly start: number;
 }
 
-/** One value larger than this is refused: it could not be held in memory beside others. */
+/** A larger value is rejected: it would not fit in memory next to others. In bytes. */
 export const SLICE_BYTES_MAX = 128 * 1024 * 1024;
 
-/** So is one with more members than any model takes in: taking it apart would cost minutes. */
+/** A value with more members than any model could read is rejected: parsing it would take minutes. */
 const SLICE_MEMBERS_MAX = 1_000_000;
 
 const QUOTE = 0x22;
@@ -39,11 +39,11 @@ const CLOSE_OBJECT = 0x7d;
 
 interface Container {
   readonly close: number;
-  /** Key or index of the member that is next or under way. */
+  /** Key or index of the current or next member. */
   at: string | number;
 }
 
-/** In document order. @throws TRANSCRIPT_INVALID where the bytes are no JSON, with the offset */
+/** In document order. @throws TRANSCRIPT_INVALID where the bytes are not JSON, with the offset */
 export async function* sliceJson(
   chunks: AsyncIterable<Uint8Array>,
   choose: (path: JsonPath) => SliceChoice,
@@ -99,17 +99,17 @@ async function* readMember(
   else yield { path, ...(await window.takeValue()) };
 }
 
-/** The part of the source that is held: from the value under way to the last chunk read. */
+/** The part of the source in memory: from the current value to the last chunk read. */
 class Window {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  /** Of one value that is taken. */
+  /** Limit for one taken value. */
   readonly #bytesMax: number;
-  /** Grows by doubling, so that a large value is not copied again for each chunk. */
+  /** Doubles in size, so that a large value is not copied again for each chunk. */
   #store = new Uint8Array();
-  /** The part of the store that is filled. */
+  /** The filled part of the store. */
   #bytes = new Uint8Array();
   #position = 0;
-  /** Offset in the source of the first byte held. */
+  /** Offset in the source of the first byte in memory. */
   #base = 0;
 
   constructor(chunks: AsyncIterable<Uint8Array>, bytesMax: number) {
@@ -130,7 +130,7 @@ class Window {
     if (this.#bytes[0] === 0xef && this.#bytes[1] === 0xbb && this.#bytes[2] === 0xbf) this.#position = 3;
   }
 
-  /** The next byte that is no white space, without taking it; -1 at the end. */
+  /** The next byte that is not white space, without consuming it; -1 at the end. */
   async nextToken(): Promise<number> {
     for (;;) {
       while (this.#position < this.#bytes.length) {
@@ -159,15 +159,15 @@ class Window {
     this.#position += length; // only now: the scan moves the position
   }
 
-  /** To behind the end of the container that the position is in. */
+  /** Moves behind the end of the current container. */
   async skipToEnd(): Promise<void> {
     const length = await this.#lengthOfValue(false, 1);
     this.#position += length;
   }
 
   /**
-   * Length of the value at the position. Bytes before the scan are let go when the value is not kept.
-   * @param depth 1: of what is left of the container around it
+   * Length of the value at the position. If the value is not kept, its bytes are released during the scan.
+   * @param depth 1: measures the rest of the container around the position
    */
   async #lengthOfValue(keep: boolean, depth = 0): Promise<number> {
     await this.nextToken();
@@ -207,7 +207,7 @@ class Window {
     return this.#base + at - this.offset;
   }
 
-  /** Position after the closing quote of the string that begins at `at`. */
+  /** Position after the closing quote of the string that starts at `at`. */
   async #endOfString(at: number, keep: boolean): Promise<number> {
     let from = at + 1;
     for (;;) {
@@ -233,14 +233,17 @@ class Window {
     return (quote - 1 - before) % 2 === 1;
   }
 
-  /** Reads another chunk and lets go of the bytes before `from`; the position stays on its byte, or moves to the first held. */
+  /**
+   * Reads another chunk and releases the bytes before `from`. The position stays on its byte, or moves to the first
+   * byte in memory.
+   */
   async #more(from: number): Promise<boolean> {
     const next = await this.#chunks.next();
     if (next.done) return false;
     const kept = this.#bytes.length - from;
     const length = kept + next.value.length;
     const store = length <= this.#store.length ? this.#store : new Uint8Array(length * 2);
-    // Where nothing moves nothing is copied: a large value would be copied again for each chunk.
+    // If nothing moves, nothing is copied: a large value would be copied again for each chunk.
     if (from > 0 || store !== this.#store) store.set(this.#bytes.subarray(from));
     store.set(next.value, kept);
     this.#store = store;
@@ -252,10 +255,14 @@ class Window {
 }
 
 function invalid(problem: string, offset: number, cause?: unknown): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', `The document is no JSON: ${problem}, at byte ${offset}.`, {
-    details: { problem, offset },
-    cause,
-  });
+  return new RekindleError(
+    'TRANSCRIPT_INVALID',
+    `The document is not valid JSON: ${problem}, at byte ${offset}.`,
+    {
+      details: { problem, offset },
+      cause,
+    },
+  );
 }
 
 function tooMany(offset: number): RekindleError {

@@ -1,4 +1,4 @@
-/** A value as JSON text, for values that nobody checked: writing one that is nested very deep would overflow the stack. */
+/** Writes an unchecked value as JSON text. A very deep value would overflow the stack of `JSON.stringify`. */
 import type { JsonValue } from '../../../core/json.js';
 
 const TOO_DEEP = '[nested too deep]';
@@ -7,7 +7,7 @@ export function jsonTextOf(value: JsonValue): string {
   return tryJsonTextOf(value) ?? TOO_DEEP;
 }
 
-/** Undefined for what is nested too deep. */
+/** Undefined for a value that is nested too deeply. */
 export function tryJsonTextOf(value: JsonValue): string | undefined {
   try {
     return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Enters into the account what a message carried over: itself, its calls, its reasoning and its media. */
+/** Records what a message carried over: itself, its calls, its reasoning and its media. */
 import { type Message, toolCallsOf } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 

@@ -1,8 +1,8 @@
-/** A list of numbers that grows and stays compact: an index over millions of records fits into memory that objects would not. */
+/** A growing, compact list of numbers: an index over millions of records fits into memory, which objects would not. */
 
 type NumberArray = Uint8Array | Int32Array | Float64Array;
 
-/** Blocks are never moved, so that growing takes no second copy. */
+/** Blocks are never moved, so growing needs no second copy. */
 const BLOCK_BITS = 14;
 const BLOCK_SIZE = 1 << BLOCK_BITS;
 const BLOCK_MASK = BLOCK_SIZE - 1;
@@ -39,7 +39,7 @@ export class NumberColumn {
     this.set(this.#length - 1, value);
   }
 
-  /** -1 where there is none. */
+  /** -1 if there is none. */
   at(position: number): number {
     if (position < 0 || position >= this.#length) return -1;
     return this.#blocks[position >> BLOCK_BITS]![position & BLOCK_MASK]!;

@@ -1,20 +1,20 @@
 /**
- * Blocks of a kind that is not known: each is kept whole as an item of its provider, and the text in it is shown, so that no
- * model loses sight of what was said or attached.
+ * Blocks of an unknown kind: each is kept whole as a provider item, and its text is shown, so that no model misses what
+ * was said or attached.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Origin, ProviderItem } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { textField } from './record-fields.js';
 
-/** Fields that hold text, or further blocks with text. */
+/** Fields that hold text, or nested blocks with text. */
 const TEXT_FIELDS = ['title', 'text', 'content', 'output', 'source'];
 const DEPTH_MAX = 4;
 const TEXTS_MAX = 1000;
 
 export interface OpaqueBlock {
   readonly item: ProviderItem;
-  /** What the block says in words; null where it says nothing. */
+  /** The text of the block; null if it has none. */
   readonly text: string | null;
 }
 
@@ -46,6 +46,6 @@ function collect(value: JsonValue | undefined, texts: string[], depth: number): 
 
 function collectFields(block: JsonObject, texts: string[], depth: number): void {
   for (const field of TEXT_FIELDS) collect(block[field], texts, depth + 1);
-  // The bytes of a document of plain text are its text.
+  // The data of a plain text document is its text.
   if (block['type'] === 'text') collect(block['data'], texts, depth + 1);
 }

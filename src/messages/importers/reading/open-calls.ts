@@ -1,11 +1,14 @@
-/** Tool calls as transcripts write them: arguments as JSON text, and names that only the call knows. */
+/** Tool calls as transcripts write them: arguments as JSON text, and tool names that only the call has. */
 import type { JsonValue } from '../../../core/json.js';
 import { isNestedTooDeep } from '../../../core/json-depth.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 import type { Message, ToolCallSpec } from '../../message.js';
 import { toolCallsOf } from '../../message.js';
 
-/** The text is kept beside its value where writing the value again would not give it, and alone where its value could not be stored. */
+/**
+ * Keeps the text next to its value if serializing the value would give another text, and the text alone if its value
+ * cannot be stored.
+ */
 export function argumentsFromText(text: string): Pick<ToolCallSpec, 'arguments' | 'argumentsText'> {
   try {
     const value = parseJsonKeepingDigits(text);
@@ -16,14 +19,14 @@ export function argumentsFromText(text: string): Pick<ToolCallSpec, 'arguments' 
   }
 }
 
-/** Arguments that are JSON text in one tool and the value itself in another. */
+/** Arguments that some tools store as JSON text and others as the value itself. */
 export function argumentsFrom(
   given: JsonValue | undefined,
 ): Pick<ToolCallSpec, 'arguments' | 'argumentsText'> {
   return typeof given === 'string' ? argumentsFromText(given) : { arguments: given ?? {} };
 }
 
-/** The calls that have no result yet; only these are remembered. */
+/** The calls without a result. Answered calls are forgotten. */
 export class OpenCalls {
   readonly #names = new Map<string, string>();
 
@@ -35,7 +38,7 @@ export class OpenCalls {
     return this.#names.has(id);
   }
 
-  /** Name of the call that is answered; empty for a result without a call. */
+  /** The tool name of the call that is answered; empty for a result without a call. */
   answered(id: string): string {
     const name = this.#names.get(id) ?? '';
     this.#names.delete(id);

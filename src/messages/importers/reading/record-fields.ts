@@ -1,4 +1,4 @@
-/** Fields of records that nobody checked: each is read with its type, and what has another type counts as absent. */
+/** Reads fields of unchecked records with their expected type. A value of another type counts as absent. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Origin } from '../../message.js';
 
@@ -26,7 +26,7 @@ export function listField(json: JsonObject, ...keys: readonly string[]): readonl
   return [];
 }
 
-/** An id as text; numbers are written out, and what is no id at all is the empty text. */
+/** An id as text. Numbers are converted; anything else becomes the empty text. */
 export function idText(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
@@ -36,12 +36,12 @@ export function isAbsent(value: JsonValue | undefined): value is null | undefine
   return value === undefined || value === null;
 }
 
-/** Seconds from a time in milliseconds. */
+/** Seconds, from a time in milliseconds. */
 export function secondsOf(milliseconds: JsonValue | undefined): { readonly ts?: number } {
   return typeof milliseconds === 'number' && Number.isFinite(milliseconds) ? { ts: milliseconds / 1000 } : {};
 }
 
-/** The maker of a model, by the names that the makers give to theirs. */
+/** The maker of a model, by the names that makers use. */
 export function originOfModel(model: string | undefined): { readonly origin?: Origin } {
   if (model === undefined) return {};
   if (/claude/i.test(model)) return { origin: { provider: 'anthropic', model } };

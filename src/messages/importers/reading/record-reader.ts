@@ -1,12 +1,12 @@
-/** Reads single records of a source by their ranges. Neighbouring records come out of one read of the source. */
+/** Reads single records of a source by their byte ranges. Neighbouring records share one read of the source. */
 import { utf8Text } from '../../../core/bytes.js';
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { parseJsonKeepingDigits } from '../../../core/json-digits.js';
 import type { TranscriptSource } from '../transcript.js';
 
-/** Read at once, when the wanted record is not held. */
+/** Bytes per read, if the wanted record is not in memory. */
 const WINDOW_BYTES = 128 * 1024;
-/** The records of a source up to this size are kept from the first pass: parsing twice is most of the work. */
+/** The records of a source up to this size, in bytes, are kept from the first pass: parsing twice is most of the work. */
 const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
 
 export class RecordReader {
@@ -20,12 +20,12 @@ export class RecordReader {
     this.#kept = source.size <= KEPT_SOURCE_BYTES ? new Map() : null;
   }
 
-  /** For a record that was parsed in the first pass. */
+  /** Keeps a record that was parsed in the first pass. */
   remember({ start, value }: { readonly start: number; readonly value: JsonObject }): void {
     this.#kept?.set(start, value);
   }
 
-  /** An empty object where the bytes are no longer what they were in the first pass. */
+  /** An empty object if the bytes changed since the first pass. */
   async read(start: number, end: number): Promise<JsonObject> {
     const kept = this.#kept?.get(start);
     if (kept) return kept;

@@ -1,7 +1,7 @@
-/** Times of records: written as text in one tool, in milliseconds in another. */
+/** Times of records: some tools write text, others milliseconds. */
 import type { JsonValue } from '../../../core/json.js';
 
-/** The first given time that is one, in seconds since 1970. */
+/** The first valid time, in seconds since 1970. */
 export function timeOf(...given: readonly (JsonValue | undefined)[]): { readonly ts?: number } {
   for (const value of given) {
     const milliseconds = typeof value === 'string' ? Date.parse(value) : value;

@@ -1,12 +1,12 @@
-/** Reads one value of a document again, by the offset of its first byte, without reading what comes before it. */
+/** Reads one value of a document again by the offset of its first byte, without reading what comes before it. */
 import type { JsonValue } from '../../../core/json.js';
 import type { TranscriptSource } from '../transcript.js';
 import { sliceJson } from './json-slices.js';
 
-/** Read at once; a larger value takes more reads. */
+/** Bytes per read; a larger value takes more reads. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Undefined where nothing begins at the offset. @throws TRANSCRIPT_INVALID where it is no value */
+/** Undefined if no value starts at the offset. @throws TRANSCRIPT_INVALID if the value is invalid */
 export async function valueAt(source: TranscriptSource, start: number): Promise<JsonValue | undefined> {
   for await (const { value } of sliceJson(blocksFrom(source, start), () => 'take')) return value;
   return undefined;

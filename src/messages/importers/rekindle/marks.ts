@@ -1,6 +1,7 @@
 /**
- * Marks that Rekindle sets on messages: `kind` (a summary of ours), `pinned` (no compaction removes it), `synthetic` (nobody said it).
- * Only our own snapshots and exports may set them. In any other file a stranger could have set them, so the import ignores them.
+ * Marks that Rekindle sets on messages: `kind` (one of our summaries), `pinned` (no compaction removes it), `synthetic`
+ * (written by Rekindle). Only our own snapshots and exports may set them. In other files anyone could have set them, so
+ * the import ignores them.
  */
 import type { Message } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';

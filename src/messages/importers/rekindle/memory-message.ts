@@ -1,4 +1,4 @@
-/** A neutral message as code holds it, in camelCase: hosts hand over what `restore` gave them. */
+/** A neutral message in its in-memory form (camelCase): hosts pass what `restore` gave them. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Message } from '../../message.js';
 import { messageToJson } from '../../message-serializer.js';
@@ -11,10 +11,10 @@ const OWN_FIELDS = [
   'audioUrls',
   'videoUrls',
 ];
-/** Names in code of fields that the stored form has under another name. */
+/** Names in code of fields whose stored form has another name. */
 const LISTS = ['imageUrls', 'audioUrls', 'videoUrls', 'providerItems', 'parts', 'reasoning'];
 
-/** True for what only the form in memory has. */
+/** True if it has fields of the in-memory form. */
 export function isMemoryMessage(json: JsonObject): boolean {
   if (typeof json['role'] !== 'string') return false;
   return OWN_FIELDS.some((field) => field in json && !('tool_payload' in json)) && hasOwnShapes(json);
@@ -41,7 +41,7 @@ function isOptionalObject(value: JsonValue | undefined): boolean {
   return value === undefined || isJsonObject(value);
 }
 
-/** Its stored form, which the reader of that form takes. */
+/** Its stored form, for the reader of that form. */
 export function storedFormOf(json: JsonObject): JsonObject {
   return messageToJson(json as unknown as Message);
 }

@@ -1,6 +1,7 @@
 /**
- * One message in our stored form or in the flat neutral form (`tool_calls`, `tool_call_id`, `tool_result`, `media` beside the
- * content). What is wrong with it stays visible: unknown roles, arguments that are no object, results with an error too.
+ * One message in our stored form or in the flat neutral form (`tool_calls`, `tool_call_id`, `tool_result`, `media` next
+ * to the content). Its faults are kept for the legality rules: unknown roles, arguments that are not an object, results
+ * with an error too.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, setOwn, textOr } from '../../../core/json.js';
@@ -22,7 +23,7 @@ import { idText, isAbsent, textField } from '../reading/record-fields.js';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type NeutralFields = Partial<Writable<Message>>;
 
-/** Fields that are read here; all others are the serializer's. */
+/** Fields that are read here; the serializer reads all others. */
 const OWN_FIELDS = new Set([
   ...['content', 'parts', 'reasoning', 'media', 'message_id', 'tool_payload'],
   ...['tool_calls', 'tool_call_id', 'tool_name', 'tool_result', 'tool_error'],
@@ -39,7 +40,7 @@ export function neutralMessageFrom(json: JsonValue): Message {
   return { ...restFrom(json), content, ...fields, role: idText(json['role']) as MessageRole };
 }
 
-/** The remaining fields, as many of them as the serializer accepts. */
+/** The remaining fields, as far as the serializer accepts them. */
 function restFrom(json: JsonObject): Partial<Message> {
   const rest: JsonObject = {};
   for (const key of Object.keys(json)) if (!OWN_FIELDS.has(key)) setOwn(rest, key, json[key]!);
@@ -82,7 +83,7 @@ function partFrom(part: JsonValue): ContentPart {
   };
 }
 
-/** The stored form has the fields of a part one level deeper than the flat form. */
+/** The stored form nests the fields of a part one level deeper than the flat form. */
 function innerOf(part: JsonObject, key: string): JsonObject {
   const inner = part[key];
   return isJsonObject(inner) ? inner : part;
@@ -134,7 +135,7 @@ function originFrom(json: JsonObject): Origin | undefined {
   };
 }
 
-/** Also under a role that has none: the rules of the list give calls and results a message of their own (H1). */
+/** Also for a role that must not have a payload: the legality rules move calls and results to a message of their own (H1). */
 function addPayload(fields: NeutralFields, json: JsonObject): void {
   const { role } = json;
   const holder = innerOf(json, 'tool_payload');
@@ -148,7 +149,7 @@ function addPayload(fields: NeutralFields, json: JsonObject): void {
   if (role !== 'tool' && !isOfCall && !(isUnknown && RESULT_FIELDS.some((key) => !isAbsent(holder[key]))))
     return;
   const result = resultFrom(holder);
-  const isSaid = role !== 'tool' && !isUnknown; // a message of that role, with a result beside it
+  const isSaid = role !== 'tool' && !isUnknown; // a message of that role, with a result next to it
   const isInContent =
     typeof fields.content === 'string' && !isSaid && !('tool_result' in holder || 'tool_error' in holder);
   fields.toolPayload = isInContent ? { ...result, toolResult: fields.content! } : result;
@@ -190,7 +191,7 @@ function marksFrom(json: JsonObject): NeutralFields {
   return isAbsent(json['message_id']) ? {} : { messageId: idText(json['message_id']) };
 }
 
-/** True for what only our forms have. */
+/** True if it has fields that only our forms have. */
 export function isNeutralMessage(json: JsonValue | undefined): json is JsonObject {
   if (!isJsonObject(json) || typeof json['role'] !== 'string') return false;
   return (
@@ -237,7 +238,7 @@ function isSigned(item: JsonObject): boolean {
   return isTyped && 'text' in item && ['signature', 'encrypted', 'provider'].some((key) => key in item);
 }
 
-/** Ids that are no text, or missing: read as text, and to be accounted for. */
+/** Ids that are missing or not a text are read as text, and counted as an approximation. */
 export function hasOddId(json: JsonObject): boolean {
   const holder = innerOf(json, 'tool_payload');
   const calls = Array.isArray(holder['tool_calls']) ? holder['tool_calls'] : [];

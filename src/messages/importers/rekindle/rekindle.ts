@@ -1,6 +1,6 @@
 /**
- * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the flat neutral
- * form, as a document with `messages`, a bare list, or one message a line.
+ * Our own transcripts: a saved snapshot of a working context, and lists of messages in our stored form or in the flat
+ * neutral form, as a document with `messages`, a bare list, or one message per line.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonValue } from '../../../core/json.js';
@@ -15,7 +15,7 @@ import { hasOddId, isNeutralMessage, neutralMessageFrom } from './neutral-messag
 
 export { neutralMessageFrom } from './neutral-message.js';
 
-/** Of a snapshot: 1 and 3 were written, 2 never, and what is above was written by something newer. */
+/** Snapshot versions. 1 and 3 exist, 2 was never written, and a higher one comes from newer software. */
 const READABLE_VERSIONS: ReadonlySet<JsonValue | undefined> = new Set([undefined, 1, 3]);
 
 export const rekindleImporter: TranscriptImporter = {
@@ -73,13 +73,13 @@ async function* fromLines(source: TranscriptSource, losses: LossAccount): AsyncG
 async function* fromDocument(source: TranscriptSource, losses: LossAccount): AsyncGenerator<Member> {
   for await (const { path, value } of sliceJson(source.chunks(), memberChoice)) {
     const index = path[path.length - 1];
-    if (typeof index !== 'number') throw invalid('`messages` is no list');
+    if (typeof index !== 'number') throw invalid('`messages` is not a list');
     losses.record();
     yield { json: value, place: `messages/${index}` };
   }
 }
 
-/** Into the list, which is the document or its `messages`. */
+/** Enters the list, which is the document or its `messages`. */
 function memberChoice(path: JsonPath): SliceChoice {
   const [first, second] = path;
   if (first === undefined) return 'enter';
@@ -88,12 +88,12 @@ function memberChoice(path: JsonPath): SliceChoice {
   return second === undefined ? 'enter' : 'take';
 }
 
-/** A snapshot, an export, or a case of the tests: what it says of its messages is believed. */
+/** A snapshot, an export, or a test case: its marks on messages are trusted. */
 function isOwnDocument(keys: ReadonlySet<unknown>): boolean {
   return (keys.has('schema_version') && keys.has('agent_id')) || (keys.has('slug') && keys.has('expected'));
 }
 
-/** @throws UNSUPPORTED_VERSION, TRANSCRIPT_INVALID, before anything is read */
+/** @throws UNSUPPORTED_VERSION, TRANSCRIPT_INVALID, before any message is read */
 async function topKeysOf(source: TranscriptSource): Promise<ReadonlySet<unknown>> {
   const keys = new Set<unknown>();
   const slices = sliceJson(source.chunks(), ([first]) => {
@@ -104,7 +104,7 @@ async function topKeysOf(source: TranscriptSource): Promise<ReadonlySet<unknown>
   for await (const { path, value } of slices) {
     if (path[0] !== 'schema_version' || READABLE_VERSIONS.has(value)) continue;
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)
-      throw invalid('`schema_version` is no version');
+      throw invalid('`schema_version` is not a version number');
     throw new RekindleError('UNSUPPORTED_VERSION', `The snapshot has version ${value}.`, {
       details: { version: value, readable: [1, 3] },
     });

@@ -1,4 +1,4 @@
-/** The items of OpenAI's Responses API that are no messages, told by their type. */
+/** The items of OpenAI's Responses API that are not messages, identified by their type. */
 import type { JsonObject } from '../../../core/json.js';
 
 const ITEMS = new RegExp(

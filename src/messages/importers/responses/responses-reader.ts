@@ -1,4 +1,4 @@
-/** Items of OpenAI's Responses API, as its input and its output have them, and whole responses. */
+/** Items of OpenAI's Responses API, from its input and its output, and whole responses. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { Message, Origin } from '../../message.js';
 import type { EntryReader } from '../entries/entry-reader.js';

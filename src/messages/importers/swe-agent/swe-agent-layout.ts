@@ -1,14 +1,14 @@
-/** Where a trajectory of SWE-agent or mini-swe-agent keeps what was said; also what the format is recognised by. */
+/** The place of the messages in a trajectory of SWE-agent or mini-swe-agent; also identifies the format. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { listField, objectField, textField } from '../reading/record-fields.js';
 import type { TranscriptHead } from '../transcript.js';
 
-/** `history` and `messages` are lists in the document, `list` is the document itself; `steps` has no messages at all. */
+/** `history` and `messages` are lists in the document, `list` is the document itself, and `steps` has no messages. */
 export type SweAgentLayout = 'history' | 'messages' | 'list' | 'steps';
 
-/** Fields of messages that only these two write. */
+/** Message fields that only these two tools write. */
 const OWN_FIELDS = ['message_type', 'is_demo', 'tool_call_ids'];
-/** What mini-swe-agent notes beside a message. */
+/** Fields that mini-swe-agent adds to a message. */
 const OWN_NOTES = [
   'response',
   'actions',
@@ -18,10 +18,10 @@ const OWN_NOTES = [
   'model_response',
   'interrupt_type',
 ];
-/** Texts of the prompts and answers: the smallest histories have no field of their own. */
+/** Texts of prompts and answers: the smallest histories have no field of their own. */
 const OWN_TEXTS = /COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|```mswea_bash_command/;
 
-/** Null for what is none. */
+/** Null for any other document. */
 export function sweAgentLayoutOf({ shape, items, keys, fields }: TranscriptHead): SweAgentLayout | null {
   if (shape === 'array') return items.length > 0 && items.every(isEntry) && items.some(isOwn) ? 'list' : null;
   if (shape !== 'object') return null;

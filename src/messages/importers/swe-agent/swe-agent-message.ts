@@ -1,6 +1,6 @@
 /**
- * Reads the entries of SWE-agent's histories. They are chat messages with fields of their own; `thought` and `action` only
- * repeat what the content says, as its parser took it apart.
+ * Reads the entries of SWE-agent's histories. They are chat messages with additional fields. `thought` and `action`
+ * only repeat the content, as SWE-agent's parser split it.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../../core/json.js';
 import type { Message } from '../../message.js';
@@ -24,7 +24,7 @@ const CHAT_FIELDS = [
   'reasoning_content',
   'function_call',
 ].concat(['refusal', 'audio', 'tool_call_id', 'name']);
-/** What is read here, or says nothing to a model. */
+/** Fields that are read here, or mean nothing to a model. */
 const OWN_FIELDS = ['agent', 'message_type', 'thought', 'action', 'is_demo', 'tool_call_ids', 'extra'].concat(
   ['timestamp', 'cache_control', 'tags'],
 );
@@ -34,7 +34,7 @@ export class SweAgentReader {
   readonly #losses: LossAccount;
   readonly #model: string | undefined;
   readonly #chat: ChatReader;
-  /** The first that speaks; what others said, this one was not shown. */
+  /** The first agent in the history. It was not shown the messages of other agents. */
   #agent: string | undefined;
 
   constructor(model: string | undefined, losses: LossAccount) {
@@ -43,7 +43,7 @@ export class SweAgentReader {
     this.#chat = new ChatReader(losses);
   }
 
-  /** Null for what is not carried over; that is accounted for. */
+  /** Null for an entry that is not carried over; it is counted as a loss. */
   read(json: JsonValue, place: string): Extract<TranscriptItem, { kind: 'message' }> | null {
     if (isJsonObject(json)) return this.#read(json, place);
     this.#losses.drop('a member that is no message', place);
@@ -72,7 +72,7 @@ export class SweAgentReader {
   }
 
   #account(json: JsonObject, place: string): void {
-    // The model was shown the demonstration as part of its history; without it the same history would read otherwise.
+    // The model was shown the demonstration as part of its history, so it is kept.
     if (json['is_demo'] === true)
       this.#losses.approximate('a demonstration, as a message like the others', place);
     if (Object.keys(objectField(json, 'extra')).length > 0)
@@ -108,7 +108,7 @@ export class SweAgentReader {
   }
 }
 
-/** What the model wrote, put together again from its two halves; undefined where there are none. */
+/** The model's text, joined from its two halves; undefined if there are none. */
 export function saidOf(json: JsonObject): string | undefined {
   const thought = textField(json, 'thought');
   const action = textField(json, 'action');

@@ -1,4 +1,4 @@
-/** Trajectories of SWE-agent that have steps and no history: what the model said, and what its command showed. */
+/** Trajectories of SWE-agent with steps and no history: the model's answers, and the outputs of its commands. */
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import { setOwn } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
@@ -14,7 +14,7 @@ export interface HistoryEntry {
 
 const HELD: ReadonlySet<unknown> = new Set(['action', 'observation', 'response', 'thought']);
 
-/** As entries of a history. The query of the first step holds what the model was told before it. */
+/** The steps as history entries. The query of the first step holds the messages before it. */
 export async function* entriesOfSteps(
   source: TranscriptSource,
   losses: LossAccount,
@@ -46,7 +46,7 @@ function* entriesOf(step: JsonObject, place: string, losses: LossAccount): Gener
     yield { json: { role: 'user', content: observation }, place };
 }
 
-/** The response has the action in it, except where the action was a call of a tool. */
+/** The response contains the action, unless the action was a tool call. */
 function textOfStep(step: JsonObject, place: string, losses: LossAccount): string | undefined {
   const response = textField(step, 'response');
   const action = textField(step, 'action')?.trim() ?? '';

@@ -1,6 +1,6 @@
 /**
- * Trajectories of SWE-agent and mini-swe-agent, in all their shapes. The history is what the model was shown, so it comes
- * before the steps, which tell the same; steps alone are read where there is no history.
+ * Trajectories of SWE-agent and mini-swe-agent, in all their shapes. The history is what the model was shown, so it is
+ * preferred to the steps, which repeat it. Steps are read only if there is no history.
  */
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
@@ -14,7 +14,7 @@ import { type SweAgentLayout, sweAgentLayoutOf } from './swe-agent-layout.js';
 import { SweAgentReader } from './swe-agent-message.js';
 import { entriesOfSteps, type HistoryEntry } from './swe-agent-steps.js';
 
-/** Where the settings of a run are; text, in newer versions. */
+/** Places of the settings of a run; a text in newer versions. */
 const SETTINGS: ReadonlySet<string> = new Set(['replay_config', 'info/config']);
 
 export const sweAgentImporter: TranscriptImporter = {
@@ -64,7 +64,7 @@ async function* entriesOfList(
   }
 }
 
-/** The settings come after the history, so they are looked for first. */
+/** The settings come after the history, so they are read first. */
 async function modelIn(source: TranscriptSource): Promise<string | undefined> {
   const slices = sliceJson(source.chunks(), (path) => {
     const name = path.join('/');
@@ -88,7 +88,7 @@ function modelOf(settings: JsonValue): string | undefined {
 }
 
 function invalid(): RekindleError {
-  return new RekindleError('TRANSCRIPT_INVALID', 'The document holds no history and no steps.', {
+  return new RekindleError('TRANSCRIPT_INVALID', 'The document contains neither a history nor steps.', {
     details: { lookedFor: sweAgentImporter.lookedFor },
   });
 }

@@ -1,4 +1,4 @@
-/** Calls and results in AI SDK messages: each result is in the tool messages right behind its call. */
+/** Checks calls and results in AI SDK messages: each result is in the tool messages directly after its call. */
 import { fieldOf, isFilledText, listOf, quote, type Report } from './request-check.js';
 
 interface OpenCall {
@@ -6,14 +6,14 @@ interface OpenCall {
   readonly toolName: unknown;
 }
 
-/** One pass over the messages; a block is an assistant message with the tool messages right behind it. */
+/** One pass over the messages. A block is an assistant message with the tool messages directly after it. */
 interface CallState {
   readonly ids: Set<unknown>;
-  /** What a provider ran itself has its result beside the call, or in a later response. */
+  /** Calls that a provider ran itself: the result is next to the call, or in a later response. */
   readonly executed: Set<unknown>;
   readonly open: Map<unknown, OpenCall>;
   readonly answered: Set<unknown>;
-  /** The call that each request for approval is about. */
+  /** The call that each approval request is about. */
   readonly approvals: Map<unknown, unknown>;
 }
 
@@ -33,7 +33,7 @@ export function checkAiSdkCalls(messages: readonly unknown[], report: Report): v
       if (role === 'assistant') readAssistantPart(part, path, state, report);
       if (role !== 'tool') return;
       if (fieldOf(part, 'type') === 'tool-result') readResult(part, path, state, report);
-      // The SDK runs what was approved when the request is made, so this can be the end only.
+      // The SDK runs approved calls when the request is made, so the approval can only be at the end.
       else if (i === messages.length - 1) state.open.delete(state.approvals.get(fieldOf(part, 'approvalId')));
     });
   });

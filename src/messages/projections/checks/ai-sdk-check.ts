@@ -1,4 +1,7 @@
-/** Checks what is given to `generateText` or `streamText` of the Vercel AI SDK: its schema, then the rules of the conversation. */
+/**
+ * Checks the arguments of `generateText` or `streamText` of the Vercel AI SDK: its schema, then the rules of the
+ * conversation.
+ */
 import { isJsonObject } from '../../../core/json.js';
 import { checkAiSdkCalls } from './ai-sdk-calls.js';
 import { checkAiSdkPart } from './ai-sdk-parts.js';

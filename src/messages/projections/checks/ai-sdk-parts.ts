@@ -1,4 +1,4 @@
-/** The parts of AI SDK messages one by one: their fields, the data of media and the outputs of tools. */
+/** Checks the parts of AI SDK messages one by one: their fields, the data of media, and tool outputs. */
 import {
   fieldOf,
   isBlank,
@@ -39,7 +39,7 @@ export function checkAiSdkPart(part: unknown, path: string, report: Report): voi
   }
 }
 
-/** Without text, a part may still carry what its provider signed. */
+/** A part without text may still carry a provider's signature. */
 function checkTextPart(part: unknown, path: string, report: Report): void {
   const text = fieldOf(part, 'text');
   if (typeof text !== 'string') report('ai-sdk/7.1', path, 'The part has no text.');

@@ -1,4 +1,4 @@
-/** The blocks of an Anthropic request one by one: each in a role that may have it, with its fields, and not blank. */
+/** Checks the blocks of an Anthropic request one by one: allowed in their role, with the right fields, and not blank. */
 import type { PlacedBlock, Turn } from './anthropic-turns.js';
 import { fieldOf, isBlank, isFilledText, isPlainObject, quote, type Report } from './request-check.js';
 

@@ -1,4 +1,4 @@
-/** Checks a request to the Anthropic Messages API: what its own schema asks, then the rules of the conversation. */
+/** Checks a request to the Anthropic Messages API: the API's schema, then the rules of the conversation. */
 
 import { checkAnthropicBlocks } from './anthropic-blocks.js';
 import { type AnthropicImageLimits, checkAnthropicImages } from './anthropic-images.js';
@@ -15,11 +15,11 @@ import {
 } from './request-check.js';
 import { checkText } from './request-text.js';
 
-/** Limits and abilities that differ by model; those of most models if absent. */
+/** Limits and abilities that differ by model. Default: those of most models. */
 export interface AnthropicCheckOptions extends Partial<AnthropicImageLimits> {
-  /** The model continues a last message of the assistant. */
+  /** The model can continue a last assistant message. */
   readonly prefill?: boolean;
-  /** The model takes system messages between the others. */
+  /** The model accepts system messages between the others. */
   readonly systemInMessages?: boolean;
   readonly requestBytes?: number;
 }
@@ -63,14 +63,14 @@ function checkEnds(
   report: Report,
 ): void {
   const [first] = turns;
-  // A compaction stands for what came before, so for the user who began.
+  // A compaction replaces the messages before it, including the first user message.
   if (first && first.role !== 'user' && first.blocks[0]?.type !== 'compaction') {
     report('anthropic/3.2', first.path, 'The conversation does not begin with the user.');
   }
   const last = turns.at(-1);
   if (last?.role !== 'assistant') return;
   const block = last.blocks.at(-1);
-  // Calls without results are reported as such; what a tool of the API itself began goes on from here.
+  // Calls without results are reported elsewhere; the API continues calls of its own tools from here.
   if (last.blocks.some(({ type }) => type === 'tool_use') || isServerBlock(block?.type)) return;
   const path = `messages/${messages.length - 1}`;
   if (!prefill) report('anthropic/3.10', path, 'The conversation does not end with a user message.');

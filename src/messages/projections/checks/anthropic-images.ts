@@ -1,4 +1,4 @@
-/** Images of an Anthropic request: where they may be, of which type, how many, and how large each may be. */
+/** Checks the images of an Anthropic request: where they may be, their types, their number, and their sizes. */
 import { fromBase64 } from '../../../core/bytes.js';
 import { imageSizeOf } from '../../media-size.js';
 import type { PlacedBlock, Turn } from './anthropic-turns.js';
@@ -7,11 +7,11 @@ import { isBase64, isWebUrl } from './request-media.js';
 
 export interface AnthropicImageLimits {
   readonly imagesPerRequest: number;
-  /** Of one image, as it is sent. */
+  /** Bytes of one image as it is sent. */
   readonly imageBase64Bytes: number;
-  /** Of the longer side, in pixels. */
+  /** Longer side in pixels. */
   readonly imageSide: number;
-  /** The same, once there are more images than `manyImages`. */
+  /** Longer side in pixels if there are more than `manyImages` images. */
   readonly imageSideOfMany: number;
   readonly manyImages: number;
 }

@@ -1,4 +1,7 @@
-/** Calls and results of an Anthropic request: every call has its result in the next turn, results first, calls last. */
+/**
+ * Checks calls and results of an Anthropic request: every call has its result in the next turn; results come first,
+ * calls last.
+ */
 import type { PlacedBlock, Turn } from './anthropic-turns.js';
 import { fieldOf, quote, type Report } from './request-check.js';
 
@@ -58,7 +61,7 @@ function checkResultsFirst(turn: Turn, report: Report): void {
   }
 }
 
-/** Thinking begins a new segment; each may end with calls, and none may speak after them. */
+/** Thinking starts a new segment. Each segment may end with calls, and no text may follow them. */
 function checkCallsLast(turn: Turn, report: Report): void {
   let call: PlacedBlock | null = null;
   for (const placed of turn.blocks) {

@@ -1,6 +1,6 @@
 /**
- * Where thinking has to be in an Anthropic request, and where it may not be. Both depend on whether the request asks for thinking;
- * if it does not say, models differ, and only what holds in any case is checked.
+ * Checks where an Anthropic request must have thinking, and where it must not. Both depend on whether the request
+ * enables thinking. If it does not say, models differ, and only the rules that hold in both cases are checked.
  */
 import type { Turn } from './anthropic-turns.js';
 import { fieldOf, isBlank, type Report } from './request-check.js';
@@ -18,12 +18,12 @@ export function checkAnthropicThinking(turns: readonly Turn[], config: unknown, 
     }
   }
   const loop = openLoop(turns);
-  // Adaptive thinking leaves it to the model whether a turn begins with it.
+  // With adaptive thinking, the model decides whether a turn begins with thinking.
   if (mode === 'enabled') checkLoopBegins(loop[0], report);
   if (mode === 'disabled') checkNoThinking(loop.at(-1), report);
 }
 
-/** Models that keep their thinking to themselves give a signature without a text: then the request says so. */
+/** Models that hide their thinking return a signature without a text; the request says so then. */
 function checkSignedTexts(turn: Turn, report: Report): void {
   for (const { block, type, path } of turn.blocks) {
     const text = fieldOf(block, 'thinking');
@@ -33,7 +33,7 @@ function checkSignedTexts(turn: Turn, report: Report): void {
   }
 }
 
-/** The assistant turns of a tool loop that the model has yet to end, or a last one that it has to go on with. */
+/** The assistant turns of a tool loop that is still open, or a last turn that the model has to continue. */
 function openLoop(turns: readonly Turn[]): readonly Turn[] {
   const isPrefill = turns.at(-1)?.role === 'assistant';
   const loop: Turn[] = isPrefill ? turns.slice(-1) : [];

@@ -1,4 +1,4 @@
-/** Messages as the Anthropic API reads them: neighbours of one role are one turn, and a text is a block. */
+/** Messages as the Anthropic API reads them: consecutive messages of one role form one turn, and a text is a block. */
 import { isJsonObject } from '../../../core/json.js';
 import { fieldOf, isBlank, quote, type Report } from './request-check.js';
 
@@ -6,7 +6,7 @@ export interface PlacedBlock {
   readonly block: unknown;
   readonly type: string;
   readonly path: string;
-  /** Index of the message that holds it. */
+  /** Index of the message that contains it. */
   readonly message: number;
 }
 
@@ -16,7 +16,7 @@ export interface Turn {
   readonly blocks: PlacedBlock[];
 }
 
-/** Reports what keeps a message from being part of a turn: its role, its content, or that it is empty. */
+/** Reports why a message cannot be part of a turn: its role, its content, or because it is empty. */
 export function anthropicTurns(
   messages: readonly unknown[],
   systemInMessages: boolean,
@@ -57,7 +57,7 @@ function blocksOf(message: unknown, index: number, mayBeEmpty: boolean, report: 
   if (typeof content === 'string') {
     if (content === '' && mayBeEmpty) return [];
     if (isBlank(content)) report('anthropic/3.9', path, 'The message is blank.');
-    // What is blank is reported here, once.
+    // Blank content is reported here, once.
     return isBlank(content)
       ? []
       : [{ block: { type: 'text', text: content }, type: 'text', path, message: index }];

@@ -1,8 +1,8 @@
-/** Calls and responses of a Gemini request: the content behind the calls holds their responses, and nothing else. */
+/** Checks calls and responses of a Gemini request: the content after the calls holds their responses and nothing else. */
 import type { Content, PlacedPart } from './gemini-contents.js';
 import { fieldOf, quote, type Report } from './request-check.js';
 
-/** Models of others, served by Google, ask for ids of their own alphabet. */
+/** Other makers' models that Google serves require ids in their own alphabet. */
 const FOREIGN_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
 interface Placed {
@@ -33,7 +33,7 @@ function reportOrphan(path: string, report: Report): void {
   report('gemini/4.4', path, 'The response answers no call of the content before.');
 }
 
-/** A response in the first content, in one of the model, or beside something else. */
+/** A response in the first content, in a model content, or next to something else. */
 function checkSides(content: Content, isFirst: boolean, report: Report): void {
   const responses = placed(content.parts, 'functionResponse');
   if (responses.length === 0) {

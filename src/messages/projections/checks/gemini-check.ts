@@ -1,4 +1,4 @@
-/** Checks a request to `generateContent` of the Gemini API, in the form that its SDK takes. */
+/** Checks a request to `generateContent` of the Gemini API, in the form that its SDK accepts. */
 import { checkGeminiCalls } from './gemini-calls.js';
 import { type Content, geminiContents, isResponse } from './gemini-contents.js';
 import { checkGeminiPart, checkGeminiSignatures } from './gemini-parts.js';
@@ -28,7 +28,7 @@ export function checkGeminiRequest(request: unknown): RequestViolation[] {
   });
 }
 
-/** Gemini 3 or later, and what could be one. */
+/** Gemini 3 or later, or a model that could be one. */
 function isSigningModel(model: unknown): boolean {
   if (typeof model !== 'string') return true;
   if (!/gemini/i.test(model)) return false;
@@ -52,12 +52,12 @@ function checkTurns(contents: readonly Content[], report: Report): void {
         'The content with calls does not come directly after one of the user.',
       );
     } else if (!isResponse(content) && !isResponse(before)) {
-      // Responses are a content of their own, whatever comes before or after them.
+      // Responses form a content of their own, whatever comes before or after them.
       report('gemini/4.2', content.path, 'Two contents of one role follow each other.');
     }
   });
   const last = contents.at(-1);
-  // Calls without responses are reported as such.
+  // Calls without responses are reported elsewhere.
   if (last?.role === 'model' && !last.parts.some(({ part }) => fieldOf(part, 'functionCall'))) {
     report('gemini/4.2', last.path, 'The conversation ends with the model.');
   }

@@ -1,4 +1,4 @@
-/** The contents of a Gemini request in one form: the SDK also takes a text, a part, or a list of them for a content of the user. */
+/** Normalizes the contents of a Gemini request: for a user content, the SDK also accepts a text, a part, or a list of them. */
 import { isJsonObject } from '../../../core/json.js';
 import { fieldOf, listOf, quote, type Report } from './request-check.js';
 
@@ -13,7 +13,7 @@ export interface Content {
   readonly parts: readonly PlacedPart[];
 }
 
-/** Reports what keeps a content from being one: its role, and that it has no parts. */
+/** Reports why a content is invalid: its role, or because it has no parts. */
 export function geminiContents(contents: unknown, report: Report): readonly Content[] {
   const list = Array.isArray(contents) ? contents : contents === undefined ? [] : [contents];
   if (list.length === 0) report('gemini/4.0', 'contents', 'The request has no contents.');

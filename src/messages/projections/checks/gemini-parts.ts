@@ -1,10 +1,10 @@
-/** The parts of a Gemini request one by one, and the signatures that the current turn needs. */
+/** Checks the parts of a Gemini request one by one, and the signatures that the current turn needs. */
 import { isJsonObject } from '../../../core/json.js';
 import { type Content, isResponse, type PlacedPart } from './gemini-contents.js';
 import { fieldOf, isFilledText, isPlainObject, quote, type Report } from './request-check.js';
 import { isBase64 } from './request-media.js';
 
-/** What a part can hold: one of these. */
+/** A part holds exactly one of these. */
 const DATA = new Set([
   'text',
   'inlineData',
@@ -26,7 +26,7 @@ const ABOUT = new Set([
   'mediaProcessing',
   'speechMetadata',
 ]);
-/** Of Base64, either alphabet: the documented placeholders for a missing signature are written in it, too. */
+/** Base64 in either alphabet; the documented placeholders for a missing signature match too. */
 const SIGNATURE = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 export function checkGeminiPart({ part, path }: PlacedPart, report: Report): void {
@@ -60,7 +60,7 @@ function checkFields(part: object, path: string, report: Report): void {
   const text = fieldOf(part, 'text');
   if (text === undefined) return;
   if (typeof text !== 'string') report('gemini/4.0', `${path}/text`, 'The text of the part is none.');
-  // A signature may come on a part of its own, whose text is empty.
+  // A signature may be in a part of its own with an empty text.
   else if (text === '' && fieldOf(part, 'thoughtSignature') === undefined) {
     report('gemini/4.2', `${path}/text`, 'The text of the part is empty.');
   }
@@ -83,7 +83,7 @@ function isMime(type: unknown): boolean {
   return typeof type === 'string' && /^[a-z]+\/[^\s/*]+$/i.test(type);
 }
 
-/** From the latest content in which the user says something: earlier turns are not validated. */
+/** Checks from the user's latest text on: the API does not validate earlier turns. */
 export function checkGeminiSignatures(contents: readonly Content[], report: Report): void {
   const start = contents.findLastIndex((content) => content.role === 'user' && startsTurn(content));
   for (const content of contents.slice(Math.max(start, 0))) {
@@ -94,7 +94,7 @@ export function checkGeminiSignatures(contents: readonly Content[], report: Repo
   }
 }
 
-/** Text beside responses is no new turn. */
+/** Text next to responses does not start a new turn. */
 function startsTurn(content: Content): boolean {
   return !isResponse(content) && content.parts.some(({ part }) => isFilledText(fieldOf(part, 'text')));
 }

@@ -1,11 +1,11 @@
-/** Calls and their results in a chat request: ids, names and arguments, and that each finds the other. */
+/** Checks calls and their results in a chat request: ids, names and arguments, and whether each has its counterpart. */
 import { isJsonObject } from '../../../core/json.js';
 import { argumentsProblem, functionNameProblem } from './openai-functions.js';
 import { fieldOf, quote, type Report } from './request-check.js';
 
 type Flavor = 'openai' | 'strict' | 'mistral';
 
-/** The calls of one assistant message, until another message than a result comes. */
+/** The calls of one assistant message, until the first message that is not a result. */
 interface Block {
   readonly open: Map<string, string>;
   readonly ids: ReadonlySet<string>;
@@ -61,7 +61,7 @@ function checkCall(call: unknown, place: string, report: Report): void {
     if (name !== null) report('openai-chat/1.9', `${place}/custom/name`, name);
     return;
   }
-  // Some servers leave the type out of what they give, and take it back so.
+  // Some servers omit the type in their answers and accept calls without it.
   if (call['type'] !== 'function' && call['type'] !== undefined) {
     report('openai-chat/1.0', `${place}/type`, `The call type ${quote(call['type'])} is not known.`);
   }
@@ -84,7 +84,7 @@ function checkId(id: unknown, place: string, flavor: Flavor, report: Report): vo
   }
 }
 
-/** @returns the id that is answered now, or null. */
+/** @returns the id of the call that is now answered, or null. */
 function checkResult(
   message: unknown,
   block: Block | null,

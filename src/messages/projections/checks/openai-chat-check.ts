@@ -1,6 +1,6 @@
 /**
- * Checks a request to the OpenAI Chat Completions API, or to a server that copies it: `strict` for chat templates that take turns
- * only, `mistral` for what Mistral asks on top of that.
+ * Checks a request to the OpenAI Chat Completions API or a compatible server. `strict` is for chat templates that
+ * require alternating turns, `mistral` for Mistral's additional rules.
  */
 import { isJsonObject } from '../../../core/json.js';
 import { checkChatCalls } from './openai-chat-calls.js';

@@ -1,4 +1,4 @@
-/** The content of a chat message: which roles may be silent, and which parts each may have. */
+/** Checks the content of a chat message: which roles may have none, and which parts each role may have. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { imageUrlProblem } from './openai-media.js';
 import { fieldOf, isFilledText, quote, type Report } from './request-check.js';
@@ -44,7 +44,7 @@ function checkAssistantContent(message: JsonObject, place: string, report: Repor
   }
 }
 
-/** Calls, a refusal or a recorded voice: each of them stands in for the content. An empty list of calls has a rule of its own. */
+/** Calls, a refusal or recorded audio can replace the content. An empty list of calls has its own rule. */
 function speaksOtherwise(message: JsonObject): boolean {
   if (Array.isArray(message['tool_calls']) || isJsonObject(message['function_call'])) return true;
   return isFilledText(message['refusal']) || isJsonObject(message['audio']);

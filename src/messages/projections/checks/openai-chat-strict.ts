@@ -1,4 +1,4 @@
-/** What servers ask on top of OpenAI: chat templates that know turns only, and Mistral with its own message order. */
+/** Checks the additional rules of other servers: chat templates with alternating turns, and Mistral's message order. */
 import { fieldOf, isFilledText, type Report } from './request-check.js';
 
 export function checkStrictOrder(messages: readonly unknown[], report: Report): void {
@@ -40,7 +40,7 @@ export function checkMistralMessages(messages: readonly unknown[], report: Repor
   }
 }
 
-/** Calls without results are reported as such. */
+/** Calls without results are reported elsewhere. */
 function hasCalls(message: unknown): boolean {
   const calls = fieldOf(message, 'tool_calls');
   return Array.isArray(calls) && calls.length > 0;

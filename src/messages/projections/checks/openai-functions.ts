@@ -1,4 +1,4 @@
-/** Names and arguments of functions, which both OpenAI APIs take in the same form. */
+/** Checks names and arguments of functions, which have the same form in both OpenAI APIs. */
 import { tryParseJson } from '../../../core/json.js';
 import { quote } from './request-check.js';
 

@@ -1,4 +1,4 @@
-/** Images as both OpenAI APIs take them: a web address, or a data URL of one of four image types. */
+/** Checks images as both OpenAI APIs accept them: a web address, or a data URL of one of four image types. */
 import { isBase64, isWebUrl, parseDataUrl } from './request-media.js';
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);

@@ -1,4 +1,4 @@
-/** Checks a request to the OpenAI Responses API: the items of its input one by one; their order is `openai-responses-order.ts`. */
+/** Checks the input items of a request to the OpenAI Responses API one by one. `openai-responses-order.ts` checks their order. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import { argumentsProblem, functionNameProblem } from './openai-functions.js';
 import { checkResponsesMessage, checkResponsesParts } from './openai-responses-content.js';
@@ -20,7 +20,7 @@ const OUTPUT_LENGTH_MAX = 10_485_760;
 
 export function checkOpenAiResponsesRequest(request: unknown): RequestViolation[] {
   return violationsOf((report) => {
-    // What the server keeps may hold the calls and the items that this request refers to.
+    // The server may store the calls and items that this request refers to.
     const continued = isJsonObject(request) && (request['previous_response_id'] ?? request['conversation']);
     const isStored = fieldOf(request, 'store') === true;
     const items = inputItems(request, report);

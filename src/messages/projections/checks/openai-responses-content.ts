@@ -1,4 +1,4 @@
-/** The content of message items and outputs of the Responses API: which parts each role may have, none of them blank. */
+/** Checks the content of message items and outputs of the Responses API: the parts allowed for each role, none of them blank. */
 import type { JsonObject } from '../../../core/json.js';
 import { imageUrlProblem } from './openai-media.js';
 import { fieldOf, isBlank, isFilledText, quote, type Report } from './request-check.js';

@@ -1,7 +1,7 @@
-/** What the items of a Responses request owe each other: calls and outputs, ids, and what reasoning led to. */
+/** Checks how the items of a Responses request depend on each other: calls and outputs, ids, and what must follow reasoning. */
 import { fieldOf, isFilledText, quote, type Report } from './request-check.js';
 
-/** Calls that this side answers, by the type of their output. Others are answered by the API itself, or have rules of their own. */
+/** Calls that the client answers, by the type of their output. The API answers others itself, or they have their own rules. */
 const CALL_OF_OUTPUT = new Map([
   ['function_call_output', 'function_call'],
   ['custom_tool_call_output', 'custom_tool_call'],
@@ -76,7 +76,7 @@ export function checkReasoningFollowers(items: readonly unknown[], report: Repor
   });
 }
 
-/** What a model may put out behind its reasoning; the calls of all built-in tools end alike. */
+/** Items that a model may produce after its reasoning. The calls of all built-in tools have the same ending. */
 function isOfTheModel(item: unknown): boolean {
   const type = typeOf(item);
   if (type === 'message') return fieldOf(item, 'role') === 'assistant';

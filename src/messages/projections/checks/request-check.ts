@@ -1,18 +1,19 @@
 /**
- * What the checks of provider requests share: the violation, and ways to look into a value of which nothing is known yet.
+ * Shared by the checks of provider requests: the violation type, and helpers to inspect a value of unknown shape.
  *
- * The checks take requests of any origin. They never throw, and they know nothing of the projections: two readings of the same
- * rules, so that a mistake in one shows in the other.
+ * The checks accept requests of any origin. They never throw, and they share no code with the projections, so that a
+ * mistake in one implementation of the rules shows in the other.
  */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { RequestRule } from './request-rules.js';
 
+/** One reason why a provider would reject a request. */
 export interface RequestViolation {
   /** Stable code of the rule: the API, then section and number in the table of `docs/legality.md`. */
   readonly rule: string;
-  /** JSON-pointer-like place in the request: `messages/3/content/0`. */
+  /** Place in the request, similar to a JSON Pointer: `messages/3/content/0`. */
   readonly path: string;
-  /** One plain sentence, as the API's refusal would mean it. */
+  /** One plain sentence with the meaning of the API's own error. */
   readonly reason: string;
 }
 
@@ -34,14 +35,14 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What JSON can hold as an object: no URL, no bytes, no instance of a class. */
+/** An object that JSON can hold: no URL, no bytes, no class instance. */
 export function isPlainObject(value: unknown): value is JsonObject {
   if (!isJsonObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** No characters but white space; other than in a legality rule, invisible characters count as text for the APIs. */
+/** Only white space. Unlike in a legality rule, invisible characters count as text, because the APIs accept them. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
@@ -52,7 +53,7 @@ export function isFilledText(value: unknown): value is string {
 
 const QUOTE_MAX = 64;
 
-/** A value for a sentence: short, on one line, whatever it is. */
+/** Any value, shortened to one line for use in a sentence. */
 export function quote(value: unknown): string {
   if (typeof value !== 'string') return value === null ? 'null' : typeof value;
   const short = value.length > QUOTE_MAX ? `${value.slice(0, QUOTE_MAX)}…` : value;

@@ -1,4 +1,4 @@
-/** Base64 and data URLs in a request: are they what they say? Nothing is decoded to find out. */
+/** Checks base64 and data URLs in a request without decoding them. */
 
 export interface DataUrl {
   readonly mime: string;
@@ -8,7 +8,7 @@ export interface DataUrl {
 
 const HEAD_MAX = 200;
 
-/** Looks at the head only: the data may be megabytes. */
+/** Parses only the head: the data may be megabytes. */
 export function parseDataUrl(url: string): DataUrl | null {
   const comma = url.slice(0, HEAD_MAX).indexOf(',');
   if (!/^data:/i.test(url) || comma < 0) return null;
@@ -21,7 +21,7 @@ export function isWebUrl(url: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(url.slice(0, HEAD_MAX));
 }
 
-/** Standard alphabet, padded; something in it. */
+/** Standard alphabet, padded, not empty. */
 export function isBase64(text: string): boolean {
   if (text === '' || text.length % 4 !== 0 || /[^A-Za-z0-9+/=]/.test(text)) return false;
   const padding = text.indexOf('=');

@@ -1,8 +1,8 @@
 /**
- * The rules of the provider APIs that a request alone can break, one sentence each.
+ * The provider rules that a request alone can break, one sentence each.
  *
- * The code is the API and the number of the rule in `docs/legality.md`. Number 0 of a section is the plain shape of a request: what
- * the API's own schema would refuse before it looks at the conversation.
+ * The code is the API plus the number of the rule in `docs/legality.md`. Number 0 of a section is the basic shape of a
+ * request, which the API's schema checks before it looks at the conversation.
  */
 export const REQUEST_RULES = {
   'openai-chat/1.0': 'Messages, roles, parts and tools have the shape that the API takes.',

@@ -1,4 +1,7 @@
-/** One walk over a whole request, without recursion: is every text and key well-formed, and how large is the body at least? */
+/**
+ * One walk over a whole request, without recursion: checks that all texts and keys are well-formed, and computes a
+ * minimum body size.
+ */
 import { utf8Length } from '../../../core/bytes.js';
 import type { Report } from './request-check.js';
 import type { RequestRule } from './request-rules.js';
@@ -9,10 +12,10 @@ interface Place {
   readonly parent: Place | null;
 }
 
-/** After these it is clear what is wrong; a path may be as long as the request is deep. */
+/** More reports add nothing, and a path may be as long as the request is deep. */
 const REPORTS_MAX = 50;
 
-/** @returns the bytes of all texts and keys in UTF-8: the body cannot be smaller. */
+/** @returns the UTF-8 bytes of all texts and keys: the body cannot be smaller. */
 export function checkText(request: unknown, rule: RequestRule, report: Report): number {
   const seen = new Set<object>();
   const waiting: Place[] = [{ value: request, key: '', parent: null }];
@@ -30,7 +33,7 @@ export function checkText(request: unknown, rule: RequestRule, report: Report): 
     seen.add(value);
     const entries = childrenOf(value, place);
     if (!Array.isArray(value)) for (const entry of entries) look(entry.key, entry, 'key');
-    // Reversed, so that the request is walked in its own order.
+    // Reversed, so that the request is walked in order.
     for (let i = entries.length - 1; i >= 0; i--) waiting.push(entries[i]!);
   }
   return bytes;
@@ -42,7 +45,7 @@ function childrenOf(value: object, parent: Place): Place[] {
   return Object.entries(value).map(([key, item]: [string, unknown]) => ({ value: item, key, parent }));
 }
 
-/** Bytes and URLs of requests that never were JSON. */
+/** Bytes and URLs in requests that did not come from JSON. */
 function isOpaque(value: object): boolean {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof URL;
 }

@@ -6,7 +6,7 @@ export async function putBlob(
   { scope, digest, bytes, nowMs }: SqlRequest<'putBlob'>,
 ): Promise<void> {
   const { db, schema } = context;
-  if (await hasBlob(context, { scope, digest })) return; // its bytes need not travel
+  if (await hasBlob(context, { scope, digest })) return; // its bytes need not be sent
   const sql = `INSERT INTO ${schema}.blobs (scope, digest, size, stored_ms, bytes)
     VALUES ($1, $2, $3, ${timeSql('$4')}, $5) ON CONFLICT (scope, digest) DO NOTHING`;
   await db.change(sql, [scope, digest, bytes.length, nowMs, bytes]);
@@ -29,7 +29,7 @@ export async function hasBlob(
   return (await db.query(sql, [scope, digest])).length === 1;
 }
 
-/** Only what was just seen: a first try that the network holds back must not take away what was put again since. */
+/** Deletes only the row that was just seen: a first try that the network delayed must not delete what was put again since. */
 export async function deleteBlob(
   { db, schema }: RowContext,
   { scope, digest }: SqlRequest<'deleteBlob'>,

@@ -12,7 +12,10 @@ interface DocumentRow {
   readonly bytes: Buffer;
 }
 
-/** Pieces behind the end may be left from a longer content: the size counts. As rows: one long value takes longer to make and to send. */
+/**
+ * Pieces beyond the end may be left from longer content, so the size decides. Read as rows: one long value takes longer
+ * to build and send.
+ */
 async function documentRow({ db, schema }: RowContext, key: string): Promise<DocumentRow | null> {
   const sql = `
     SELECT d.size, d.version, d.token, d.revision, p.bytes
@@ -45,7 +48,7 @@ export async function readDocument(
   return row && { bytes: bytesOf(row) };
 }
 
-/** The row of the document is changed first: whoever else writes it waits there, and writes all its pieces after it. */
+/** The row of the document is changed first: any other writer waits there, and writes all its pieces afterwards. */
 function writeSql({ schema, unsynced }: RowContext, document: string, cache: boolean): string {
   const quick = cache ? unsynced : '';
   return `
@@ -71,7 +74,7 @@ export async function writeDocument(
     await db.change(writeSql(context, `${insert} DO UPDATE SET ${set}`, cache), values);
     return null;
   }
-  // Only over what was just seen: a first try that the network holds back must not come after what was written since.
+  // Overwrites only the version that was just seen: a first try that the network delayed must not overwrite later writes.
   for (;;) {
     const standing = ifVersion === undefined ? await lookAt(context, key) : await documentRow(context, key);
     if (db.unsure && standing?.token === token) return null; // the answer of an earlier try was lost
@@ -93,7 +96,7 @@ function versionStanding(row: DocumentRow | null): string | null {
   return row && (row.version ?? versionOf(bytesOf(row)));
 }
 
-/** An earlier try may have taken place, and been followed by somebody else's write. */
+/** An earlier try may have taken effect and been followed by another writer's write. */
 function mayHaveBeen(key: string): RekindleError {
   return new RekindleError('STORAGE_UNAVAILABLE', `The answer to a write of ${key} was lost.`, {
     details: { key },
@@ -107,7 +110,7 @@ export async function overwriteTail(
   const { db, schema, unsynced } = context;
   const first = Math.floor(offset / PIECE_BYTES);
   const keep = offset - first * PIECE_BYTES;
-  // The first piece keeps its beginning; what is new follows it, cut into pieces at the same places.
+  // The first piece keeps its beginning. New bytes follow, cut into pieces at the same positions.
   const room = PIECE_BYTES - keep;
   const last = first + Math.max(0, Math.ceil((bytes.length - room) / PIECE_BYTES));
   const sql = `
@@ -159,7 +162,7 @@ export async function renameDocument(
   return (await db.query(`SELECT 1 AS there FROM ${schema}.documents WHERE key = $1`, [to])).length === 1;
 }
 
-/** Only what was just seen, as for a write. */
+/** Deletes only the version that was just seen, as for a write. */
 export async function deleteDocument(
   context: RowContext,
   { key }: SqlRequest<'deleteDocument'>,

@@ -22,8 +22,8 @@ export async function readLease(
 }
 
 /**
- * The number of the owner, and the same number on every stream written under it: a writer before this one finds another number there.
- * Two statements, one after the other: the second sees streams that were bound while the first waited.
+ * Writes the owner's fence to the lease and to every stream written under it: a previous writer then finds another
+ * fence there. Uses two statements, because the second must see streams that were bound while the first waited.
  */
 export async function takeLease(context: RowContext, request: SqlRequest<'takeLease'>): Promise<boolean> {
   const { db, schema } = context;

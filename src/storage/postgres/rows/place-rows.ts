@@ -1,13 +1,13 @@
-/** All that is below a name: what it takes, and taking it away. */
+/** Everything below a name: lists its size, and removes it. */
 import type { PlaceRow, SqlRequest } from '../../sql/sql-engine.js';
 import type { RowContext } from './context.js';
 
-/** What one statement takes away: it has to end within its time. */
+/** Rows that one statement deletes, so that it ends within its time limit. */
 const RECORDS_MAX = 5_000;
 const PIECES_MAX = 2_000;
 const BLOBS_MAX = 100;
 
-/** A part in one transaction; rows that are small go last. */
+/** Removes a part per transaction; tables with small rows come last. */
 export async function removeBelow(
   { db, schema }: RowContext,
   { start, end, lease }: SqlRequest<'removeBelow'>,

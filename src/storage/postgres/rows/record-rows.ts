@@ -9,7 +9,7 @@ interface HeadRow {
   readonly removed_to: number;
 }
 
-/** A page of records holds about this much at most. */
+/** Approximate maximum bytes of a page of records. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const HEAD = 'seq, crc, archived_to, removed_to';
 
@@ -25,7 +25,10 @@ export async function readHead(
   return row ? headOf(row) : null;
 }
 
-/** The share lock makes a take-over wait until the stream is bound, so that it finds it; where the take-over came first, nothing is bound. */
+/**
+ * The share lock makes a takeover wait until the stream is bound, so that it finds it. If the takeover came first,
+ * nothing is bound.
+ */
 export async function openStream(
   { db, schema, unsynced }: RowContext,
   { key, lease }: SqlRequest<'openStream'>,
@@ -41,16 +44,16 @@ export async function openStream(
   return row ? headOf(row) : 'fenced';
 }
 
-/** One statement on one stream: its head moves only from where it is expected and under the fence that it is bound to. */
+/** One statement on one stream: moves its head only from the expected position and under the fence that it is bound to. */
 export async function append(
   context: RowContext,
   request: SqlRequest<'append'>,
 ): Promise<SqlAnswer<'append'>> {
   if (await appendOnce(context, request)) return 'appended';
   const { key, lease, expectedSeq } = request;
-  if (!(await holdsLease(context, lease))) return 'fenced'; // also where it is there: whoever took over has judged it already
+  if (!(await holdsLease(context, lease))) return 'fenced'; // even if the record is there: the new owner has already decided about it
   if (context.db.unsure && (await isOurs(context, request))) return 'appended';
-  // Its own binding may be lost: that is not synced by itself.
+  // Its own binding may be lost, because that is not synced by itself.
   const head = await openStream(context, { key, lease });
   if (head === 'fenced' || head.seq !== expectedSeq) return head === 'fenced' ? 'fenced' : 'conflict';
   return (await appendOnce(context, request)) ? 'appended' : 'fenced';
@@ -184,7 +187,7 @@ export async function eraseRecords(
     const mark = `UPDATE ${schema}.records SET body = NULL, crc = '', append_key = NULL
       WHERE key = $1 AND seq = ANY($2::bigint[]) AND body IS NOT NULL`;
     const records = await tx.change(mark, [key, seqs.map(String)]);
-    // Who knows the journal up to its last record sees that it is another one.
+    // A reader that knows the journal up to its last record then notices that the journal changed.
     if (seqs.includes(stream.seq))
       await tx.change(`UPDATE ${schema}.streams SET crc = NULL WHERE key = $1`, [key]);
     return records;

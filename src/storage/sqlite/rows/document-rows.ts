@@ -56,7 +56,7 @@ function newDocument(db: SqliteConnection, key: string, now: number): number {
   return db.get<{ no: number }>(sql, key, now)!.no;
 }
 
-/** From a piece on; what stood there and behind it is gone. */
+/** Writes from a piece on; the old pieces from there on are deleted. */
 function writePieces(db: SqliteConnection, no: number, first: number, bytes: Uint8Array): void {
   let piece = first;
   for (let offset = 0; offset < bytes.length; offset += PIECE_BYTES) {

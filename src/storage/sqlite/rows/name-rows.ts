@@ -7,7 +7,7 @@ export function listSegments(
   { start, end }: Parameters<SqlOperations['listSegments']>[0],
 ): string[] {
   const from = start.length + 1;
-  // A blob may lie in the scope itself: what is below a scope begins behind its own name.
+  // A blob may be in the scope itself, so the entries below a scope start after its own name.
   const sql = `
     SELECT DISTINCT substr(rest, 1, instr(rest || '/', '/') - 1) AS segment FROM (
       SELECT substr(key, ?1) AS rest FROM streams WHERE key >= ?2 AND key < ?3 AND seq > 0

@@ -1,4 +1,4 @@
-/** All that is below a name: what it takes, and taking it away. */
+/** Everything below a name: lists its size, and removes it. */
 import type { PlaceRow, SqlOperations } from '../../sql/sql-engine.js';
 import { SEQ_BITS } from '../migrations.js';
 import type { SqliteConnection } from '../sqlite-connection.js';

@@ -14,7 +14,7 @@ type StreamRow = {
 
 type RecordRow = { readonly seq: number; readonly crc: string; readonly body: Uint8Array | null };
 
-/** A page of records holds about this much at most. */
+/** Approximate maximum bytes of a page of records. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const ID = `(CAST(? AS INTEGER) << ${SEQ_BITS}) | ?`;
 const SEQ = `id & ${2 ** SEQ_BITS - 1} AS seq`;
@@ -37,7 +37,7 @@ export function readHead(
   return row && headOf(row);
 }
 
-/** Nothing is bound: each transaction looks at the lease itself. */
+/** Nothing is bound: each transaction checks the lease itself. */
 export function openStream(
   db: SqliteConnection,
   { key, lease }: Parameters<SqlOperations['openStream']>[0],
@@ -103,7 +103,7 @@ export function readRecords(
   return { head: headOf(stream), records: packed(records, bytes), last };
 }
 
-/** All bodies in one buffer, which changes threads without being copied. */
+/** All bodies in one buffer, which is transferred between threads without a copy. */
 function packed(records: readonly StoredRecord[], size: number): StoredRecord[] {
   const all = new Uint8Array(size);
   let offset = 0;
@@ -162,7 +162,7 @@ export function eraseRecords(
   let records = 0;
   const mark = `UPDATE records SET body = NULL, crc = '', append_key = NULL WHERE id = ${ID} AND body IS NOT NULL`;
   for (const seq of seqs) records += db.run(mark, stream.no, seq);
-  // Who knows the journal up to its last record sees that it is another one.
+  // A reader that knows the journal up to its last record then notices that the journal changed.
   if (seqs.includes(stream.seq)) db.run('UPDATE streams SET crc = NULL WHERE no = ?', stream.no);
   return records;
 }
