@@ -1,6 +1,7 @@
 import { fuzzing } from './fuzzing.js';
 import { memoryAndState } from './memory-and-state.js';
 import type { Mutant } from './mutant.js';
+import { redaction } from './redaction.js';
 import { storageFiles } from './storage-files.js';
 import { storageSql } from './storage-sql.js';
 import { waysIn } from './ways-in.js';
@@ -13,4 +14,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...workAndAccess,
   ...fuzzing,
   ...waysIn,
+  ...redaction,
 ];

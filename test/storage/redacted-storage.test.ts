@@ -10,6 +10,7 @@ import type { JsonObject } from '../../src/core/json.js';
 import { agentState } from '../../src/state/durable/documents/agent-state.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { SharedState } from '../../src/state/shared/shared-state.js';
+import { copyStorage } from '../../src/storage/copy-storage.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
 import { withRedaction } from '../../src/storage/redacted-storage.js';
@@ -210,6 +211,12 @@ describe('a redacted store', () => {
     expect(() => openStorage('memory:?redact=all')).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
     );
+  });
+
+  it('is no target of a copy, which keeps every byte', async () => {
+    const source = openStorage('memory:');
+    await expect(copyStorage(source, storage)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await source.close();
   });
 
   it('stores bytes that are no text as they are', async () => {

@@ -16,6 +16,7 @@ import { PERSONAL_DETECTORS } from './personal-data.js';
  */
 export type RedactionAction = 'mask' | 'hash' | 'refuse';
 
+/** What is taken out, and what stands in its place. */
 export interface RedactionOptions {
   /** Passwords, keys and tokens. Default true. */
   readonly credentials?: boolean;
@@ -35,6 +36,7 @@ export interface RedactionOptions {
   readonly onRedacted?: (counts: Readonly<Record<string, number>>) => void;
 }
 
+/** A detector by a pattern: its first group is taken, or the whole match if it has none. */
 export interface PatternInit {
   readonly kind: string;
   readonly pattern: RegExp;
@@ -59,6 +61,11 @@ export const MASK = '[redacted:';
 const MASKS = /\[redacted:[a-z0-9-]{1,40}(?:#[0-9a-f]{12})?\]/g;
 const KIND = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
+/**
+ * Finds and replaces sensitive text, by itself or below a store (`withRedaction`).
+ *
+ *     new Redactor({ personal: true }).text('Mail ann@acme.example'); // 'Mail [redacted:email]'
+ */
 export class Redactor {
   readonly #detectors: readonly Detector[];
   readonly #hasCredentials: boolean;

@@ -1,0 +1,52 @@
+import { inFile, type Mutant } from './mutant.js';
+
+const STORE = ['test/storage/redacted-storage.test.ts'];
+const REDACTOR = ['test/core/redaction/redactor.test.ts'];
+
+/** Sensitive data is stored, or a mask stands where none belongs. */
+export const redaction: readonly Mutant[] = [
+  ...inFile('src/storage/redacted-storage.ts', STORE, [
+    ['redaction-leaves-journals', 'records.map((record) => this.#redactor.json(record)),', 'records,'],
+    ['redaction-leaves-artifacts', "new Set(['artifacts', 'values'])", "new Set(['values'])"],
+    ['redaction-changes-binary-data', '!isUtf8(bytes) || bytes.includes(0)', 'bytes.length === 0'],
+  ]),
+  ...inFile('src/memory/trace-log.ts', STORE, [
+    ['live-context-is-not-redacted', 'return this.#store.backend.redactor?.json(row) ?? row;', 'return row;'],
+  ]),
+  ...inFile('src/memory/store/given-arguments.ts', STORE, [
+    ['tool-gets-masks', 'if (given !== undefined) return given;', ''],
+    ['call-runs-with-masks', 'includes(MASK) ? undefined : stored', 'includes(MASK) ? stored : stored'],
+  ]),
+  ...inFile('src/agent/context/host-reading.ts', STORE, [
+    ['host-turn-is-not-known-again', '.map((message) => redacted(message, redactor));', ';'],
+  ]),
+  ...inFile('src/state/durable/state-manager.ts', STORE, [
+    ['state-is-not-redacted', 'this.#options.backend.redactor?.json(given) ?? given;', 'given;'],
+  ]),
+  ...inFile('src/state/shared/shared-state.ts', STORE, [
+    ['shared-state-is-not-redacted', 'this.#redactor = backend.redactor ?? null;', 'this.#redactor = null;'],
+  ]),
+  ...inFile('src/checkpoints/checkpoint-service.ts', STORE, [
+    [
+      'checkpoint-is-not-redacted',
+      'contextContent(params.context, this.backend.redactor)',
+      'contextContent(params.context)',
+    ],
+  ]),
+  ...inFile('src/core/redaction/redactor.ts', REDACTOR, [
+    [
+      'redacted-text-keeps-a-signature',
+      'return changed ? withoutSignature(changed) : given;',
+      'return changed ?? given;',
+    ],
+    [
+      'a-mask-is-masked',
+      'found.length > 0 && text.includes(MASK) ? outsideMasks(text, found) : found',
+      'found',
+    ],
+    ['names-of-members-do-not-count', 'this.#hasCredentials ? kindByName(name, member) : null', 'null'],
+  ]),
+  ...inFile('src/core/redaction/credentials.ts', REDACTOR, [
+    ['placeholders-are-masked', 'return PLACEHOLDER.test(text);', 'return PLACEHOLDER.test(text) && false;'],
+  ]),
+];
