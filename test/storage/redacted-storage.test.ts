@@ -219,6 +219,12 @@ describe('a redacted store', () => {
     await source.close();
   });
 
+  it('redacts an artifact that is text, and names it by what is stored', async () => {
+    const artifacts = storage.blobs(['agents', 'desk', 'artifacts']);
+    const { digest } = await artifacts.put(Buffer.from(SAID));
+    expect(Buffer.from((await artifacts.get(digest))!).toString()).toBe(STORED);
+  });
+
   it('stores bytes that are no text as they are', async () => {
     const bytes = Buffer.concat([Buffer.from([0xff, 0, 1]), Buffer.from(KEY)]);
     const { digest } = await storage.blobs(['agents', 'desk', 'artifacts']).put(bytes);

@@ -151,6 +151,13 @@ describe('a redactor', () => {
     );
   });
 
+  it('looks for nothing inside a mask', () => {
+    const own = new Redactor({ detectors: [{ kind: 'word', pattern: /github|token/ }] });
+    expect(own.text('a github link, [redacted:github-token]')).toBe(
+      'a [redacted:word] link, [redacted:github-token]',
+    );
+  });
+
   it('hashes with a key: equal values stay equal, and another key gives another hash', () => {
     const hashed = (hashKey: string) => new Redactor({ personal: true, action: 'hash', hashKey });
     const [one, two] = [hashed('one'), hashed('two')];
