@@ -86,7 +86,7 @@ describe.concurrent('rekindle export', { timeout: CLI_TIMEOUT_MS }, () => {
       await writeFile(file, 'mine');
       const shown = await exportAnn('-f', 'rekindle', '-o', file);
       expect(shown).toMatchObject({ code: 2, stdout: '' });
-      expect(shown.stderr).toContain('it was not changed');
+      expect(shown.stderr).toContain('was not changed');
       expect([...(await entriesBelow(files))]).toEqual([['ann.json', 'mine']]);
     }));
 

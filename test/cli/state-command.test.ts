@@ -353,7 +353,7 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
           .map((row) => row.at(-1)),
       ).toEqual(['no definition', 'no definition']);
       for (const { stdout } of [list, dry])
-        expect(stdout).toContain(`${files}. To run: --definitions rekindle\n`);
+        expect(stdout).toContain(`${files}. To execute them: --definitions rekindle\n`);
       expect(jsonOf(json)).toMatchObject({ notRun: names });
       expect(dry.stdout).toContain('evil: no definition found. Not changed.\n');
       for (const { code, stderr } of others) {
