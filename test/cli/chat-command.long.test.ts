@@ -85,12 +85,12 @@ describe('Ctrl-C', { timeout: CLI_TIMEOUT_MS, retry: 3 }, () => {
         shown += chunk.toString('utf8');
         const arrives = (text: string) => shown.includes(text) && !before.includes(text);
         if (arrives('(offline model)')) child.kill('SIGINT');
-        if (arrives('what was said is kept)')) child.kill('SIGINT');
+        if (arrives('the text so far is kept)')) child.kill('SIGINT');
       });
       child.stdin.write(`Tell me about ${'very '.repeat(12)}old ships.\n`);
       const { code, stderr } = await resultOf(child);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(shown).toMatch(/\(offline model\).* \(stopped; what was said is kept\)\n$/);
+      expect(shown).toMatch(/\(offline model\).* \(stopped; the text so far is kept\)\n$/);
 
       const answer = (await traceRows(dir, 'ann')).at(-1)!;
       expect(answer).toMatchObject({ trace_type: 'assistant', status: 'aborted' });

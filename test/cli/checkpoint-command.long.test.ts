@@ -90,8 +90,8 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(results.map(({ stderr }) => stderr.split('\n')[0])).toEqual([
         'The context is refused: a context is a JSON object. (INVALID_ARGUMENT)',
         'torn.json is not JSON. (INVALID_ARGUMENT)',
-        expect.stringMatching(/^large\.json has a number with more digits .* Write it as text\./),
-        expect.stringMatching(/^--agent saves an agent, and a file is a context/),
+        expect.stringMatching(/^large\.json has a number with too many digits .* Write it as text\./),
+        expect.stringMatching(/^--agent saves an agent, a file is a context/),
         expect.stringMatching(/\(INVALID_NAME\)$/),
         expect.stringMatching(/^name is refused: it has control characters/),
       ]);

@@ -46,7 +46,7 @@ describe('checkpoint sessions', { timeout: CLI_TIMEOUT_MS }, () => {
         ['two', '2', 'TIME'],
         ['one', '1', 'TIME'],
       ]);
-      expect(shown.stdout).toMatch(/\d+ bytes of 1,073,741,824 bytes in /);
+      expect(shown.stdout).toMatch(/\d+ bytes of 1,073,741,824 bytes used in /);
       expect(jsonOf(json)).toMatchObject({
         sessions: [{ id: 'two' }, { id: 'one' }],
         stats: { sessions: 2, checkpoints: 3 },
@@ -198,7 +198,7 @@ describe('checkpoint verify', { timeout: CLI_TIMEOUT_MS }, () => {
         ['verify', '--write-heads', 'notes.json'],
       );
       expect(bad).toMatchObject({ code: 2, stdout: '' });
-      expect(bad.stderr).toContain('notes.json has no heads');
+      expect(bad.stderr).toContain('notes.json does not contain heads');
       expect(taken.code).toBe(2);
       expect(await fs.readFile(path.join(dir, 'notes.json'), 'utf8')).toBe('{"a": 1}');
     }));

@@ -358,7 +358,7 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(dry.stdout).toContain('evil: no definition found. Not changed.\n');
       for (const { code, stderr } of others) {
         expect(code).toBe(2);
-        expect(stderr).toContain('To run: --definitions rekindle');
+        expect(stderr).toContain('To execute them: --definitions rekindle');
       }
       await expect(fs.access(marker)).rejects.toThrow('ENOENT');
       await runCli(['state', 'list', '--definitions', 'rekindle'], { cwd });

@@ -116,7 +116,7 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
     const [pruned, all] = await workspace(['prune', '--calls', '9'], ['prune', '--days', '0', '--json']);
     expect(pruned).toMatchObject({ code: 0, stderr: '' });
     expect(pruned.stdout).toMatch(
-      /^Removed 1 call and 1 stored value \([\d,]+ bytes\), of 2026-03-01; 9 stay\.\n$/,
+      /^Removed 1 call and 1 stored value \([\d,]+ bytes\), of 2026-03-01; 9 kept\.\n$/,
     );
     expect(jsonOf(all)).toMatchObject({ callsRemoved: 9, callsKept: 0, chunks: ['2026-03-02'] });
   });
