@@ -1,4 +1,4 @@
-/** The journals of adapters where they are unless a program says otherwise. For those who look after a store; loads no package of others. */
+/** Lists the journals of adapters in their default folders, for maintenance. Loads no third-party package. */
 import type { SharedJournalName } from '../storage/journal-check.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
 

@@ -1,11 +1,12 @@
-/** Ids that other libraries choose, as one segment of a name: theirs may be any text, ours may not. */
+/** Turns ids of other libraries, which may be any text, into valid name segments. */
 import { createHash } from 'node:crypto';
 import { isRekindleError } from '../core/errors.js';
 import { encodeNameSegment } from '../storage/name-encoding.js';
 
 /**
- * The id itself where it can be a segment and does not begin with `~`; else `~` and the SHA-256 of its UTF-16 code units (little
- * endian), in hex. Not of its UTF-8: lone surrogates are all the same there. Different ids have different keys.
+ * The id itself if it is a valid segment and does not begin with `~`. Else `~` and the SHA-256 of its UTF-16
+ * code units (little endian), in hex; UTF-8 would merge all lone surrogates. Different ids have different
+ * keys.
  */
 export function nameKey(id: string): string {
   if (!id.startsWith('~') && isSegment(id)) return id;

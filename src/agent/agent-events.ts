@@ -1,9 +1,11 @@
-/** What an agent tells while it works. Restoring emits none of the turn's events. */
+/** Types of an agent's events and turn results. A restore emits no turn events. */
 import type { JsonValue } from '../core/json.js';
 import type { RestoreReport } from '../memory/restore/restore-report.js';
 import type { TokenUsage } from './model/language-model.js';
 
-/** `lease_lost`: another process runs this agent now; nothing can be written here any more. */
+/**
+ * Lifecycle of an agent. `lease_lost`: another process runs this agent now, so this one can no longer write.
+ */
 export type AgentStatus =
   | 'created'
   | 'starting'
@@ -14,23 +16,28 @@ export type AgentStatus =
   | 'failed'
   | 'lease_lost';
 
+/** The outcome of one turn, as `send` and `resume` resolve with it. */
 export interface TurnResult {
+  /** Also the id of the turn in the traces. */
   readonly turnId: string;
-  /** The final answer; what was said until then when the turn was aborted. */
+  /** The final answer. For an aborted turn, the text received before the abort. */
   readonly text: string;
+  /** `steps_exceeded`: the model still asked for tools after `stepsMax` responses. */
   readonly status: 'completed' | 'aborted' | 'steps_exceeded';
   /** Model responses in this turn. */
   readonly steps: number;
+  /** Tokens over all model responses of the turn. */
   readonly usage: TokenUsage;
 }
 
+/** Event names and their payloads, for `agent.events.on(name, listener)`. */
 export type AgentEvents = {
   status_changed: { readonly from: AgentStatus; readonly to: AgentStatus };
   restored: { readonly report: RestoreReport };
   turn_started: { readonly turnId: string; readonly resumed: boolean };
   text_delta: { readonly turnId: string; readonly delta: string };
   reasoning_delta: { readonly turnId: string; readonly delta: string };
-  /** What this response said so far does not count: the model is asked again. */
+  /** Discard the text of this response so far: the request is sent again after `pauseMs` milliseconds. */
   model_retry: {
     readonly turnId: string;
     readonly attempt: number;
@@ -57,12 +64,12 @@ export type AgentEvents = {
     readonly result: JsonValue;
     readonly error: string | null;
   };
-  /** A call could not be written to the tool-call log; the conversation is safe. */
+  /** A call could not be written to the tool-call log. The conversation itself is not affected. */
   tool_log_failed: { readonly message: string };
   turn_ended: TurnResult;
 };
 
-/** An event with its name: the items of `agent.stream()`. */
+/** One event with its name in `type`, as `agent.stream()` yields it. */
 export type AgentEvent = {
   [Name in keyof AgentEvents]: { readonly type: Name } & AgentEvents[Name];
 }[keyof AgentEvents];

@@ -1,4 +1,3 @@
-/** An agent: a conversation that survives its process. Made by `AgentFactory`; does nothing before `start()`. */
 import PQueue from 'p-queue';
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import { TypedEvents } from '../core/events.js';
@@ -14,24 +13,39 @@ import { TurnLoop } from './loop/turn-loop.js';
 import { AgentStopped } from './tools/agent-stopped.js';
 import { closeOpenCalls } from './tools/close-open-calls.js';
 
+/** Options of one turn. */
 export interface TurnOptions {
-  /** Cancels the turn. What was said until then stays. */
+  /** Cancels the turn. Text received before the abort stays in the context. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of `Agent.stop`. */
 export interface StopOptions {
-  /** Time for the turn under way before it is cancelled. Default 5,000 ms. */
+  /** How long the current turn may continue before it is cancelled. Default 5,000 ms. */
   readonly graceMs?: number;
-  /** Calls that wait for a person's approval stay open, so that `resume()` of the next process asks again. Default true. */
+  /**
+   * Leave calls open that wait for a person's approval, so that `resume()` in the next process asks again.
+   * Default true.
+   */
   readonly keepPendingApprovals?: boolean;
 }
 
+/**
+ * An agent whose conversation survives its process. `createAgent`, `openAgent` and `restoreAgent` make it. It
+ * does nothing before `start()`.
+ *
+ *     const agent = createAgent({ agentId: 'support-42', model });
+ *     await agent.start();
+ *     const { text } = await agent.send('Hello');
+ *     await agent.stop();
+ */
 export class Agent {
   readonly agentId: string;
+  /** Status changes, text deltas, tool calls and results; see `AgentEvents`. */
   readonly events = new TypedEvents<AgentEvents>();
   readonly #context: AgentContext;
   readonly #steps: readonly BootstrapStep[];
-  /** Turns, one after the other. */
+  /** Runs turns one after the other. */
   readonly #turns = new PQueue({ concurrency: 1 });
   readonly #stop = new AbortController();
   #status: AgentStatus = 'created';
@@ -49,23 +63,25 @@ export class Agent {
     return this.#status;
   }
 
-  /** What the restore did; null for a new agent. */
+  /** What the restore found and changed; null for a new agent. */
   get restoreReport(): RestoreReport | null {
     return this.#context.state.report;
   }
 
+  /** The agent's memory. @throws AGENT_STATE before `start()` */
   get memory(): MemoryManager {
     return this.#context.memory;
   }
 
-  /** The list that the model gets next. */
+  /** The messages of the next model request. */
   get messages(): Message[] {
     return this.memory.getWorkingContextMessages();
   }
 
   /**
-   * Runs the bootstrap steps. Calling it again gives the same promise, until the agent is stopped.
-   * @throws AGENT_EXISTS, AGENT_NOT_FOUND, LEASE_HELD, TOOL_INVALID, CONTEXT_BLANK, AGENT_STATE after stop(), ...
+   * Runs the bootstrap steps. Repeated calls return the same promise until the agent is stopped.
+   * @throws AGENT_EXISTS, AGENT_NOT_FOUND, LEASE_HELD, TOOL_INVALID, CONTEXT_BLANK, AGENT_STATE after stop(),
+   * ...
    */
   start(): Promise<void> {
     if (this.#stopping) return Promise.reject(this.#wrongState());
@@ -80,7 +96,7 @@ export class Agent {
       await this.#begin();
     } catch (thrown) {
       this.#setStatus('failed');
-      await this.#context.close().catch(() => {}); // the first error is the one to tell
+      await this.#context.close().catch(() => {}); // report the first error
       throw thrown;
     }
     this.#loop = new TurnLoop(this.memory, this.#context.registry, this.#context.config, this.events);
@@ -90,7 +106,7 @@ export class Agent {
     if (this.restoreReport) this.events.emit('restored', { report: this.restoreReport });
   }
 
-  /** A new agent gets its system prompt, whichever steps it was given. */
+  /** A new agent gets its system prompt, even with a custom list of steps. */
   async #begin(): Promise<void> {
     const { memory, restoreOptions, systemPrompt } = this.#context.state;
     if (restoreOptions === null) await memory?.memory.begin(systemPrompt ?? '');
@@ -104,7 +120,10 @@ export class Agent {
     });
   }
 
-  /** Sends a message and runs its turn. Turns wait for each other. @throws MODEL_FAILED, LEASE_LOST, AGENT_STATE, ... */
+  /**
+   * Sends a message and runs its turn. Turns run one after the other. The answer is durable when it resolves.
+   * @throws MODEL_FAILED, LEASE_LOST, AGENT_STATE, ...
+   */
   send(input: UserInput | string, options: TurnOptions = {}): Promise<TurnResult> {
     return this.#send(input, options, () => {});
   }
@@ -124,7 +143,7 @@ export class Agent {
     });
   }
 
-  /** As `send`, with the turn's events as they come. Leaving the loop early cancels the turn. */
+  /** Like `send`, but yields the turn's events as they occur. Leaving the loop early cancels the turn. */
   stream(input: UserInput | string, options: TurnOptions = {}): AsyncIterable<AgentEvent> {
     return new EventStream(
       this.events,
@@ -134,9 +153,9 @@ export class Agent {
   }
 
   /**
-   * Goes on with a turn that was interrupted: by a crash, a failed model, or a cancellation before anything was said. Runs calls
-   * that were left open
-   * for an approval, then asks the model. @throws AGENT_STATE when nothing was interrupted
+   * Continues a turn that was interrupted by a crash, by a failed model, or by a cancellation before any
+   * text. Runs calls that were left open for an approval, then asks the model.
+   * @throws AGENT_STATE when no turn was interrupted
    */
   resume(options: TurnOptions = {}): Promise<TurnResult> {
     return this.#turn(options, async (loop, signal) => {
@@ -165,7 +184,7 @@ export class Agent {
       this.#setStatus('running');
       try {
         const result = await run(this.#loop!, signal);
-        if (result.status === 'aborted') this.#throwIfLeaseLost(); // nobody cancelled it: it was fenced off
+        if (result.status === 'aborted') this.#throwIfLeaseLost(); // no caller cancelled it: the lease was lost
         this.events.emit('turn_ended', result);
         return result;
       } catch (thrown) {
@@ -194,8 +213,8 @@ export class Agent {
   }
 
   /**
-   * Lets the turn under way finish, flushes, closes and releases the lease. Calling it again is fine, and a shorter grace time
-   * then holds.
+   * Lets the current turn finish, flushes, closes and releases the lease. It may be called again; the shorter
+   * grace time then applies.
    */
   async stop(options: StopOptions = {}): Promise<void> {
     const keep = options.keepPendingApprovals ?? true;
@@ -210,7 +229,7 @@ export class Agent {
   }
 
   async #shutDown(): Promise<void> {
-    await this.#starting?.catch(() => {}); // told to the caller of start()
+    await this.#starting?.catch(() => {}); // start() reported it to its caller
     if (this.#status === 'created' || this.#status === 'failed') {
       if (this.#status === 'created') await this.#context.close();
       this.#setStatus('stopped');
@@ -224,7 +243,7 @@ export class Agent {
     try {
       await this.#context.close();
     } finally {
-      this.#setStatus('stopped'); // closing failed at most after the lease was let go
+      this.#setStatus('stopped'); // if closing failed, the lease was already released
     }
   }
 

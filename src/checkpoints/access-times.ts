@@ -1,4 +1,7 @@
-/** When sessions were loaded from: beside each, in `access.json`. A convenience: losing it, or not writing it, does no harm. */
+/**
+ * When sessions were last loaded from, in `access.json` of each session. Only informative: a lost or
+ * unwritten file does no harm.
+ */
 import { Type } from '../core/schema.js';
 import { lazySchema } from '../core/schema-check.js';
 import { openJsonDocument } from '../storage/json-document.js';
@@ -31,7 +34,7 @@ export class AccessTimes {
     }
   }
 
-  /** Null when it is not known. */
+  /** Null if unknown. */
   async of(id: string): Promise<string | null> {
     return this.#document(id).then(
       ({ data }) => data.last_accessed_at,

@@ -1,4 +1,4 @@
-/** The id of a checkpoint: its session, and its number there. Such as `billing@12`. */
+/** The id of a checkpoint: its session and its number there, such as `billing@12`. */
 import { RekindleError } from '../core/errors.js';
 import { encodeNameSegment } from '../storage/name-encoding.js';
 
@@ -9,11 +9,12 @@ export interface CheckpointPlace {
 
 const ID = /^(.+)@([1-9]\d{0,14})$/su;
 
+/** The id of the checkpoint at this place, such as `billing@12`. */
 export function checkpointId({ sessionId, number }: CheckpointPlace): string {
   return `${sessionId}@${number}`;
 }
 
-/** @throws CHECKPOINT_NOT_FOUND for what cannot be one, INVALID_NAME */
+/** Splits an id such as `billing@12` into its session and number. @throws CHECKPOINT_NOT_FOUND if it is not a checkpoint id, INVALID_NAME */
 export function parseCheckpointId(id: string): CheckpointPlace {
   const match = typeof id === 'string' ? ID.exec(id) : null;
   if (!match) throw checkpointNotFound(String(id));
@@ -28,7 +29,7 @@ export function checkpointNotFound(id: string): RekindleError {
   });
 }
 
-/** Of a session whose checkpoints were all removed. */
+/** The error for a session whose checkpoints were all removed. */
 export function noneLeft(sessionId: string): RekindleError {
   const text = `The session ${JSON.stringify(sessionId)} has no checkpoint any more.`;
   return new RekindleError('CHECKPOINT_NOT_FOUND', text, { details: { sessionId } });

@@ -1,4 +1,4 @@
-/** Lists of checkpoints and of sessions. One that cannot be read does not keep the others. */
+/** Lists checkpoints and sessions. An unreadable session does not hide the others. */
 import type { AccessTimes } from './access-times.js';
 import { sessionNotFound } from './checkpoint-id.js';
 import {
@@ -10,7 +10,7 @@ import {
 import { type ListQuery, matches, newestFirst, type Page, pageOf } from './checkpoint-query.js';
 import type { SessionPool, SessionProblem } from './session/session-pool.js';
 
-/** @throws SESSION_NOT_FOUND for a session that is named */
+/** @throws SESSION_NOT_FOUND if the query names a missing session */
 export async function listCheckpoints(
   pool: SessionPool,
   query: ListQuery,
@@ -36,7 +36,7 @@ async function checkpointsOf(pool: SessionPool, id: string, query: ListQuery): P
   });
 }
 
-/** Those with checkpoints, the one that was used last first. */
+/** Sessions with checkpoints, the most recently used first. */
 export async function listSessions(
   pool: SessionPool,
   access: AccessTimes,

@@ -1,8 +1,9 @@
-/** What is known of a checkpoint and of a session without reading their data. */
+/** Metadata of checkpoints and sessions, available without reading their data. */
 import { checkpointId } from './checkpoint-id.js';
 import type { LayerSummary, SaveRecord } from './session/checkpoint-record.js';
 import type { SessionState } from './session/session-state.js';
 
+/** Everything about a checkpoint except its context. */
 export interface CheckpointMetadata {
   /** `<session>@<number>`. */
   readonly id: string;
@@ -14,38 +15,42 @@ export interface CheckpointMetadata {
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   readonly tags: readonly string[];
-  /** Of the context as JSON text. */
+  /** Bytes of the context as JSON text. */
   readonly contextSizeBytes: number;
-  /** SHA-256 of the context's canonical JSON; in an encrypted session a keyed digest, which tells only whether two are equal. */
+  /**
+   * SHA-256 of the context's canonical JSON. In an encrypted session a keyed digest, which shows only whether
+   * two contexts are equal.
+   */
   readonly contextHash: string;
-  /** What it added to the store. */
+  /** Bytes that it added to the store. */
   readonly storedBytes: number;
-  /** SHA-256 of what it added. */
+  /** SHA-256 of the bytes that it added. */
   readonly blobDigest: string;
   readonly compression: SaveRecord['pack']['compression'];
   readonly encrypted: boolean;
-  /** Retention leaves it alone. */
+  /** Retention never removes it. */
   readonly critical: boolean;
   /** `agent` for a whole agent; null for a plain context. */
   readonly kind: string | null;
-  /** How many keys and bytes each layer had. Null when it was not classified. */
+  /** Number of keys and bytes in each layer. Null if it was not classified. */
   readonly classificationSummary: LayerSummary | null;
 }
 
+/** Everything about a session except its checkpoints. */
 export interface SessionInfo {
   readonly id: string;
-  /** Of its first checkpoint. */
+  /** Time of its first checkpoint. */
   readonly createdAt: string;
-  /** When it was saved to or loaded from, as far as that is known. */
+  /** Last known save or load. */
   readonly lastAccessedAt: string;
   readonly workflowId: string | null;
   /** Of all its checkpoints, sorted. */
   readonly tags: readonly string[];
-  /** What its checkpoints take. */
+  /** Bytes of its checkpoints. */
   readonly totalSizeBytes: number;
   readonly checkpoints: number;
   readonly encrypted: boolean;
-  /** Keys of the context that views never drop. */
+  /** Keys of the context that no view drops. */
   readonly criticalKeys: readonly string[];
 }
 
@@ -72,7 +77,7 @@ export function toMetadata(sessionId: string, record: SaveRecord, critical: bool
   };
 }
 
-/** Null for a session without records. @param accessedAt when it was loaded from */
+/** Null for a session without records. @param accessedAt when it was last loaded from */
 export function toSessionInfo(
   id: string,
   state: SessionState,

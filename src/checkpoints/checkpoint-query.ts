@@ -1,14 +1,15 @@
-/** Which checkpoints a list is about, and which of them it shows. */
+/** Filters and pages for lists of checkpoints. */
 import type { CheckpointMetadata } from './checkpoint-metadata.js';
 import { refusedParam } from './save-params.js';
 import type { SessionProblem } from './session/session-pool.js';
 
+/** Filter of `CheckpointService.list`; all given fields must match. */
 export interface ListQuery {
   /** Default: all sessions. */
   readonly sessionId?: string;
   readonly tag?: string;
   readonly agentId?: string;
-  /** Only of one of these agents. */
+  /** Saved by one of these agents. */
   readonly agentIds?: readonly string[];
   /** Null: only plain contexts. */
   readonly kind?: string | null;
@@ -18,15 +19,16 @@ export interface ListQuery {
   readonly before?: string;
   /** 1 to 1,000. Default 20. */
   readonly limit?: number;
-  /** Left out at the beginning. Default 0. */
+  /** Skip this many. Default 0. */
   readonly offset?: number;
 }
 
+/** One page of a list. */
 export interface Page<T> {
   readonly checkpoints: readonly T[];
-  /** Of all that were asked for, on every page. */
+  /** Number of matches on all pages. */
   readonly total: number;
-  /** Sessions that cannot be read, when all were asked for. */
+  /** Unreadable sessions, if the query names no session. */
   readonly problems: readonly SessionProblem[];
 }
 

@@ -1,9 +1,3 @@
-/**
- * Checkpoints: contexts as they were, to go back to.
- *
- * What `load` gives is exactly what was saved. Parts that two checkpoints of a session have in common are stored once. Classification
- * decides what a view shows a model, never what is kept.
- */
 import { type Clock, systemClock } from '../core/clock.js';
 import { isRekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
@@ -40,39 +34,43 @@ import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-sess
 import { markContextKey } from './session/mark-context-key.js';
 import { checkpointsClosed, SessionPool } from './session/session-pool.js';
 
+/** Options of `CheckpointService`. */
 export interface CheckpointServiceOptions extends KeyOptions {
-  /** Default: where the agents are: `REKINDLE_MEMORY_DIR`, else `memory` below the current folder. */
+  /** Default: the storage of the agents: `REKINDLE_MEMORY_DIR`, else `memory` below the current folder. */
   readonly backend?: StorageBackend;
   /** Default `['checkpoints']`. */
   readonly folder?: Name;
-  /** Goes before what `config/checkpoints.json` beside the checkpoints says. */
+  /** Takes precedence over `config/checkpoints.json` next to the checkpoints. */
   readonly config?: CheckpointConfigInit;
   readonly clock?: Clock;
-  /** A data key is replaced after so many records. Default 2^30. */
+  /** A data key is replaced after this many records. Default 2^30. */
   readonly messagesPerKey?: number;
 }
 
+/** The outcome of a save. */
 export interface SaveResult {
   readonly status: 'SAVED' | 'SKIPPED_UNCHANGED';
   readonly checkpointId: string;
   readonly sessionId: string;
   readonly metadata: CheckpointMetadata;
-  /** Checkpoints that made room, the oldest first. */
+  /** Checkpoints that were deleted to make room, oldest first. */
   readonly removed: readonly CheckpointMetadata[];
-  /** What went wrong beside saving. */
+  /** Non-fatal problems. */
   readonly warnings: readonly string[];
 }
 
-/** One by its id, or the newest of a session. */
+/** One checkpoint by its id, or the newest one of a session. */
 export type LoadParams =
   | { readonly checkpointId: string; readonly sessionId?: undefined }
   | { readonly sessionId: string; readonly checkpointId?: undefined };
 
+/** A context with its metadata. */
 export interface LoadedCheckpoint {
   readonly context: JsonObject;
   readonly metadata: CheckpointMetadata;
 }
 
+/** A context key that no view may drop, or a checkpoint that retention must keep. */
 export type MarkParams =
   | { readonly sessionId: string; readonly contextKey: string }
   | { readonly checkpointId: string };
@@ -88,6 +86,12 @@ interface Parts {
   readonly access: AccessTimes;
 }
 
+/**
+ * Saves contexts as checkpoints and loads them again, exactly. Data shared by checkpoints of a session is stored once.
+ *
+ *     const { checkpointId } = await checkpoints.save({ sessionId: 'billing', context });
+ *     const { context } = await checkpoints.load({ checkpointId });
+ */
 export class CheckpointService {
   readonly backend: StorageBackend;
   readonly folder: Name;
@@ -108,8 +112,8 @@ export class CheckpointService {
   }
 
   /**
-   * Durable when it resolves.
-   * @throws INVALID_ARGUMENT, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, STORAGE_UNAVAILABLE, and what storage throws
+   * Saves a context. Durable when it resolves.
+   * @throws INVALID_ARGUMENT, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, and what storage throws
    */
   async save(params: SaveParams): Promise<SaveResult> {
     if (params.kind === AGENT_KIND)
@@ -121,8 +125,8 @@ export class CheckpointService {
   }
 
   /**
-   * Saves the image of a whole agent; `checkpointAgent` makes it. An agent begins only from a checkpoint that was saved here, so never
-   * give this what a model or a client wrote. @throws as `save`
+   * Saves the image of a whole agent; use `checkpointAgent`. Agents begin only from checkpoints saved here, so never pass content that a model or a
+   * client wrote. @throws as `save`
    */
   async saveAgent(params: Omit<SaveParams, 'kind'>): Promise<SaveResult> {
     return this.#save({ ...params, kind: AGENT_KIND });
@@ -141,7 +145,7 @@ export class CheckpointService {
         session.save(input, { force, otherBytes: await pool.bytesOfOthers(sessionId) });
       const saved = await save().catch((thrown: unknown) => {
         if (!isRekindleError(thrown, 'STORAGE_QUOTA_EXCEEDED')) throw thrown;
-        pool.forgetSizes(); // room may have been made since they were looked up
+        pool.forgetSizes(); // room may have been made since the last look-up
         return save();
       });
       const { state } = session.log;
@@ -161,10 +165,7 @@ export class CheckpointService {
     });
   }
 
-  /**
-   * What checkpoints left that made room earlier; from time to time, because it looks at everything. Saving is done by then: a failure
-   * takes nothing back, and a later one tries again.
-   */
+  /** Removes data of earlier deleted checkpoints, from time to time, because it reads everything. A failure is harmless: a later call tries again. */
   async #sweep(session: CheckpointSession, { storage }: CheckpointConfig): Promise<void> {
     const graceMs = storage.orphanGraceMinutes * 60_000;
     const now = performance.now();
@@ -174,7 +175,7 @@ export class CheckpointService {
     await session.sweep(graceMs, true).catch(() => {});
   }
 
-  /** Exactly what was saved. @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
+  /** The context exactly as saved. @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
   async load(params: LoadParams): Promise<LoadedCheckpoint> {
     const { access } = await this.#open();
     return this.#withNumber(params, async (session, number, id) => {
@@ -187,7 +188,7 @@ export class CheckpointService {
     });
   }
 
-  /** What a model is shown of a checkpoint within a budget of tokens. @throws as `load`, and RULES_INVALID */
+  /** The part of a checkpoint to show a model within a token budget (o200k). @throws as `load`, and RULES_INVALID */
   async view(params: LoadParams & { readonly budget: number }): Promise<ContextView> {
     const { budget } = params;
     if (!Number.isSafeInteger(budget) || budget < 1)
@@ -198,7 +199,7 @@ export class CheckpointService {
     return classifier.view(context, marks, budget);
   }
 
-  /** What changed from one to the other. @throws as `load` */
+  /** The patch from one context to the other. @throws as `load` */
   async diff(fromId: string, toId: string): Promise<JsonPatchStep[]> {
     const from = await this.load({ checkpointId: fromId });
     const to = await this.load({ checkpointId: toId });
@@ -214,13 +215,13 @@ export class CheckpointService {
     });
   }
 
-  /** Newest first; of one session in the order of saving. @throws SESSION_NOT_FOUND for a session that is named, INVALID_ARGUMENT, STORAGE_UNAVAILABLE */
+  /** Newest first; within a session in the order of saving. @throws SESSION_NOT_FOUND for a named session, INVALID_ARGUMENT, STORAGE_UNAVAILABLE */
   async list(query: ListQuery = {}): Promise<Page<CheckpointMetadata>> {
     assertQuery(query);
     return listCheckpoints((await this.#open()).pool, query);
   }
 
-  /** Those with checkpoints, the one that was used last first. Sessions that cannot be read are left out: `stats` names them. */
+  /** Sessions with checkpoints, the most recently used first. Unreadable sessions are left out; `stats` names them. */
   async sessions(): Promise<readonly SessionInfo[]> {
     const { pool, access } = await this.#open();
     return (await listSessions(pool, access)).infos;
@@ -234,10 +235,7 @@ export class CheckpointService {
     throw sessionNotFound(sessionId);
   }
 
-  /**
-   * A key of the context that no view of this session drops, from now on; or a checkpoint that retention leaves alone. Durable when it
-   * resolves. @throws SESSION_NOT_FOUND, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT
-   */
+  /** Marks a context key that no view may drop, or a checkpoint to keep. Durable. @throws SESSION_NOT_FOUND, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT */
   async markCritical(params: MarkParams): Promise<void> {
     if ('checkpointId' in params) {
       return this.#withNumber(params, async (session, number, id) => {
@@ -248,7 +246,7 @@ export class CheckpointService {
     return pool.use(params.sessionId, (session) => markContextKey(session, params.contextKey));
   }
 
-  /** Takes one checkpoint away. Its data goes at a `prune` after the grace time, as far as no other uses it. @throws CHECKPOINT_NOT_FOUND */
+  /** Deletes one checkpoint. A `prune` after the grace time removes its data, unless others use it. @throws CHECKPOINT_NOT_FOUND */
   async delete(id: string): Promise<void> {
     await this.#withNumber({ checkpointId: id }, async (session, number) => {
       const removed = await session.remove(() => [number], 'deleted');
@@ -256,41 +254,41 @@ export class CheckpointService {
     });
   }
 
-  /** Reads everything, and says what is wrong. Changes nothing. */
+  /** Reads and checks everything. Changes nothing. */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     const { pool, config } = await this.#open();
     return verifyCheckpoints(pool, config.storage.orphanGraceMinutes * 60_000, options);
   }
 
   /**
-   * Mends a session whose journal is damaged: a clean copy takes the place of the damaged file, which is kept, and what is missing counts
-   * as lost from then on. Durable when it resolves. @throws SESSION_NOT_FOUND, LEASE_HELD, KEY_UNAVAILABLE
+   * Repairs a session with a damaged journal: a clean copy replaces the damaged file, which is kept. Missing records count as lost from then on.
+   * Durable when it resolves. @throws SESSION_NOT_FOUND, LEASE_HELD, KEY_UNAVAILABLE
    */
   async repair(sessionId: string): Promise<SessionRepair> {
     const { pool } = await this.#open();
     return repairSession(pool, sessionId);
   }
 
-  /** How much there is. @throws STORAGE_UNAVAILABLE */
+  /** Sizes, counts and limits. @throws STORAGE_UNAVAILABLE */
   async stats(): Promise<CheckpointStats> {
     const { config, pool, access } = await this.#open();
     const { infos, problems } = await listSessions(pool, access);
     return statsOf(infos, problems, config.storage);
   }
 
-  /** Removes checkpoints beyond the limits of age and number, and data that nothing refers to. With `dryRun` it only says what would go. */
+  /** Removes checkpoints beyond the limits of age and number, and unreferenced data. With `dryRun` it only reports them. */
   async prune(options: PruneOptions = {}): Promise<PruneReport> {
     const { pool, config } = await this.#open();
     return prune(pool, config.storage, this.#clock.nowMs(), options);
   }
 
-  /** Wraps the data keys of every session with a new master key. No data is written anew. @throws KEY_UNAVAILABLE, LEASE_HELD */
+  /** Wraps the data keys of every session with a new master key. No data is rewritten. @throws KEY_UNAVAILABLE, LEASE_HELD */
   async rotateKeys(options: RotateOptions = {}): Promise<RotationReport> {
     const { pool, masters } = await this.#open();
     return rotateKeys(pool, masters, [...this.folder, 'rotation.lease'], options);
   }
 
-  /** The checkpoint that is meant; whether it is there, the work finds out. */
+  /** The session and number in question; `work` checks whether the checkpoint exists. */
   async #withNumber<T>(
     params: LoadParams,
     work: (session: CheckpointSession, number: number, id: string) => Promise<T>,
@@ -339,7 +337,7 @@ export class CheckpointService {
     return { config, masters, pool, classifier, access: new AccessTimes(backend.documents, pool, nowMs) };
   }
 
-  /** Lets what is under way finish, and refuses what comes after. */
+  /** Waits for work in progress, and refuses later calls. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const parts = await this.#parts?.catch(() => null);

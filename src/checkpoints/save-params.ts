@@ -1,26 +1,29 @@
-/** What a caller says of a checkpoint, checked before anything is read or written. */
+/** The parameters of a save, checked before anything is read or written. */
 import { RekindleError } from '../core/errors.js';
 import { nameProblem } from '../core/name-problem.js';
 import { encodeNameSegment } from '../storage/name-encoding.js';
 import type { CheckpointLabels } from './session/checkpoint-record.js';
 
+/** Parameters of `CheckpointService.save`. */
 export interface SaveParams {
-  /** Default: derived from the workflow and the whole context, so give it for the second checkpoint of a session. */
+  /**
+   * Default: a hash of the workflow and the whole context. Pass it for every further checkpoint of a session.
+   */
   readonly sessionId?: string;
   readonly workflowId?: string;
   /** A JSON object. */
   readonly context: unknown;
   readonly agentId?: string;
   readonly metadata?: { readonly name?: string; readonly tags?: readonly string[] };
-  /** Also when nothing changed since the session's newest checkpoint. */
+  /** Save even if nothing changed since the session's newest checkpoint. */
   readonly force?: boolean;
-  /** Retention leaves it alone. */
+  /** Retention never removes it. */
   readonly critical?: boolean;
-  /** What kind of thing the context is. `agent` is refused: only `saveAgent` gives it. */
+  /** A kind of your own for the context. `agent` is refused: only `saveAgent` sets it. */
   readonly kind?: string;
 }
 
-/** The kind of a checkpoint that holds a whole agent. It is in the record, outside of what the caller saves. */
+/** The kind of a whole agent. It is stored in the record, outside of the caller's context. */
 export const AGENT_KIND = 'agent';
 
 const NAME_MAX = 200;
@@ -75,7 +78,7 @@ export function assertContextKey(contextKey: unknown): void {
   assertName('contextKey', contextKey, KEY_MAX);
 }
 
-/** @param params that something was said of beside the context, and is not noted */
+/** Whether a name or tags were given that would not be stored. */
 export function isNamedOtherwise(
   { metadata }: SaveParams,
   { name, tags }: { readonly name: string | null; readonly tags: readonly string[] },

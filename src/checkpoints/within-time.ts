@@ -1,4 +1,4 @@
-/** A bound on how long a caller waits. What was begun goes on by itself; its outcome is not known here any more. */
+/** Limits how long a caller waits. The work itself continues, but its outcome is no longer observed. */
 import { RekindleError } from '../core/errors.js';
 
 /** @throws STORAGE_UNAVAILABLE */

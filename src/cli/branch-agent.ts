@@ -1,4 +1,4 @@
-/** `--from-checkpoint`: a new agent begins from a checkpoint of another, or of its own past. */
+/** `--from-checkpoint`: begins a new agent from a checkpoint of another agent or of its own past. */
 import { restoreAgent } from '../agent/factory/agent-factory.js';
 import { OfflineModel } from '../agent/model/offline-model.js';
 import type { RestoreReport } from '../memory/restore/restore-report.js';
@@ -6,7 +6,10 @@ import { checkpointsFor, lookedUp } from './checkpoint-place.js';
 import type { CommandContext, CommonOptions } from './command-context.js';
 import type { FromCheckpointOptions } from './from-checkpoint-options.js';
 
-/** Durable when it resolves. @throws AGENT_EXISTS, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for a checkpoint that holds no agent */
+/**
+ * Durable when it resolves. @throws AGENT_EXISTS, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for a checkpoint
+ * without an agent
+ */
 export async function branchAgent(
   context: CommandContext,
   options: CommonOptions & FromCheckpointOptions,

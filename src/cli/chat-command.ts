@@ -1,4 +1,4 @@
-/** `rekindle chat`: talk to an agent that remembers. Ctrl-C in mid-answer cancels the answer and keeps what was said. */
+/** `rekindle chat`: talk to an agent with memory. Ctrl-C during an answer cancels it and keeps its text. */
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Agent } from '../agent/agent.js';
@@ -26,18 +26,18 @@ interface ChatOptions extends CommonOptions, FromCheckpointOptions {
 
 const DEFAULT_SYSTEM = 'You are a helpful assistant.';
 const HELP =
-  'Ctrl-C stops an answer; Ctrl-D or /exit ends; /resume goes on with an interrupted turn; /report shows the restore report.';
+  'Ctrl-C stops an answer; Ctrl-D or /exit ends; /resume continues an interrupted turn; /report shows the restore report.';
 
 export function addChatCommand(program: Command): void {
   withCommonOptions(
     withFromCheckpoint(
       program
         .command('chat')
-        .description('talk to an agent; it is restored when it exists')
+        .description('talk to an agent, which is restored if it exists')
         .option('-a, --agent <id>', 'agent id', 'chat')
         .option(
           '-m, --model <provider:name>',
-          'a Vercel AI SDK model, such as openai:gpt-5-mini; without it the offline model answers',
+          'a Vercel AI SDK model, such as openai:gpt-5-mini (default: the offline model)',
         )
         .option('-s, --system <text>', 'system prompt'),
     ),
@@ -72,7 +72,7 @@ async function agentFor(context: CommandContext, options: ChatOptions): Promise<
       options.fromCheckpoint,
     );
   const exists = await agentExists(context.storage, options.agent);
-  const system = options.system ?? (exists ? undefined : DEFAULT_SYSTEM); // an agent keeps the prompt it had
+  const system = options.system ?? (exists ? undefined : DEFAULT_SYSTEM); // an agent keeps its prompt
   const prompt = system === undefined ? {} : { systemPrompt: system };
   return openAgent(options.agent, { model, storage: context.storage, ...prompt });
 }
@@ -86,7 +86,7 @@ function greet(agent: Agent, options: ChatOptions, json: boolean): void {
   const lines = report ? describeReport(report) : [`A new agent, ${agent.agentId}.`];
   if (options.model === undefined) lines.push('No --model was given: the offline model answers.');
   if (report && report.frontier.kind !== 'idle')
-    lines.push('The last turn was interrupted: /resume goes on with it.');
+    lines.push('The last turn was interrupted. /resume continues it.');
   process.stdout.write(`${[...lines, HELP].map(safeText).join('\n')}\n`);
 }
 
@@ -136,10 +136,10 @@ class ChatSession {
       const result = resume ? await this.#agent.resume({ signal }) : await this.#agent.send(line, { signal });
       this.#show(
         { type: 'turn_ended', ...result },
-        result.status === 'aborted' ? ' (stopped; what was said is kept)\n' : '\n',
+        result.status === 'aborted' ? ' (stopped; the text so far is kept)\n' : '\n',
       );
     } catch (thrown) {
-      // The conversation goes on.
+      // The conversation continues.
       if (this.#json) this.#show({ type: 'error', error: errorToJson(thrown) }, '');
       else showError(thrown, false);
     } finally {

@@ -1,4 +1,7 @@
-/** `rekindle check`: what a provider would refuse in a transcript of any known format. Exit code 1 when there is something. */
+/**
+ * `rekindle check`: lists what a provider would refuse in a transcript of any known format. Exit code 1 if
+ * there is anything.
+ */
 import type { Command } from 'commander';
 import { contextOf, openTranscript } from '../messages/importers/read-transcript.js';
 import type { TranscriptSource } from '../messages/importers/transcript.js';
@@ -11,7 +14,7 @@ import { refusalsOf } from './request-refusals.js';
 import { excerpt } from './safe-text.js';
 import { describeNotKept, describeRefusal, describeViolation } from './transcript-text.js';
 
-/** Shown for people; `--json` has all. */
+/** Limit for people; `--json` lists all. */
 const LINES_MAX = 50;
 
 export function addCheckCommand(program: Command): void {
@@ -19,9 +22,9 @@ export function addCheckCommand(program: Command): void {
     program
       .command('check <file>')
       .description(
-        'say what a provider would refuse in a transcript (changes nothing; exit code 1 when there is something)',
+        'list what a provider would refuse in a transcript (changes nothing; exit code 1 if there is anything)',
       )
-      .option('--explain', 'say why the file was taken for its format'),
+      .option('--explain', 'show how the format was recognised'),
   ).action((file: string, options: CheckOptions) =>
     runCommand(options, async ({ print }) => {
       const opened = await openFileSource(file);
@@ -69,7 +72,7 @@ function describe(found: Checked, file: string, explain: boolean): string[] {
     ? ['Read in this format because:', ...found.reasons.map((reason) => `  ${excerpt(reason, 200)}`)]
     : [];
   const notKept = [...describeNotKept(found.losses), ...why];
-  if (problems.length === 0) return [head, 'Nothing in it that a provider would refuse.', ...notKept];
+  if (problems.length === 0) return [head, 'No provider would refuse it.', ...notKept];
   const shown = problems.slice(0, LINES_MAX);
   const rest =
     problems.length > shown.length

@@ -1,4 +1,4 @@
-/** `rekindle checkpoint`: contexts and whole agents as they were, to go back to. */
+/** `rekindle checkpoint`: saves contexts and whole agents, to go back to. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { checkpointAgent } from '../agent/checkpoints/checkpoint-agent.js';
@@ -45,7 +45,7 @@ type CheckpointRun = (
 export function addCheckpointCommand(program: Command): void {
   const parent = program
     .command('checkpoint')
-    .description('contexts and whole agents as they were: save, load, list, compare, keep in order');
+    .description('saved contexts and whole agents: save, load, list, compare, maintain');
   const add = (usage: string, text: string, options: readonly SubcommandOption[], run: CheckpointRun) =>
     addSubcommand<CheckpointOptions>(parent, usage, text, options, (args, given) =>
       runCommand(given, async (context) => {
@@ -65,44 +65,44 @@ export function addCheckpointCommand(program: Command): void {
       ['--agent <id>', 'save this agent: its working context, memory and state'],
       ['--session <id>', 'the session (default: the agent, else derived from the workflow and the context)'],
       ['--workflow <id>', 'the workflow'],
-      ['--name <text>', 'what to find it by'],
+      ['--name <text>', 'a name for it'],
       ['--tag <tag>', 'a tag; may be given several times', 'repeated'],
       ['--no-state', 'with --agent: without its durable state'],
-      ['--critical', 'retention leaves it alone'],
-      ['--force', 'also when nothing changed'],
+      ['--critical', 'retention never removes it'],
+      ['--force', 'save even if nothing changed'],
     ],
     save,
   );
   add(
     'load <checkpoint>',
-    'the context exactly as it was saved; the newest one of a session, when that is given in place of a checkpoint',
+    'the context exactly as saved: of a checkpoint, or of the newest one of a session',
     [
-      ['-o, --out <file>', 'into a new file'],
-      ['--budget <tokens>', 'only what a model would be shown within so many tokens'],
+      ['-o, --out <file>', 'write to a new file'],
+      ['--budget <tokens>', 'only the part for a model within this many tokens'],
     ],
     load,
   );
   add(
     'list [session]',
-    'the checkpoints of a session, or of all, newest first',
+    'the checkpoints of one session or of all, newest first',
     [
       ['--tag <tag>', 'with this tag'],
       ['--agent <id>', 'of this agent'],
       ['--after <time>', 'saved at this time or later'],
       ['--before <time>', 'saved before this time'],
       ['--limit <n>', 'default 20'],
-      ['--offset <n>', 'leave out so many'],
+      ['--offset <n>', 'skip this many'],
     ],
     list,
   );
-  add('diff <from> <to>', 'what changed from one checkpoint to another', [], diff);
+  add('diff <from> <to>', 'the difference between two checkpoints', [], diff);
   add(
     'mark <what> [key]',
-    'with a session and a key of its context: no view drops that key; with a checkpoint: retention leaves it alone',
+    'mark a context key of a session, so that no view drops it; or a checkpoint, so that retention never removes it',
     [],
     mark,
   );
-  add('delete <checkpoint>', 'take one checkpoint away', [], remove);
+  add('delete <checkpoint>', 'delete one checkpoint', [], remove);
   addCheckpointUpkeep(parent);
 }
 
@@ -117,7 +117,7 @@ const save: CheckpointRun = async (service, context, [file], options) => {
     force,
   };
   if (options.agent !== undefined && file !== undefined)
-    throw usage('--agent saves an agent, and a file is a context: give one of them.');
+    throw usage('--agent saves an agent, a file is a context. Give only one of them.');
   const saved =
     options.agent === undefined
       ? await service.save({ ...params, context: await contextFrom(file) })
@@ -133,8 +133,13 @@ function describeSaved({ status, metadata, removed, warnings }: SaveResult, plac
   const line =
     status === 'SAVED'
       ? `Saved ${id}: ${count(contextSizeBytes, 'byte')} of JSON; ${count(storedBytes, 'byte')} added to ${place}.`
-      : `Nothing changed since ${id}; nothing was saved.`;
-  const gone = removed.length === 0 ? [] : [`Made room: ${removed.map((old) => old.id).join(', ')} went.`];
+      : `Nothing was saved: the context is the same as in ${id}.`;
+  const gone =
+    removed.length === 0
+      ? []
+      : [
+          `old.id).join(', ')} went. => Deleted to make room: ${removed.map((old) => old.id).join(', ')}. => old.id).join(', ')} went.`,
+        ];
   return [line, ...gone, ...warnings];
 }
 
@@ -168,7 +173,9 @@ const list: CheckpointRun = async (service, context, [session], options) => {
   const none = `There are no ${isAll ? '' : 'such '}checkpoints in ${checkpointPlace(context)}.${earlier ? ` ${earlier}` : ''}`;
   const bad = page.problems.map(({ sessionId, message }) => `Left out: ${sessionId}: ${message}`);
   const more =
-    total > checkpoints.length ? [`${checkpoints.length} of ${total}; see --limit and --offset.`] : [];
+    total > checkpoints.length
+      ? [`Shown: ${checkpoints.length} of ${total}. For more, use --limit and --offset.`]
+      : [];
   context.print([...(checkpoints.length === 0 ? [none] : [tableOf(checkpoints), ...more]), ...bad], page);
 };
 
@@ -215,18 +222,18 @@ const mark: CheckpointRun = async (service, { print }, [what = '', key]) => {
     throw usage('Give a session and a key of its context, or a checkpoint such as session@3.');
   if (key === undefined) {
     await service.markCritical({ checkpointId: what });
-    return print([`Retention leaves ${what} alone.`], { checkpointId: what, critical: true });
+    return print([`Retention will never remove ${what}.`], { checkpointId: what, critical: true });
   }
   await service.markCritical({ sessionId: what, contextKey: key });
-  print([`No view of ${what} drops ${key}.`], { sessionId: what, contextKey: key });
+  print([`No view of ${what} will drop ${key}.`], { sessionId: what, contextKey: key });
 };
 
 const remove: CheckpointRun = async (service, { print }, [id = '']) => {
   await service.delete(id);
-  print([`${id} is gone; its data goes at a prune, as far as no other checkpoint uses it.`], { id });
+  print([`Deleted ${id}. A prune removes its data, unless other checkpoints use it.`], { id });
 };
 
-/** Ids have a number after an `@`; what has none is a session. */
+/** A checkpoint id has a number after an `@`; anything else is a session. */
 function placeOf(what: string): LoadParams {
   return /@\d+$/.test(what) ? { checkpointId: what } : { sessionId: what };
 }
@@ -235,7 +242,7 @@ function tagsOf({ tag }: CheckpointOptions): readonly string[] {
   return tag === undefined ? [] : typeof tag === 'string' ? [tag] : tag;
 }
 
-/** @throws INVALID_ARGUMENT for what is no JSON, or has a number that would not stay as it is */
+/** @throws INVALID_ARGUMENT if it is not JSON, or has a number that would be rounded */
 async function contextFrom(file: string | undefined): Promise<JsonObject> {
   if (file === undefined && process.stdin.isTTY)
     throw usage('Give a file with a JSON object, pipe one in, or use --agent.');
@@ -245,9 +252,11 @@ async function contextFrom(file: string | undefined): Promise<JsonObject> {
     const value = JSON.parse(text.replace(/^\ufeff/, '')) as JsonObject;
     if (quoteLargeIntegers(text) === text) return value;
   } catch (cause) {
-    throw usage(`${where} is no JSON.`, cause);
+    throw usage(`${where} is not JSON.`, cause);
   }
-  throw usage(`${where} has a number with more digits than JavaScript keeps (2^53). Write it as text.`);
+  throw usage(
+    `${where} has a number with too many digits (above 2^53), which would be rounded. Write it as text.`,
+  );
 }
 
 function usage(problem: string, cause?: unknown): RekindleError {

@@ -1,4 +1,7 @@
-/** Where the checkpoints are that a command means: beside the agents. Where earlier releases kept them is said when they are missed. */
+/**
+ * The storage of the checkpoints that a command refers to: that of the agents. If a checkpoint is missing,
+ * the folder of earlier releases is mentioned.
+ */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
@@ -15,7 +18,7 @@ export function checkpointPlace({ storage }: CommandContext): string {
   return shownPath(storage.place);
 }
 
-/** A sentence about the folder of earlier releases, when checkpoints are there and no place was named; else null. */
+/** A hint about the folder of earlier releases, if it has checkpoints and no place was given; else null. */
 export function earlierPlace({ dir }: CommonOptions): string | null {
   if (dir !== undefined) return null;
   try {
@@ -23,11 +26,13 @@ export function earlierPlace({ dir }: CommonOptions): string | null {
     if (!existsSync(path.join(folder, 'checkpoints', 'sessions'))) return null;
     return `Earlier releases kept checkpoints in ${shownPath(folder)}; add --dir ${shownPath(folder)} to see them.`;
   } catch {
-    return null; // without a home there is no such folder
+    return null; // without a home folder there is no such folder
   }
 }
 
-/** Work that looks for a checkpoint. @throws what it throws, with where else the checkpoint may be */
+/**
+ * Runs work that looks for a checkpoint. @throws what it throws, with a hint where else the checkpoint may be
+ */
 export async function lookedUp<T>(options: CommonOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** `rekindle checkpoint`: what keeps checkpoints in order: retention, checks, keys. */
+/** `rekindle checkpoint`: maintenance: retention, checks, keys. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
@@ -52,16 +52,16 @@ export function addCheckpointUpkeep(parent: Command): void {
         }
       }),
     );
-  add('sessions', 'the sessions, and what they take', [], sessions);
+  add('sessions', 'the sessions and their sizes', [], sessions);
   add(
     'prune',
-    'remove checkpoints beyond the limits of age and number, and data that nothing refers to; critical ones and the newest stay',
+    'remove checkpoints beyond the limits of age and number, and unreferenced data (critical ones and the newest stay)',
     [
-      ['--dry-run', 'only say what would go'],
+      ['--dry-run', 'only show what would be removed'],
       ['--session <id>', 'only this session'],
-      ['--max-age-days <n>', 'in place of the configured age'],
-      ['--max-checkpoints <n>', 'in place of the configured count'],
-      ['--grace-minutes <n>', 'how old unused data has to be'],
+      ['--max-age-days <n>', 'instead of the configured age'],
+      ['--max-checkpoints <n>', 'instead of the configured count'],
+      ['--grace-minutes <n>', 'minimum age of unreferenced data to remove'],
     ],
     prune,
   );
@@ -70,15 +70,20 @@ export function addCheckpointUpkeep(parent: Command): void {
     'read everything and check it (changes nothing)',
     [
       ['--session <id>', 'only this session'],
-      ['--heads <file>', 'heads of an earlier run: that nothing before them was taken away or put back'],
-      ['--write-heads <file>', 'the heads of now, into a new file, to be kept elsewhere'],
+      ['--heads <file>', 'heads of an earlier run: check that nothing before them was removed or changed'],
+      ['--write-heads <file>', 'write the current heads to a new file; store it elsewhere'],
     ],
     verify,
   );
   add(
     'rotate-key',
-    'wrap the keys of all sessions with a new master key; no data is written anew',
-    [['--forget-old', 'forget the old master keys: other stores and copies that need them are lost then']],
+    'wrap the keys of all sessions with a new master key (no data is rewritten)',
+    [
+      [
+        '--forget-old',
+        'forget the old master keys; other stores and copies that need them become unreadable',
+      ],
+    ],
     rotate,
   );
 }
@@ -92,7 +97,7 @@ const sessions: UpkeepRun = async (service, context) => {
   for (const { id, checkpoints, totalSizeBytes, lastAccessedAt, encrypted } of infos)
     table.push([excerpt(id, 60), checkpoints, totalSizeBytes, lastAccessedAt, encrypted ? 'encrypted' : '']);
   const place = checkpointPlace(context);
-  const sum = `${count(stats.totalSizeBytes, 'byte')} of ${count(stats.maxTotalSize, 'byte')} in ${place}.`;
+  const sum = `${count(stats.totalSizeBytes, 'byte')} of ${count(stats.maxTotalSize, 'byte')} used in ${place}.`;
   const lines = infos.length === 0 ? [`There are no checkpoints in ${place}.`] : [table.toString(), sum];
   context.print(lines, { sessions: infos, stats });
   return undefined;
@@ -132,7 +137,7 @@ function describePruned({
     removed.length === 0
       ? 'Nothing to prune.'
       : `${count(removed.length, 'checkpoint')}: ${freed} that no other uses; they go after the grace time.`,
-    `${verb} ${count(orphans.blobs, 'piece')} of data that nothing refers to: ${count(orphans.bytes, 'byte')}.`,
+    `${verb} ${count(orphans.blobs, 'piece')} of unreferenced data: ${count(orphans.bytes, 'byte')}.`,
     ...problems.map(({ sessionId, message }) => `Left alone: ${sessionId}: ${message}`),
   ];
 }
@@ -151,7 +156,7 @@ const verify: UpkeepRun = async (service, { print, json }, { session, heads, wri
     progress.end();
   }
   print(describeVerified(report), report);
-  // Heads of what is wrong would make it look right.
+  // Heads of a damaged store would make the damage look valid.
   if (writeHeads !== undefined && report.ok)
     await writeNewFile(writeHeads, [
       `${JSON.stringify(report.heads, null, 2)}
@@ -161,7 +166,7 @@ const verify: UpkeepRun = async (service, { print, json }, { session, heads, wri
 };
 
 function describeVerified({ ok, checkpoints, sessions: number, problems, orphans }: VerifyReport): string[] {
-  const unused = `${count(orphans.blobs, 'piece')} of data (${count(orphans.bytes, 'byte')}) that nothing refers to`;
+  const unused = `${count(orphans.blobs, 'piece')} of unreferenced data (${count(orphans.bytes, 'byte')})`;
   return [
     `${ok ? 'ok    ' : 'NOT OK'} ${count(checkpoints, 'checkpoint')} in ${count(number, 'session')}; ${unused}`,
     ...problems.map(
@@ -174,9 +179,13 @@ function describeVerified({ ok, checkpoints, sessions: number, problems, orphans
 async function readHeads(file: string): Promise<SessionHead[]> {
   const value = tryParseJson(Buffer.from(await readGiven(file)).toString('utf8'));
   if (Array.isArray(value) && value.every(isHead)) return value as unknown as SessionHead[];
-  throw new RekindleError('INVALID_ARGUMENT', `${file} has no heads: a file of --write-heads has.`, {
-    details: { argument: '--heads', file },
-  });
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    `${file} does not contain heads. Give a file made with --write-heads.`,
+    {
+      details: { argument: '--heads', file },
+    },
+  );
 }
 
 function isHead(value: unknown): boolean {
@@ -189,10 +198,12 @@ const rotate: UpkeepRun = async (service, { print }, { forgetOld = false }) => {
   const { master, rewrapped, sessions: number, failed } = report;
   const lines = [
     master === null
-      ? 'No session is encrypted, and there is no master key: nothing was done.'
-      : `Master key ${master}: ${count(rewrapped, 'key')} of ${count(number, 'session')} wrapped anew.`,
-    ...failed.map(({ sessionId, message }) => `Left as it was: ${sessionId}: ${message}`),
-    ...(failed.length > 0 && forgetOld ? ['The old master keys are kept until these are done.'] : []),
+      ? 'Nothing to do: no session is encrypted, and there is no master key.'
+      : `Master key ${master}: ${count(rewrapped, 'key')} of ${count(number, 'session')} rewrapped.`,
+    ...failed.map(({ sessionId, message }) => `Not changed: ${sessionId}: ${message}`),
+    ...(failed.length > 0 && forgetOld
+      ? ['The old master keys were kept, because these sessions still need them.']
+      : []),
   ];
   print(lines, report);
   return failed.length > 0 ? EXIT.problem : undefined;
@@ -204,7 +215,7 @@ function positive(text: string, name: string): number {
   if (Number.isFinite(number) && number > 0) return number;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `${name} has to be a number above 0, not ${JSON.stringify(text)}.`,
+    `${name} must be a number above 0, not ${JSON.stringify(text)}.`,
     {
       details: { argument: name, given: text },
     },

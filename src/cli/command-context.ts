@@ -1,6 +1,6 @@
-/** What every command shares: where memory is, how results and errors are shown. */
+/** Shared by every command: the storage, and the output of results and errors. */
 import type { Command } from 'commander';
-import { isRekindleError, messageOf, type RekindleError } from '../core/errors.js';
+import { type ErrorCode, isRekindleError, messageOf, type RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
 import { escapeUnsafe } from '../core/unsafe-characters.js';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
@@ -17,9 +17,9 @@ export interface CommonOptions {
 export interface CommandContext {
   readonly storage: StorageBackend;
   readonly json: boolean;
-  /** Prints lines for people, or the value as JSON with `--json`. */
+  /** Prints lines, or the value as JSON with `--json`. */
   print(lines: readonly string[], value: unknown): void;
-  /** A line about progress, for people only, on standard error. */
+  /** A line about progress on standard error, for people only. */
   note(line: string): void;
 }
 
@@ -31,7 +31,7 @@ export function withCommonOptions(command: Command): Command {
   return command.option('-d, --dir <place>', DIR_TEXT).option('--json', 'print JSON');
 }
 
-/** Runs a command: opens the storage, shows a typed error as a person can use it, sets the exit code. */
+/** Runs a command: opens the storage, prints a typed error readably, sets the exit code. */
 export async function runCommand(
   options: CommonOptions,
   run: (context: CommandContext) => Promise<number | undefined>,
@@ -62,7 +62,7 @@ export async function runCommand(
     process.exitCode = exitCodeFor(thrown);
   } finally {
     await storage.close().catch((thrown: unknown) => {
-      // What the command met comes first.
+      // An error of the command itself takes precedence.
       if (process.exitCode !== EXIT.ok) return;
       showError(thrown, json);
       process.exitCode = exitCodeFor(thrown);
@@ -70,27 +70,45 @@ export async function runCommand(
   }
 }
 
-/** Terminals obey C1 controls and marks of direction, which JSON leaves as they are: they become `\u` escapes, the same JSON. */
+/**
+ * Terminals obey C1 controls and direction marks, which JSON does not escape: they become `\u` escapes, which
+ * is the same JSON.
+ */
 function jsonText(value: unknown): string {
   return escapeUnsafe(JSON.stringify(value, null, 2));
 }
 
-/** The same in one line: for commands that print JSON line by line. */
+/** The same in one line, for commands that print JSON lines. */
 export function jsonLine(value: unknown): string {
   return `${escapeUnsafe(JSON.stringify(value))}\n`;
 }
 
 const DETAIL_LENGTH_MAX = 1_000;
 
-/** What the advice points to: `details.reason` alone, or all of them for plain `details`. */
-function adviceDetails({ advice, details }: RekindleError): string[] {
+/** The details that the advice names: `details.reason` alone, or all of them for plain `details`. */
+function adviceDetails({ code, advice, details, message }: RekindleError): string[] {
   const named = [...advice.matchAll(/\bdetails(?:\.(\w+))?/g)].map(([, key]) => key);
   const keys = named.includes(undefined) ? Object.keys(details) : [...new Set(named as string[])];
+  const isShown = (value: unknown) => code in ADVICE && typeof value === 'string' && message.includes(value);
   return keys
-    .filter((key) => details[key] !== undefined)
-    .map(
-      (key) => `  details.${excerpt(key, 80)}: ${excerpt(JSON.stringify(details[key]), DETAIL_LENGTH_MAX)}`,
-    );
+    .filter((key) => details[key] !== undefined && !isShown(details[key]))
+    .map((key) => `  ${excerpt(key, 80)}: ${excerpt(JSON.stringify(details[key]), DETAIL_LENGTH_MAX)}`);
+}
+
+/** Advice that differs on the command line, where there are no API calls and options. */
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  INVALID_ARGUMENT: 'Nothing was written.',
+  AGENT_NOT_FOUND: 'Check the id and the base folder with `rekindle list`.',
+  LEASE_HELD:
+    'Close it where it is open, or try again later. `rekindle unlock` shows which process has an agent open.',
+};
+
+/** The details are printed below the advice, without the name of the API field. */
+function adviceText({ code, advice }: RekindleError): string {
+  return (ADVICE[code] ?? advice)
+    .replace(/`details\.(\w+)`/g, '`$1`')
+    .replace(/\b(?:in|see) `details`/g, (words) => (words.startsWith('see') ? 'see below' : 'below'))
+    .replace(/`details`/g, 'the list below');
 }
 
 export function showError(thrown: unknown, json: boolean): void {
@@ -99,7 +117,11 @@ export function showError(thrown: unknown, json: boolean): void {
     return;
   }
   if (isRekindleError(thrown)) {
-    const lines = [`${safeText(thrown.message)} (${thrown.code})`, thrown.advice, ...adviceDetails(thrown)];
+    const lines = [
+      `${safeText(thrown.message)} (${thrown.code})`,
+      adviceText(thrown),
+      ...adviceDetails(thrown),
+    ];
     process.stderr.write(`${lines.join('\n')}\n`);
   } else {
     process.stderr.write(

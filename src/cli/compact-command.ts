@@ -17,9 +17,9 @@ export function addCompactCommand(program: Command): void {
   withCommonOptions(
     program
       .command('compact <agent>')
-      .description('summarize old turns now (the traces keep everything)')
-      .option('--keep-turns <number>', 'turns that stay verbatim', '4')
-      .option('--dry-run', 'show what would go; change nothing, take no lease'),
+      .description('summarize old turns now (the traces are kept)')
+      .option('--keep-turns <number>', 'recent turns to keep verbatim', '4')
+      .option('--dry-run', 'only show what would be summarized'),
   ).action((agentId: string, options: CompactOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
       const rawTailTurns = Number(options.keepTurns);
@@ -52,7 +52,7 @@ export function addCompactCommand(program: Command): void {
 }
 
 function describe(plan: CompactionPlan | null, epochId: number, isDry: boolean): string[] {
-  if (plan === null) return ['Nothing to compact: every turn is one of those that stay.'];
+  if (plan === null) return ['Nothing to compact: all turns are within --keep-turns.'];
   const tokens = [count(plan.tokensBefore, 'token'), count(plan.tokensAfter, 'token')];
   const turns = count(plan.turnIds.length, 'turn');
   return [

@@ -1,4 +1,4 @@
-/** `rekindle copy`: agents, or a whole store, to another backend. */
+/** `rekindle copy`: copies agents or a whole store to another backend. */
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
 import { listAgents } from '../memory/maintenance/agent-summary.js';
@@ -21,7 +21,7 @@ interface CopyCommandOptions {
 export function addCopyCommand(program: Command): void {
   program
     .command('copy')
-    .description('copy agents and everything beside them to another store, and verify the copy')
+    .description('copy agents and all other data to another store, and verify the copy')
     .requiredOption('--from <place>', 'folder or URL (file:, sqlite:, postgres:) to copy from')
     .requiredOption('--to <place>', 'folder or URL to copy to; nothing there is overwritten')
     .option('-a, --agent <id...>', 'only these agents (default: all, with state, workspaces and checkpoints)')
@@ -72,7 +72,7 @@ async function copyAgents(
   return copied;
 }
 
-/** What is no agent's, and what lies below one that has not begun. The token of a server stays where it is: it is that server's. */
+/** Data that belongs to no agent. A server's token is not copied. */
 function copyRest(
   from: StorageBackend,
   to: StorageBackend,
@@ -91,9 +91,9 @@ function describe(agents: readonly AgentCopy[], rest: CopyResult | null, place: 
   if (rest && sizeOf(rest) > 0) {
     const { records, documents, blobs } = rest;
     const found = [count(records, 'record'), count(documents, 'document'), count(blobs, 'blob')];
-    lines.push(`Beside agents: ${found.join(', ')}${there(rest)}.`);
+    lines.push(`Other data: ${found.join(', ')}${there(rest)}.`);
   }
-  if (lines.length === 0) return ['There is nothing to copy.'];
+  if (lines.length === 0) return ['Nothing to copy.'];
   return [...lines, `Copied to ${place} and verified.`];
 }
 
@@ -101,10 +101,10 @@ function sizeOf({ journals, documents, blobs }: CopyResult): number {
   return journals + documents + blobs;
 }
 
-/** Says so where a copy was there before. */
+/** Notes how much was copied before. */
 function there(result: CopyResult): string {
   if (result.skipped === 0) return '';
   return result.skipped === sizeOf(result)
-    ? ' (all were there)'
-    : ` (${result.skipped} of ${sizeOf(result)} were there)`;
+    ? ' (all already copied)'
+    : ` (${result.skipped} of ${sizeOf(result)} already copied)`;
 }

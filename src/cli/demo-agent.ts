@@ -1,7 +1,8 @@
 /**
- * The agent of the demo: an order desk with two tools. Run as a program, it is the process that gets killed.
+ * The agent of the demo: an order desk with two tools. Run as a program, it is the process that is killed.
  *
- * `send_invoice` really writes a line to `outbox.txt`, then takes a minute to return: long enough to be killed in between.
+ * `send_invoice` really writes a line to `outbox.txt` and then takes a minute to return, so that it can be
+ * killed in between.
  */
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,7 +16,7 @@ import { textOf, toolResultOf } from '../messages/message.js';
 
 export const DEMO_AGENT_ID = 'order-desk';
 export const DEMO_PROMPT = 'You are an order desk. Never send an invoice twice.';
-/** What the child prints when the tool has had its effect and has not returned yet. */
+/** The child prints this when the tool has had its effect but has not returned. */
 export const TOOL_IS_RUNNING = 'tool-is-running';
 
 export function outboxFile(dir: string): string {
@@ -59,7 +60,7 @@ export const FIRST_LIFE: readonly ScriptStep[] = [
   },
 ];
 
-/** The script after it: every answer is made from what the restored context holds. */
+/** The script after the crash: answers are made from the restored context. */
 export const SECOND_LIFE: readonly ScriptStep[] = [
   (request) => ({
     text: lastResult(request).includes('outcome is unknown')

@@ -1,4 +1,4 @@
-/** `rekindle demo`: an agent is killed in the middle of a tool call and comes back. Offline. */
+/** `rekindle demo`: kills an agent during a tool call and restores it. Offline. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -35,7 +35,7 @@ export function addDemoCommand(program: Command): void {
   withCommonOptions(
     program
       .command('demo')
-      .description('offline: kill an agent in the middle of a tool call, bring it back, finish its turn')
+      .description('offline: kill an agent during a tool call, restore it, finish its turn')
       .addArgument(
         new Argument('[what]', 'shared: five processes update one state, two are killed').choices(['shared']),
       ),
@@ -127,7 +127,10 @@ async function untilToolRuns(child: ChildProcess, say: (line?: string) => void):
   });
 }
 
-/** The folder itself when it is empty or new, else a numbered one beside it: a demo overwrites nothing. */
+/**
+ * The folder itself if it is empty or new, else a numbered one next to it, because a demo must not overwrite
+ * anything.
+ */
 async function freshFolder(wanted: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const folder = path.resolve(number === 1 ? wanted : `${wanted}-${number}`);

@@ -1,6 +1,7 @@
 /**
- * A child session of `rekindle demo shared`: a process that knows the server and its own session from its environment, and updates
- * the state of its root over HTTP. It prints a line for each update that was acknowledged, so that its parent can hold the state to it.
+ * A child session of `rekindle demo shared`: a process that gets the server and its session from its
+ * environment, and updates its root's state over HTTP. It prints a line per acknowledged update, so that its
+ * parent can check that none is lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +12,7 @@ export const URL_VARIABLE = 'REKINDLE_URL';
 export const TOKEN_VARIABLE = 'REKINDLE_TOKEN';
 export const ROUNDS = 40;
 
-/** What a child says when the server has answered. */
+/** A message of a child after the server's answer. */
 export type Acknowledged =
   | { readonly kind: 'done'; readonly rounds: number }
   | { readonly kind: 'finding'; readonly text: string }
@@ -28,7 +29,7 @@ async function live(): Promise<void> {
     const text = `${session} found something in round ${round}`;
     await send('POST', `${base}/keys/findings/ops`, { operation: 'append', items: [text] });
     say({ kind: 'finding', text });
-    // Compare and set: nobody else writes this key, so a conflict would be a fault.
+    // Compare-and-set: no other process writes this key, so a conflict would be a bug.
     const condition = version === 0 ? { 'If-None-Match': '*' } : { 'If-Match': `"${version}"` };
     const key = `${base}/keys/${encodeURIComponent(progress)}`;
     version = Number((await send('PUT', key, { value: { round, of: ROUNDS } }, condition))['version']);

@@ -1,6 +1,6 @@
 /**
- * `rekindle demo shared`: a root session and five children, each a process of its own, update one state at once. Two are killed.
- * Every update that was acknowledged is in the state at the end.
+ * `rekindle demo shared`: a root session and five child processes update one state at once. Two are killed.
+ * All acknowledged updates are in the final state.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -24,7 +24,7 @@ import { untilStopped } from './until-stopped.js';
 
 const ROOT = 'demo';
 const CHILDREN = ['builder', 'tester', 'reviewer', 'writer', 'releaser'].map((name) => `${ROOT}-${name}`);
-/** Killed when so many of their updates were acknowledged: in the middle of the next one. */
+/** Children to kill after this many acknowledged updates, during the next one. */
 const KILLED = new Map([
   [CHILDREN[1]!, 31],
   [CHILDREN[3]!, 62],
@@ -69,7 +69,7 @@ export async function runSharedDemo(context: CommandContext, dir: string, say: S
   }
 }
 
-/** At its usual place, or where there is room. */
+/** At the default port, or any free one. */
 async function serve(backend: FileStorage, token: string): Promise<RunningServer> {
   const options = { backend, token, version: packageVersion() };
   try {
@@ -120,7 +120,7 @@ async function listen(child: ChildProcess, killAfter: number) {
   return { acknowledged, killed };
 }
 
-/** What was acknowledged and is not in the state: never anything. */
+/** Acknowledged updates that are missing in the state; must be empty. */
 async function lostUpdates(state: SharedState, results: readonly ChildResult[]): Promise<string[]> {
   const { keys } = await state.getAll();
   const values = new Map(keys.map(({ key, value }) => [key, value]));

@@ -1,4 +1,4 @@
-/** `rekindle doctor`: checks a store and its surroundings, and says what a person should change. */
+/** `rekindle doctor`: checks a store and its environment, and advises what to change. */
 import type { Command } from 'commander';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { isStorageUrl } from '../storage/open-storage.js';

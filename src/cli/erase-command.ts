@@ -1,4 +1,4 @@
-/** `rekindle erase`: an agent, a session or a thread, for good. It tells first what would go. */
+/** `rekindle erase`: permanently erases an agent, a session or a thread. Shows first what would be erased. */
 import type { Command } from 'commander';
 import { erase, resumeErasures } from '../agent/erasure/erase.js';
 import { RekindleError } from '../core/errors.js';
@@ -23,13 +23,15 @@ export function addEraseCommand(program: Command): void {
   withCommonOptions(
     program
       .command('erase')
-      .description('erase an agent, a session or a thread for good; tells first what would go')
-      .option('--agent <id>', 'everything of this agent')
+      .description(
+        'permanently erase an agent, a session or a thread (without --yes: only show what would be erased)',
+      )
+      .option('--agent <id>', 'all data of this agent')
       .option('--session <id>', 'a root session of shared state with its children, and its checkpoints')
       .option('--thread <id>', 'a thread of LangGraph, or a session of the OpenAI Agents SDK')
-      .option('--dry-run', 'only tell what would go')
+      .option('--dry-run', 'only show what would be erased')
       .option('--yes', 'erase it')
-      .option('--resume', 'finish erasures that were interrupted')
+      .option('--resume', 'finish interrupted erasures')
       .option('--verify <text>', 'look for a text in the bytes of the store'),
   ).action((options: EraseOptions) => runCommand(options, (context) => run(context, options)));
 }
@@ -47,11 +49,11 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
   const isDry = options.dryRun === true || options.yes !== true;
   const report = await erase(storage, wanted, { dryRun: isDry });
   const isUnconfirmed = isDry && options.dryRun !== true;
-  print([...describe(report), ...(isUnconfirmed ? ['To erase it: add --yes'] : [])], report);
+  print([...describe(report), ...(isUnconfirmed ? ['To erase it, add --yes.'] : [])], report);
   return isUnconfirmed ? EXIT.unconfirmed : EXIT.ok;
 }
 
-/** @throws INVALID_ARGUMENT unless one thing is asked for */
+/** @throws INVALID_ARGUMENT unless exactly one target is given */
 function given({
   agent,
   session,
@@ -73,10 +75,8 @@ function given({
 
 async function verify({ storage, print }: CommandContext, text: string): Promise<number> {
   const found = await searchStore(storage, text);
-  const lines = found.map(
-    ({ place, as }) => `${place}: found${as === 'json' ? ', in escapes of JSON' : ''}.`,
-  );
-  print(lines.length === 0 ? ['The text is nowhere in the store.'] : lines, { found });
+  const lines = found.map(({ place, as }) => `${place}: found${as === 'json' ? ', with JSON escapes' : ''}.`);
+  print(lines.length === 0 ? ['The text was not found in the store.'] : lines, { found });
   return found.length === 0 ? EXIT.ok : EXIT.problem;
 }
 

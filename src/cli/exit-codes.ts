@@ -1,16 +1,16 @@
-/** Exit codes, as `docs/cli.md` has them. */
+/** Exit codes, documented in `docs/cli.md`. */
 import { type ErrorCode, isRekindleError } from '../core/errors.js';
 
 export const EXIT = {
   ok: 0,
-  /** The command worked and found a problem (`verify`), or an error that has no code of its own. */
+  /** The command worked and found a problem (`verify`), or an error without its own code. */
   problem: 1,
   usage: 2,
   notFound: 3,
   inUse: 4,
   storage: 5,
   refused: 6,
-  /** What was asked for needs `--yes`; nothing was changed. */
+  /** The command needs `--yes`; nothing was changed. */
   unconfirmed: 7,
 } as const;
 

@@ -42,7 +42,7 @@ export function addExportCommand(program: Command): void {
       });
       if (options.out !== undefined) {
         await writeNewFile(options.out, pieces);
-        print([`${excerpt(options.out, 200)} is written.`], {
+        print([`Written to ${excerpt(options.out, 200)}.`], {
           file: options.out,
           format: exporter.format,
           messages: messages.length,
@@ -60,7 +60,7 @@ export function exporterFor(format: string): TranscriptExporter {
   if (exporter) return exporter;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `There is no format ${JSON.stringify(format)}. Choose one of ${FORMATS_TEXT}.`,
+    `Unknown format ${JSON.stringify(format)}. Choose one of ${FORMATS_TEXT}.`,
     {
       details: {
         argument: '--format',

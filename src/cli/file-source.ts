@@ -1,4 +1,4 @@
-/** A file or a folder as a source for importers: read in pieces, as often as they like. */
+/** A file or a folder as a source for importers, which may read its pieces repeatedly. */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,8 +16,8 @@ export interface FileSource {
 }
 
 /**
- * @param onBytes told how many bytes were read, for a progress bar
- * @throws INVALID_ARGUMENT for what is not there, or no plain file or folder
+ * @param onBytes called with the number of bytes read, for a progress bar
+ * @throws INVALID_ARGUMENT if it is missing, or not a regular file or folder
  */
 export async function openFileSource(
   file: string,
@@ -27,7 +27,7 @@ export async function openFileSource(
     throw unreadable(file, 'There is no such file or folder.', cause);
   });
   if (found.isDirectory()) return openFolder(file, onBytes);
-  if (!found.isFile()) throw unreadable(file, 'It is no plain file.');
+  if (!found.isFile()) throw unreadable(file, 'It is not a regular file.');
   const handle = await open(file, constants.O_RDONLY).catch((cause: unknown) => {
     throw unreadable(file, 'It cannot be opened.', cause);
   });
@@ -49,7 +49,7 @@ async function openFolder(folder: string, onBytes: (bytes: number) => void): Pro
   return { source: folderOf(files, folder), close: async () => {} };
 }
 
-/** Opened for each reading: a folder may have more files than a process may have open. */
+/** Opened for each read, because a folder may have more files than a process may open. */
 function lazySource(
   file: string,
   name: string,
@@ -98,7 +98,7 @@ function sourceOfHandle(
     name,
     size,
     async *chunks() {
-      // One buffer for all: thousands of them would be garbage faster than they are collected.
+      // One buffer for all: thousands of buffers would pile up faster than they are garbage-collected.
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size));
       for (let at = 0; at < size; at += CHUNK_BYTES) {
         const chunk = await fill(buffer.subarray(0, Math.min(CHUNK_BYTES, size - at)), at);

@@ -10,10 +10,10 @@ export function withFromCheckpoint(command: Command): Command {
   return command
     .option(
       '--from-checkpoint <id>',
-      'begin this agent, which must be new, from a checkpoint that holds an agent; that agent is not touched',
+      'begin this new agent from a checkpoint of an agent, which does not change',
     )
     .option(
       '--trust-context',
-      'with --from-checkpoint: take also a plain context in the form of an agent; whoever wrote it decides what the agent believes',
+      'with --from-checkpoint: also accept a plain context in the form of an agent; use it only for a context that you trust',
     );
 }

@@ -1,8 +1,8 @@
-/** A file that a person named. */
+/** Reads a file given on the command line. */
 import { readFile } from 'node:fs/promises';
 import { messageOf, RekindleError } from '../core/errors.js';
 
-/** @throws INVALID_ARGUMENT when it is not there, or cannot be read */
+/** @throws INVALID_ARGUMENT if it is missing or unreadable */
 export async function readGiven(file: string): Promise<Uint8Array> {
   return readFile(file).catch((cause: unknown) => {
     throw new RekindleError('INVALID_ARGUMENT', `${file} cannot be read: ${messageOf(cause)}.`, {

@@ -1,4 +1,4 @@
-/** `rekindle import`: a transcript of another tool becomes an agent. */
+/** `rekindle import`: makes an agent from a transcript of another tool. */
 import type { Command } from 'commander';
 import { type ImportReport, importTranscript } from '../memory/importing/import-transcript.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
@@ -18,7 +18,7 @@ export function addImportCommand(program: Command): void {
     program
       .command('import <file>')
       .description(
-        'make an agent of a transcript: Claude Code, Codex, Gemini CLI, OpenAI chat, LangGraph, ... (known by content)',
+        'make an agent from a transcript: Claude Code, Codex, Gemini CLI, OpenAI chat, LangGraph, ... (recognised by content)',
       )
       .requiredOption('-a, --agent <id>', 'the new agent'),
   ).action((file: string, options: ImportCommandOptions) =>
@@ -47,15 +47,15 @@ export function addImportCommand(program: Command): void {
 function describe(report: ImportReport, file: string): string[] {
   const head = `${excerpt(file, 80)}: ${report.title}.`;
   if (report.traces === 0)
-    return [`${head} Nothing was said in it: no agent.`, ...describeLosses(report.losses)];
+    return [`${head} It has no messages, so no agent was made.`, ...describeLosses(report.losses)];
   const { messages, turns, traces, artifacts, replayed, openCalls } = report;
   const stored = artifacts === 0 ? '' : ` and ${count(artifacts, 'artifact')}`;
   const whose = `of the agent ${excerpt(report.agentId, 60)}`;
   const notes = [
-    replayed === 0 ? null : `${count(replayed, 'message')} came again under the same id: written once.`,
+    replayed === 0 ? null : `${count(replayed, 'message')} had a repeated id and were written once.`,
     openCalls === 0
       ? null
-      : `${count(openCalls, 'call')} without a result; the first restore says that the outcome is unknown.`,
+      : `${count(openCalls, 'call')} without a result; the first restore will mark the outcome as unknown.`,
   ];
   return [
     `${head} ${count(messages, 'message')} in ${count(turns, 'turn')} became ${count(traces, 'trace')}${stored} ${whose}.`,

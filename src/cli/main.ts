@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** The command line. Its version is known without any command, and without what reads the commands. */
+/** The command line. The version is known without loading any command. */
 import { packageVersion } from './package-version.js';
 
-// A closed pipe (`rekindle list | head -1`) is no error of ours.
+// A closed pipe (`rekindle list | head -1`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
 });

@@ -21,16 +21,16 @@ export function addMcpCommand(program: Command): void {
     program
       .command('mcp')
       .description(
-        'serve the tools to an MCP client that starts this command; over HTTP they are at /mcp of `serve`',
+        'serve the tools to an MCP client that starts this command (over HTTP, use /mcp of `serve`)',
       )
-      .option('--session <id>', 'whose shared state (default: AGENT_SESSION_ID)')
-      .option('--agent <id>', 'whose memory (default: that of the agent of the session)')
+      .option('--session <id>', 'the session whose state is shared (default: AGENT_SESSION_ID)')
+      .option('--agent <id>', 'the agent whose memory is read (default: the agent of the session)')
       .option(
         '--reach <own|store>',
-        'own: the workspace, checkpoints and tool calls of the session or agent; store: those of everybody (default: own)',
+        'workspace, checkpoints and tool calls: own (of the session or agent) or store (of everyone); default: own',
       ),
   ).action((options: McpOptions) =>
-    // Standard output is the protocol's: also an error goes to standard error.
+    // Standard output belongs to the protocol, so errors go to standard error.
     runCommand({ ...options, json: false }, async (context) => {
       const checkpoints = checkpointsFor(context);
       try {
@@ -57,7 +57,7 @@ export function addMcpCommand(program: Command): void {
   );
 }
 
-/** A client shows no more than what stands on standard error: that has to say how a session is made. */
+/** MCP clients show only standard error, so it must explain how to create a session. */
 function howToBegin(thrown: unknown, { dir }: McpOptions): unknown {
   if (!isRekindleError(thrown, 'SESSION_NOT_FOUND')) return thrown;
   const { id } = thrown.details;
@@ -71,12 +71,12 @@ function howToBegin(thrown: unknown, { dir }: McpOptions): unknown {
 
 function reachOf({ reach = 'own' }: McpOptions): McpReach {
   if (reach === 'own' || reach === 'store') return reach;
-  throw new RekindleError('INVALID_ARGUMENT', '--reach takes own or store.', {
+  throw new RekindleError('INVALID_ARGUMENT', '--reach must be own or store.', {
     details: { argument: '--reach' },
   });
 }
 
-/** The client ends its side, or the process is told to stop. */
+/** Resolves when the client closes its side, or the process is stopped. */
 function untilClosed(): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     process.stdin.once('close', resolve).once('end', resolve);

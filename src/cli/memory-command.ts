@@ -1,4 +1,4 @@
-/** `rekindle memory`: which facts there are, where they come from, and taking away what came from one source. */
+/** `rekindle memory`: lists facts and their sources, and purges what came from one source. */
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
 import type { Fact } from '../memory/facts/fact.js';
@@ -27,16 +27,16 @@ type MemoryRun = (context: CommandContext, owner: FactOwner, options: MemoryOpti
 
 const OWNER: readonly SubcommandOption[] = [
   ['--agent <id>', 'of this agent'],
-  ['--scope <name>', 'of this scope, whose agents share them'],
+  ['--scope <name>', 'of this scope, which agents share'],
 ];
 const PURGE_TEXT =
-  'take away the facts and summaries that came from one source, and what was made of them; without --yes it only shows them. They no longer come into a memory message. Their bytes, and what was said itself, stay in the journals until they are erased';
+  'purge the facts and summaries from one source, and those derived from them (without --yes: only show them). They no longer appear in memory messages. Their bytes, and the conversation itself, stay in the journals until they are erased';
 const LINE_CHARS = 160;
 
 export function addMemoryCommand(program: Command): void {
   const parent = program
     .command('memory')
-    .description('the facts of an agent or a scope: list them, see their sources, purge a source');
+    .description('the facts of an agent or a scope: list them, show their sources, purge a source');
   const add = (usage: string, text: string, options: readonly SubcommandOption[], run: MemoryRun) =>
     addSubcommand<MemoryOptions>(parent, usage, text, [...OWNER, ...options], (_, given) =>
       runCommand(given, async (context) => {
@@ -46,11 +46,11 @@ export function addMemoryCommand(program: Command): void {
     );
   add(
     'list',
-    'the facts that stand, oldest first',
-    [['--all', 'also those that were replaced, forgotten or purged']],
+    'the current facts, oldest first',
+    [['--all', 'include facts that were replaced, forgotten or purged']],
     list,
   );
-  add('sources', 'where facts and summaries come from, and how many', [], sources);
+  add('sources', 'the sources of facts and summaries, with counts', [], sources);
   add(
     'purge',
     PURGE_TEXT,
@@ -64,7 +64,7 @@ export function addMemoryCommand(program: Command): void {
 
 const list: MemoryRun = async ({ storage, print }, owner, { all = false }) => {
   const facts = await listFacts(storage, owner, all);
-  print(facts.length === 0 ? ['There are no facts here.'] : facts.map(factLine), { facts });
+  print(facts.length === 0 ? ['No facts here.'] : facts.map(factLine), { facts });
 };
 
 const sources: MemoryRun = async ({ storage, print }, owner) => {
@@ -73,7 +73,7 @@ const sources: MemoryRun = async ({ storage, print }, owner) => {
     ({ source, facts, summaries }) =>
       `${excerpt(source, 80)}: ${count(facts, 'fact')}, ${summaries === 1 ? '1 summary' : `${summaries} summaries`}`,
   );
-  print(lines.length === 0 ? ['There are no facts and no summaries here.'] : lines, { sources: found });
+  print(lines.length === 0 ? ['No facts or summaries here.'] : lines, { sources: found });
 };
 
 const purge: MemoryRun = async ({ storage, print }, owner, { source, yes = false }) => {
@@ -90,8 +90,8 @@ function headOf({ source, facts, summaries }: SourcePurge, isDone: boolean): str
   if (total === 0) return `Nothing here came from ${excerpt(source, 80)}.`;
   const items = count(total, 'item');
   return isDone
-    ? `${items} of ${excerpt(source, 80)} no longer come into a memory message. Their bytes stay in the journals until they are erased.`
-    : `${items} of ${excerpt(source, 80)} would go. Nothing was changed; repeat it with --yes.`;
+    ? `${items} of ${excerpt(source, 80)} no longer appear in memory messages. Their bytes stay in the journals until they are erased.`
+    : `${items} of ${excerpt(source, 80)} would be purged. Nothing was changed. To purge them, add --yes.`;
 }
 
 function factLine({ id, source, text, pinned, gone, replacedBy }: Fact): string {

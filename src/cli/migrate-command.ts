@@ -1,4 +1,4 @@
-/** `rekindle migrate`: brings durable documents to the newest version of their schemas. */
+/** `rekindle migrate`: migrates durable documents to the newest version of their schemas. */
 import type { Command } from 'commander';
 import type { JsonValue } from '../core/json.js';
 import { type MigrationResult, migrateDocuments } from '../state/durable/migrate-documents.js';
@@ -17,12 +17,12 @@ export function addMigrateCommand(program: Command): void {
   withCommonOptions(
     program
       .command('migrate')
-      .description('bring durable documents to the newest version of their schemas')
+      .description('migrate durable documents to the newest version of their schemas')
       .option('--dry-run', 'only show what would change')
       .option('--to <version>', 'stop at this version')
       .option(
         '--definitions <folder>',
-        'where <name>.state.mjs files are, programs that are run (default: ./rekindle; none with --dry-run)',
+        'folder of the <name>.state.mjs files, which are executed (default: ./rekindle; none with --dry-run)',
       ),
   ).action((options: MigrateCommandOptions) =>
     runCommand(options, async ({ storage, print }) => {
@@ -48,9 +48,9 @@ function describe(result: MigrationResult): string[] {
     case 'current':
       return [`${name}: at version ${from}. Nothing to do.`];
     case 'newer':
-      return [`${name}: at version ${from}, which is newer. It stays.`];
+      return [`${name}: at version ${from}, which is newer. Not changed.`];
     case 'unknown':
-      return [`${name}: no definition is known. It stays.`];
+      return [`${name}: no definition found. Not changed.`];
     case 'migrated':
       return [`${name}: version ${from} became ${to}.`, ...lines];
     case 'would-migrate':
@@ -63,8 +63,8 @@ function describe(result: MigrationResult): string[] {
       return [
         `${name}: failed. ${error?.message} (${error?.code})`,
         quarantine === null
-          ? '  Its journal still holds it; there is no file to put aside.'
-          : `  It is in state/${quarantine} now, with the reason beside it.`,
+          ? '  Its journal still contains it; there is no file to move.'
+          : `  It was moved to state/${quarantine}, with the reason next to it.`,
       ];
   }
 }

@@ -1,4 +1,4 @@
-/** `--model provider:name`: a model of the Vercel AI SDK, by the package of its provider. */
+/** `--model provider:name`: a model of the Vercel AI SDK, loaded from its provider's package. */
 import { aiSdkModel } from '../agent/model/ai-sdk/ai-sdk-model.js';
 import type { LanguageModel } from '../agent/model/language-model.js';
 import { OfflineModel } from '../agent/model/offline-model.js';
@@ -7,8 +7,9 @@ import { RekindleError } from '../core/errors.js';
 type SdkModel = Parameters<typeof aiSdkModel>[0];
 
 /**
- * `openai:gpt-...` loads `@ai-sdk/openai`, and so on; keys come from the provider's usual environment variable.
- * `openai-compatible:name` takes `OPENAI_BASE_URL` and `OPENAI_API_KEY`. Nothing, or `offline`: the offline model.
+ * `openai:gpt-...` loads `@ai-sdk/openai`, and so on; keys come from the provider's usual environment
+ * variable. `openai-compatible:name` uses `OPENAI_BASE_URL` and `OPENAI_API_KEY`. Without a value, or with
+ * `offline`: the offline model.
  * @throws INVALID_ARGUMENT, DEPENDENCY_MISSING
  */
 export async function modelFor(option: string | undefined): Promise<LanguageModel> {
@@ -48,7 +49,7 @@ async function loadProvider(packageName: string): Promise<Module> {
   }
 }
 
-/** `@ai-sdk/google-vertex` exports `googleVertex` or `vertex`: the last word is tried too. */
+/** `@ai-sdk/google-vertex` exports `googleVertex` or `vertex`, so the last word is tried, too. */
 function providerModel(loaded: Module, provider: string, name: string): SdkModel {
   const camel = provider.replace(/-([a-z0-9])/g, (_, char: string) => char.toUpperCase());
   const make = loaded[camel] ?? loaded[provider.split('-').at(-1)!];

@@ -1,16 +1,16 @@
-/** Writes a file that was not there before: nothing is ever overwritten. */
+/** Writes a new file; never overwrites an existing one. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { RekindleError } from '../core/errors.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  EEXIST: 'The file exists; it was not changed. Choose another name.',
+  EEXIST: 'The file already exists and was not changed. Choose another name.',
   ENOENT: 'Its folder does not exist.',
   ENOTDIR: 'Its folder is a file.',
-  EACCES: 'That is not permitted.',
+  EACCES: 'Permission denied.',
   EROFS: 'The disk is read-only.',
 };
 
-/** @throws INVALID_ARGUMENT when there is something of this name, STORAGE_FAILED */
+/** @throws INVALID_ARGUMENT if a file of this name exists, STORAGE_FAILED */
 export async function writeNewFile(file: string, pieces: Iterable<string>): Promise<void> {
   const handle = await openNew(file);
   try {
@@ -19,7 +19,7 @@ export async function writeNewFile(file: string, pieces: Iterable<string>): Prom
     await handle.close();
   } catch (cause) {
     await handle.close().catch(() => {});
-    await rm(file, { force: true }); // made here a moment ago, and half a file helps nobody
+    await rm(file, { force: true }); // created a moment ago, and an incomplete file is useless
     throw new RekindleError('STORAGE_FAILED', `${file} could not be written.`, { details: { file }, cause });
   }
 }
@@ -28,7 +28,7 @@ async function openNew(file: string): Promise<FileHandle> {
   try {
     return await open(file, 'wx', 0o600);
   } catch (cause) {
-    const problem = PROBLEMS[(cause as NodeJS.ErrnoException).code ?? ''] ?? 'It cannot be made.';
+    const problem = PROBLEMS[(cause as NodeJS.ErrnoException).code ?? ''] ?? 'It cannot be created.';
     throw new RekindleError('INVALID_ARGUMENT', `${file} cannot be written. ${problem}`, {
       details: { argument: '--out', file },
       cause,

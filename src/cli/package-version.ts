@@ -1,4 +1,4 @@
-/** What the manifest of this package says. */
+/** Data from this package's manifest. */
 import { readFileSync } from 'node:fs';
 
 interface Manifest {
@@ -10,7 +10,7 @@ export function packageVersion(): string {
   return manifest().version;
 }
 
-/** The oldest version of Node that it runs on: `20.19`. */
+/** The oldest supported version of Node: `20.19`. */
 export function oldestNode(): string {
   return manifest().engines.node.replace(/^>=\s*/, '');
 }

@@ -1,4 +1,4 @@
-/** The commands. One file a command; this one only puts them together. */
+/** Registers the commands. Each one has its own file. */
 import { Command, CommanderError } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { packageVersion } from './package-version.js';
@@ -38,7 +38,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
 
 export async function runProgram(): Promise<void> {
   const program = newProgram();
-  // Only what is used is loaded: the readers of fifteen formats take longer to load than most commands to run.
+  // Load only the used command: the readers of fifteen formats take longer to load than most commands to run.
   const named = COMMANDS.get(process.argv[2] ?? '');
   for (const load of named ? [named] : COMMANDS.values()) (await load())(program);
   try {
@@ -51,10 +51,10 @@ export async function runProgram(): Promise<void> {
 
 function newProgram(): Command {
   return new Command('rekindle')
-    .description('Brings an AI agent back after its process died: the exact working context, with a report.')
+    .description('Restores an AI agent after its process ended: the exact working context, with a report.')
     .version(packageVersion())
     .configureOutput({ outputError: (text, write) => write(safeText(text)) }) // it echoes arguments
     .showHelpAfterError('(see: rekindle --help)')
-    .enablePositionalOptions() // `--version` after a command is the command's own
+    .enablePositionalOptions() // `--version` after a command belongs to the command
     .exitOverride();
 }

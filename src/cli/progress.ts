@@ -1,4 +1,4 @@
-/** A spinner with a text, or a bar where the whole is known; on a terminal only. */
+/** A spinner with a text, or a bar if the total is known; on a terminal only. */
 import { Presets, SingleBar } from 'cli-progress';
 import ora from 'ora';
 
@@ -19,7 +19,7 @@ export function startProgress(text: string, enabled: boolean): Progress {
 }
 
 export interface ProgressBar {
-  /** What is done, in the unit of the total. */
+  /** The completed amount, in the unit of the total. */
   set(done: number): void;
   end(): void;
 }

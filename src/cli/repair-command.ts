@@ -1,4 +1,7 @@
-/** `rekindle repair`, `rekindle rebuild`: mend an agent's files on request. What was damaged is kept under another name. */
+/**
+ * `rekindle repair` and `rekindle rebuild`: repair an agent's files. Damaged files are kept under another
+ * name.
+ */
 import type { Command } from 'commander';
 import { type RepairReport, rebuildAgent, repairAgent } from '../memory/maintenance/repair-agent.js';
 import type { SegmentRepair } from '../storage/ports.js';
@@ -12,7 +15,7 @@ export function addRepairCommand(program: Command): void {
     program
       .command('repair <agent>')
       .description(
-        'replace damaged journal files by clean copies (the old ones are kept) and renew the cache',
+        'replace damaged journal files with clean copies (the old ones are kept) and rewrite the cache',
       ),
   ).action((name: string, options: CommonOptions) =>
     // No agent id has a slash: `state/agent_state.events` is a journal.
@@ -22,7 +25,7 @@ export function addRepairCommand(program: Command): void {
 
 export function addRebuildCommand(program: Command): void {
   withCommonOptions(
-    program.command('rebuild <agent>').description('write the cache anew from the traces alone'),
+    program.command('rebuild <agent>').description('rewrite the cache from the traces alone'),
   ).action((agentId: string, options: CommonOptions) => mend(agentId, options, 'Rebuilding', rebuildAgent));
 }
 

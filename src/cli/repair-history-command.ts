@@ -1,4 +1,6 @@
-/** `rekindle repair-history`: a repaired copy of a transcript. The transcript itself is never changed. */
+/**
+ * `rekindle repair-history`: writes a repaired copy of a transcript. The transcript itself is never changed.
+ */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { isTime } from '../memory/importing/transcript-traces.js';
@@ -25,9 +27,11 @@ export function addRepairHistoryCommand(program: Command): void {
   withCommonOptions(
     program
       .command('repair-history <file>')
-      .description('write a copy of a transcript that every provider accepts (the file itself stays)')
-      .option('-f, --format <format>', `${FORMATS_TEXT} (default: that of the file, else rekindle)`)
-      .option('-o, --out <file>', 'a new file (default: beside the file, with `.repaired` in its name)'),
+      .description(
+        'write a copy of a transcript that every provider accepts (the file itself does not change)',
+      )
+      .option('-f, --format <format>', `${FORMATS_TEXT} (default: the format of the file, else rekindle)`)
+      .option('-o, --out <file>', 'a new file (default: next to the file, with `.repaired` in its name)'),
   ).action((file: string, options: RepairHistoryOptions) =>
     runCommand(options, async ({ print }) => {
       const opened = await openFileSource(file);
@@ -49,7 +53,7 @@ export function addRepairHistoryCommand(program: Command): void {
         ];
         print(
           [
-            `${excerpt(out, 200)} is written: ${count(messages.length, 'message')}, ${count(mended.length, 'fault')} mended.`,
+            `Written to ${excerpt(out, 200)}: ${count(messages.length, 'message')}, ${count(mended.length, 'problem')} fixed.`,
             ...mended.map((line) => `  ${line}`),
             ...describeLosses(losses),
           ],
@@ -67,7 +71,7 @@ function sameFormat(format: string): string {
   return EXPORTERS.some((exporter) => exporter.format === format) ? format : 'rekindle';
 }
 
-/** The context, and the first time in the transcript for formats that have times. */
+/** The context, and the first time in the transcript, for formats with times. */
 async function readWhole(
   transcript: OpenTranscript,
 ): Promise<{ readonly context: Message[]; readonly start: { readonly startedAtMs?: number } }> {
@@ -82,7 +86,7 @@ async function readWhole(
   return { context, start: first === undefined ? {} : { startedAtMs: Math.round(first * 1000) } };
 }
 
-/** Beside the file; a folder that is named `.` has a name of its own, too. */
+/** Next to the file. A folder given as `.` has a name, too. */
 function outFor(file: string, extension: string): string {
   const whole = path.resolve(file);
   const named = path.basename(file) === path.basename(whole) ? file : whole;

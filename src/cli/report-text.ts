@@ -1,4 +1,4 @@
-/** A restore report in plain words. */
+/** Describes a restore report in plain words. */
 import type { InterruptedCall, RestoreReport } from '../memory/restore/restore-report.js';
 import { excerpt } from './safe-text.js';
 
@@ -13,7 +13,7 @@ const SOURCE_TEXT: Record<RestoreReport['source'], string> = {
 const VERDICT_TEXT: Record<InterruptedCall['verdict'], string> = {
   finished: 'it had finished; its recorded result is used',
   not_started: 'it had not started, so it had no effect',
-  outcome_unknown: 'it was running; whether it took effect is unknown, and the model is told so',
+  outcome_unknown: 'it was running; whether it took effect is unknown, and the model is informed',
 };
 
 const FRONTIER_TEXT: Record<RestoreReport['frontier']['kind'], string> = {
@@ -24,7 +24,7 @@ const FRONTIER_TEXT: Record<RestoreReport['frontier']['kind'], string> = {
 
 export function describeReport(report: RestoreReport): string[] {
   const lines = [
-    `The context of ${excerpt(report.agentId, 60)} came back ${SOURCE_TEXT[report.source]}, in ${report.phasesMs.total.toFixed(1)} ms.`,
+    `The context of ${excerpt(report.agentId, 60)} was restored ${SOURCE_TEXT[report.source]}, in ${report.phasesMs.total.toFixed(1)} ms.`,
     `It has ${count(report.messages, 'message')}; the conversation had stopped ${FRONTIER_TEXT[report.frontier.kind]}.`,
   ];
   const refused = report.cacheRefused;
@@ -43,16 +43,16 @@ export function describeReport(report: RestoreReport): string[] {
   }
   if (report.tracesIgnored > 0)
     lines.push(
-      `${count(report.tracesIgnored, 'result')} had no place in the context and stayed in the traces only.`,
+      `${count(report.tracesIgnored, 'result')} did not fit into the context and stayed only in the traces.`,
     );
   for (const { type, seq, count: found } of report.tracesUnknown)
     lines.push(
-      `${count(found, 'trace')} of an unknown kind (${excerpt(type, 40)}), from record ${seq} on: not in the context. A newer release may know it.`,
+      `${count(found, 'trace')} of an unknown kind (${excerpt(type, 40)}) from record ${seq} on are not in the context. A newer release may have written them.`,
     );
-  if (report.promptChanged) lines.push('The system prompt is a new one.');
+  if (report.promptChanged) lines.push('The system prompt has changed.');
   for (const unknown of report.unknown) lines.push(`Unknown: ${unknown}`);
   if (!report.cacheWritable)
-    lines.push('A newer release owns the cache file: turns are saved, the cache is left alone.');
+    lines.push('A newer release wrote the cache file. Turns are saved, but the cache is not updated.');
   return lines;
 }
 

@@ -1,4 +1,4 @@
-/** For transcripts that are a provider's own messages: what that provider's rules say about them as they are. */
+/** Checks a transcript that consists of a provider's own messages against that provider's rules. */
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../core/json.js';
 import { LossAccount } from '../messages/importers/loss-account.js';
 import { readJsonLines } from '../messages/importers/reading/json-lines.js';
@@ -11,11 +11,11 @@ const TARGETS_OF_FORMATS: ReadonlyMap<string, TargetName> = new Map([
   ['openai-chat', 'openai-chat'],
   ['anthropic', 'anthropic'],
 ]);
-/** A request is held in memory; no provider takes one as large as this. */
+/** A request is loaded into memory. No provider accepts one of this size. */
 const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface Refusals {
-  /** Whose rules were applied; null for transcripts of other kinds. */
+  /** The provider whose rules were applied; null for other transcripts. */
   readonly target: TargetName | null;
   readonly refused: readonly RequestViolation[];
 }
@@ -28,7 +28,7 @@ export async function refusalsOf(format: string, source: TranscriptSource): Prom
   return { target, refused: checkRequest(target, asAsked(request)) };
 }
 
-/** A request, a list of messages, or one message a line. */
+/** A request, a list of messages, or one message per line. */
 async function requestIn(source: TranscriptSource): Promise<JsonObject | null> {
   const text = Buffer.from(await source.slice(0, source.size))
     .toString('utf8')
@@ -41,7 +41,7 @@ async function requestIn(source: TranscriptSource): Promise<JsonObject | null> {
   return lines.every((line) => typeof line['role'] === 'string') ? { messages: lines } : null;
 }
 
-/** A transcript is no request: the user has not spoken again yet, and the tools are the host's. */
+/** A transcript is not a request: the next user message is missing, and the tools belong to the host. */
 function asAsked(request: JsonObject): JsonObject {
   const messages = request['messages'] as JsonValue[];
   const last = messages[messages.length - 1];
@@ -53,7 +53,7 @@ function asAsked(request: JsonObject): JsonObject {
   };
 }
 
-/** In both providers' fields. */
+/** A tool in both providers' fields. */
 const ANY_TOOL: JsonObject = {
   type: 'function',
   name: 'any',

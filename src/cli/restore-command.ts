@@ -1,4 +1,4 @@
-/** `rekindle restore` and `rekindle inspect`: a dry restore, shown. Nothing is changed, no lease is taken. */
+/** `rekindle restore` and `rekindle inspect`: show a dry restore. They change nothing and take no lease. */
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
 import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
@@ -28,24 +28,24 @@ export function addRestoreCommand(program: Command): void {
       program
         .command('restore <agent>')
         .description(
-          'show what a restore would give: the report and the context (changes nothing, but with --from-checkpoint)',
+          'show what a restore would give: the report and the context (changes nothing, except with --from-checkpoint)',
         )
-        .option('--full', 'show messages whole')
+        .option('--full', 'show messages in full')
         .option('--for <target>', `show the request that would be sent: ${TARGETS.join(', ')}`)
-        .option('--model <model>', 'with --for: the model, whose own signed reasoning goes along'),
+        .option('--model <model>', 'with --for: the model, which gets its own signed reasoning'),
     ),
   ).action((agentId: string, options: ContextOptions) =>
     runCommand(options, async (context) => {
       const { storage, print } = context;
       if (options.model !== undefined && options.for === undefined) {
-        throw new RekindleError('INVALID_ARGUMENT', '--model is about a request: it needs --for.', {
+        throw new RekindleError('INVALID_ARGUMENT', '--model needs --for, because it applies to a request.', {
           details: { argument: '--model' },
         });
       }
       if (options.for !== undefined && options.fromCheckpoint !== undefined)
         throw new RekindleError(
           'INVALID_ARGUMENT',
-          '--from-checkpoint begins an agent; ask --for a request afterwards.',
+          '--from-checkpoint begins an agent. Use --for in a second command.',
           {
             details: { argument: '--for' },
           },
@@ -111,7 +111,7 @@ export function addInspectCommand(program: Command): void {
   );
 }
 
-/** What the context is made of: a bar for each part that has tokens, longest first. */
+/** The parts of the context: a bar for each part with tokens, longest first. */
 function partLines(parts: Readonly<Record<string, number>>, total: number): string[] {
   const shown = Object.entries(parts).filter(([, tokens]) => tokens > 0);
   return shown

@@ -1,4 +1,4 @@
-/** `rekindle restore --for`: the request that would be sent, its notes, and what its provider would refuse. */
+/** `rekindle restore --for`: shows the next request, its notes, and what its provider would refuse. */
 import { artifactsOf } from '../agent/model/artifacts.js';
 import { RekindleError } from '../core/errors.js';
 import { restoreDry } from '../memory/maintenance/restore-dry.js';
@@ -11,7 +11,7 @@ import { EXIT } from './exit-codes.js';
 import { describeReport } from './report-text.js';
 import { describeNote, describeRefusal } from './transcript-text.js';
 
-/** Whose signed reasoning goes along. */
+/** The provider whose signed reasoning is included. */
 const PROVIDERS: Readonly<Record<TargetName, string | undefined>> = {
   'openai-chat': 'openai',
   'openai-responses': 'openai',
@@ -20,7 +20,7 @@ const PROVIDERS: Readonly<Record<TargetName, string | undefined>> = {
   'ai-sdk': undefined,
 };
 
-/** @throws INVALID_ARGUMENT for a target that does not exist */
+/** @throws INVALID_ARGUMENT for an unknown target */
 export async function showRequest(
   storage: StorageBackend,
   agentId: string,
@@ -57,7 +57,7 @@ function targetNamed(given: string): TargetName {
   if (name) return name;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `There is no target ${JSON.stringify(given)}. Choose one of ${TARGETS.join(', ')}.`,
+    `Unknown target ${JSON.stringify(given)}. Choose one of ${TARGETS.join(', ')}.`,
     { details: { argument: '--for', given, targets: [...TARGETS] } },
   );
 }

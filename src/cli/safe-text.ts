@@ -1,7 +1,10 @@
-/** Text of agents on a terminal: shown, never obeyed. */
+/** Makes agents' text safe for a terminal, which must never obey it. */
 import { escapeUnsafe } from '../core/unsafe-characters.js';
 
-/** Control characters (ANSI and OSC sequences among them) and direction overrides become visible; newlines and tabs stay. */
+/**
+ * Control characters (including ANSI and OSC sequences) and direction overrides become visible; newlines and
+ * tabs stay.
+ */
 export function safeText(text: string): string {
   return escapeUnsafe(text.replaceAll('\r', ''));
 }

@@ -1,4 +1,4 @@
-/** `rekindle search`: finds words in the past of one agent, or of all agents of a store. Changes nothing. */
+/** `rekindle search`: searches the past of one agent, or of all agents of a store. Changes nothing. */
 import type { Command } from 'commander';
 import { isRekindleError, type RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
@@ -28,7 +28,7 @@ interface SearchCommandOptions extends CommonOptions {
   readonly until?: string;
 }
 
-/** With the place of the page, which all agents share. */
+/** With the limit and offset of the page, which all agents share. */
 type Query = PastQuery & { readonly limit: number; readonly offset: number };
 
 interface Found extends RecallHit {
@@ -45,7 +45,7 @@ interface Page {
 const WIDTH_DEFAULT = 100;
 const WIDTH_MIN = 40;
 const INDENT = '    ';
-/** A passage has less. */
+/** Longer than any passage. */
 const TEXT_MAX = 1_000;
 
 export function addSearchCommand(program: Command): void {
@@ -55,8 +55,8 @@ export function addSearchCommand(program: Command): void {
       .usage('[options] [agent] <words>')
       .description('find words in the past of an agent, or of all agents (changes nothing)')
       .option('--limit <n>', `results, at most ${RESULTS_MAX}`, '10')
-      .option('--offset <n>', `pass over so many of the best, at most ${OFFSET_MAX}`, '0')
-      .option('--speaker <who>', `only what this one said: ${Object.keys(SPEAKER_WORDS).join(', ')}`)
+      .option('--offset <n>', `skip this many results, at most ${OFFSET_MAX}`, '0')
+      .option('--speaker <who>', `only this speaker: ${Object.keys(SPEAKER_WORDS).join(', ')}`)
       .option('--tool <name>', 'only calls and results of this tool')
       .option('--since <time>', 'from this time on (ISO 8601)')
       .option('--until <time>', 'before this time (ISO 8601)'),
@@ -93,7 +93,7 @@ async function searchOne(storage: StorageBackend, agentId: string, query: Query)
   return { found: hits.map((hit) => ({ ...hit, agentId })), nextOffset, searched, problems: [] };
 }
 
-/** An agent that cannot be read is told, and the others are searched. */
+/** Reports an unreadable agent and searches the others. */
 async function searchAll(storage: StorageBackend, query: Query): Promise<Page> {
   const { limit, offset } = query;
   const lists: Found[][] = [];
@@ -102,7 +102,7 @@ async function searchAll(storage: StorageBackend, query: Query): Promise<Page> {
   for (const agentId of await storage.listNames(['agents'])) {
     try {
       if (!(await isListedAgent(storage, agentId))) continue;
-      // Each agent may have all of the page, and one more says that there is a next one.
+      // One agent may fill the page; one more result shows that there is a next page.
       const page = await searchOne(storage, agentId, { ...query, limit: offset + limit + 1, offset: 0 });
       lists.push([...page.found]);
       searched += page.searched;
@@ -118,8 +118,9 @@ async function searchAll(storage: StorageBackend, query: Query): Promise<Page> {
 }
 
 /**
- * The best of each agent, then the second of each, and so on; within a rank by score. How rare a word is counts in a score, and an agent
- * knows only its own words: the same sentence scores higher where its words are rarer. By score alone, one agent would fill the page.
+ * The best result of each agent, then the second of each, and so on; within a rank by score. Scores depend on
+ * how rare a word is for one agent, so they are not comparable: by score alone, one agent would fill the
+ * page.
  */
 function merge(lists: readonly (readonly Found[])[]): Found[] {
   const ranks = Math.max(0, ...lists.map(({ length }) => length));
@@ -152,7 +153,7 @@ function hitLines({ agentId, passage }: Found, isAll: boolean): string[] {
   return [head.join('  '), ...wrapped(excerpt(text, TEXT_MAX))];
 }
 
-/** At words; a word that is longer than a line stays whole, and the terminal wraps it. */
+/** Breaks lines at spaces. A word longer than a line stays whole, and the terminal wraps it. */
 function wrapped(line: string): string[] {
   const width = Math.max(WIDTH_MIN, (process.stdout.columns ?? WIDTH_DEFAULT) - INDENT.length);
   const lines: string[] = [];

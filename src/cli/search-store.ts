@@ -1,4 +1,7 @@
-/** Looks for a text in the bytes of a store: in every file, also in what SQLite has beside its rows; of a server, in all that it hands out. */
+/**
+ * Searches a text in the bytes of a store: in every file, including SQLite's side files; on a database
+ * server, in all rows.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonObject } from '../core/json.js';
@@ -6,11 +9,11 @@ import type { StorageBackend } from '../storage/ports.js';
 
 export interface TextPlace {
   readonly place: string;
-  /** In the bytes as they are, or once the escapes of JSON are undone. */
+  /** In the bytes themselves, or after decoding JSON escapes. */
   readonly as: 'utf-8' | 'json';
 }
 
-/** A text in a text in a text. */
+/** Levels of JSON text inside JSON text. */
 const ESCAPED_DEPTH = 3;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g;
 const SHORT: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
@@ -41,7 +44,7 @@ async function* contentsOf(storage: StorageBackend): AsyncGenerator<readonly [st
   const { place } = storage;
   if (path.isAbsolute(place)) yield* filesBelow(place);
   else if (place.startsWith('sqlite:')) {
-    yield* rowsOf(storage); // a text may lie across the pages of the file
+    yield* rowsOf(storage); // a text may span pages of the file
     const file = place.slice('sqlite:'.length);
     for (const suffix of ['', '-wal', '-journal']) yield* fileAt(`${file}${suffix}`);
   } else yield* rowsOf(storage);
@@ -55,7 +58,7 @@ async function* filesBelow(folder: string): AsyncGenerator<readonly [string, Uin
 
 async function* fileAt(file: string, root?: string): AsyncGenerator<readonly [string, Uint8Array]> {
   const bytes = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === 'ENOENT') return null; // it went meanwhile
+    if (thrown.code === 'ENOENT') return null; // deleted meanwhile
     throw thrown;
   });
   if (bytes) yield [root === undefined ? file : path.relative(root, file), bytes];

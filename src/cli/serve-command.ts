@@ -1,4 +1,4 @@
-/** `rekindle serve`: HTTP, WebSocket, MCP and the page, until it is told to stop. */
+/** `rekindle serve`: serves HTTP, WebSocket, MCP and the page until it is stopped. */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { messageOf } from '../core/errors.js';
@@ -29,11 +29,11 @@ export function addServeCommand(program: Command): void {
   withCommonOptions(
     program
       .command('serve')
-      .description('serve HTTP, WebSocket, MCP and a page, for this machine only unless told otherwise')
-      .option('-p, --port <number>', `port; 0 takes one that is free (default: ${DEFAULT_PORT})`)
+      .description('serve HTTP, WebSocket, MCP and a web page (default: for this machine only)')
+      .option('-p, --port <number>', `port; 0 for any free port (default: ${DEFAULT_PORT})`)
       .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
-      .option('--allow-host <name...>', 'further values of the header Host that are answered')
-      .option('--allow-origin <origin...>', 'further values of the header Origin that are answered'),
+      .option('--allow-host <name...>', 'additional accepted values of the Host header')
+      .option('--allow-origin <origin...>', 'additional accepted values of the Origin header'),
   ).action((options: ServeOptions) => runCommand(options, (context) => serve(context, options)));
 }
 
@@ -55,7 +55,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
   });
   announce(context, server, token, fromEnvironment !== undefined);
   await stopped;
-  context.note('Finishing what is under way …');
+  context.note('Finishing current requests …');
   await server.close();
   return undefined;
 }
@@ -73,11 +73,11 @@ function announce(
   if (isNew) lines.push(`Token, shown this once: ${token}`, `Open the page: ${server.url}/#token=${token}`);
   lines.push(
     where === null
-      ? `Nothing can be written in ${dir}: this is for reading, and the token ends with the server. Ctrl-C stops it.`
+      ? `${dir} is read-only. The token is valid until the server stops. Ctrl-C stops it.`
       : `The token is in ${where}. Ctrl-C stops the server.`,
   );
   if (!/^http:\/\/(?:127\.|localhost|\[::1\])/.test(server.url))
-    lines.push('Other machines can reach it, and nothing is encrypted: put a proxy with TLS before it.');
+    lines.push('Other machines can reach this server without encryption. Put a TLS proxy in front of it.');
   const value = {
     type: 'serving',
     url: server.url,

@@ -1,4 +1,7 @@
-/** `rekindle session`: the sessions that share state: a root, and its children. What an MCP client is given with `--session`. */
+/**
+ * `rekindle session`: the sessions that share state: roots and their children. `rekindle mcp --session` takes
+ * such an id.
+ */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import type { JsonValue } from '../core/json.js';
@@ -22,7 +25,7 @@ type SessionRun = (
 ) => Promise<void>;
 
 export function addSessionCommand(program: Command): void {
-  const parent = program.command('session').description('the sessions that share state: make one, list them');
+  const parent = program.command('session').description('the sessions that share state: create, list');
   const add = (
     usage: string,
     text: string,
@@ -42,9 +45,9 @@ export function addSessionCommand(program: Command): void {
     );
   add(
     'create [id]',
-    'a new session; without --parent a root, which has a state of its own',
+    'create a session; without --parent, a root with its own state',
     [
-      ['--parent <id>', 'the session that it belongs to, and whose state it shares'],
+      ['--parent <id>', 'its parent session, whose state it shares'],
       ['--agent <id>', 'the agent that works in it'],
     ],
     create,
@@ -58,8 +61,8 @@ const create: SessionRun = async (tree, { print }, [id], { parent, agent }) => {
     ...(parent === undefined ? {} : { parent }),
     ...(agent === undefined ? {} : { agent }),
   });
-  const whose = session.parent === null ? 'with a state of its own' : `with the state of ${session.root}`;
-  print([`Made the session ${session.id}, ${whose}.`], session);
+  const whose = session.parent === null ? 'with its own state' : `with the state of ${session.root}`;
+  print([`Created session ${session.id}, ${whose}.`], session);
 };
 
 const list: SessionRun = async (tree, { print }, _, { root }) => {
@@ -74,6 +77,6 @@ const list: SessionRun = async (tree, { print }, _, { root }) => {
       status,
       updatedAt,
     ]);
-  const none = ['No sessions here.', 'Make one with: rekindle session create'];
+  const none = ['No sessions here.', 'Create one with: rekindle session create'];
   print(sessions.length === 0 ? none : [table.toString()], { sessions: sessions as unknown as JsonValue });
 };

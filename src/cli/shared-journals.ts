@@ -1,4 +1,7 @@
-/** The journals beside those of agents: of durable documents, of the workspace, of shared states and their sessions, of checkpoints and adapters. */
+/**
+ * The journals that do not belong to agents: of durable documents, workspaces, shared states and their
+ * sessions, checkpoints and adapters.
+ */
 
 import { adapterJournals } from '../adapters/adapter-journals.js';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
@@ -20,7 +23,7 @@ import type { SegmentRepair, StorageBackend } from '../storage/ports.js';
 import { workspaceJournals } from '../workspace/workspace-journals.js';
 
 export interface SharedJournalReport extends JournalCheck {
-  /** Such as `state/agent_state.events`: what `repair` takes. */
+  /** Such as `state/agent_state.events`: the argument of `repair`. */
   readonly name: string;
   readonly ok: boolean;
 }
@@ -34,13 +37,13 @@ export async function checkSharedJournals(storage: StorageBackend): Promise<Shar
   return reports;
 }
 
-/** @throws INVALID_ARGUMENT for a journal that is not there */
+/** @throws INVALID_ARGUMENT for an unknown journal */
 export async function repairNamedJournal(storage: StorageBackend, name: string): Promise<SegmentRepair[]> {
   const known = await list(storage);
   const found = known.find(({ journal }) => journal.join('/') === name);
   if (found) {
     if ('sessionId' in found) return repairCheckpoints(storage, found.sessionId);
-    // First: a clean copy does not tell how much was lost.
+    // First, because a clean copy does not show how much was lost.
     if ('root' in found && found.root !== null) await recoverSharedState(storage, { root: found.root });
     return repairSharedJournal(storage, found);
   }
@@ -48,12 +51,12 @@ export async function repairNamedJournal(storage: StorageBackend, name: string):
   const details: JsonObject = { name, known: names };
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `There is no journal ${JSON.stringify(name)}. There are: ${names.join(', ')}.`,
+    `There is no journal ${JSON.stringify(name)}. Known journals: ${names.join(', ')}.`,
     { details },
   );
 }
 
-/** What is missing after that is noted as lost, which needs the key of an encrypted session. */
+/** Records that are still missing are noted as lost, which needs the key of an encrypted session. */
 async function repairCheckpoints(storage: StorageBackend, sessionId: string): Promise<SegmentRepair[]> {
   const service = new CheckpointService({ backend: storage });
   try {

@@ -1,4 +1,7 @@
-/** A folder as a person finds it: from here where it lies below, else from the root. A URL as it is. */
+/**
+ * A folder as shown to a person: relative if it is below the current folder, else absolute. URLs stay
+ * unchanged.
+ */
 import path from 'node:path';
 import { isStorageUrl } from '../storage/open-storage.js';
 

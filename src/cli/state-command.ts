@@ -1,4 +1,4 @@
-/** `rekindle state`: durable documents: what they hold, who changed them, and what a person's edit did. */
+/** `rekindle state`: durable documents: their content, their history, and edits by people. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { isRekindleError, RekindleError } from '../core/errors.js';
@@ -30,7 +30,7 @@ type State = StateManager<JsonObject>;
 
 const DEFINITIONS = [
   '--definitions <folder>',
-  'where <name>.state.mjs files are, programs that are run (default: ./rekindle for commands that change something, none for those that look)',
+  'folder of the <name>.state.mjs files, which are executed (default: ./rekindle for commands that change something, none for read-only ones)',
 ] as const;
 
 export function addStateCommand(program: Command): void {
@@ -43,7 +43,7 @@ export function addStateCommand(program: Command): void {
     );
   add(
     'init <name>',
-    'begin a document: two schemas, a migration and a first state, or one of the built-in ones',
+    'begin a document: two schemas, a migration and an initial value, or a built-in one',
     [],
     init,
   );
@@ -51,27 +51,22 @@ export function addStateCommand(program: Command): void {
   add('show <name>', 'the newest version, or an older one', [['--at <version>', 'the version']], show);
   add(
     'history <name>',
-    'who changed what, when and why; newest first',
+    'the changes with author, time and reason, newest first',
     [['--limit <n>', 'default 20']],
     history,
   );
-  add('diff <name> <from> <to>', 'what changed between two versions', [], diff);
-  add('validate <name>', 'check the file as it stands; exit code 1 when it would be refused', [], validate);
+  add('diff <name> <from> <to>', 'the difference between two versions', [], diff);
+  add('validate <name>', 'check the current file; exit code 1 if it would be refused', [], validate);
   add(
     'set <name> <pointer> <value>',
     'change one value (JSON, or a text) at a JSON Pointer',
     [
       ['--by <who>', 'default human'],
-      ['--why <text>', 'for whoever reads the history'],
+      ['--why <text>', 'the reason, for the history'],
     ],
     set,
   );
-  add(
-    'discard-edit <name>',
-    'move an edit that is refused aside, and write the newest version again',
-    [],
-    discardEdit,
-  );
+  add('discard-edit <name>', 'move a refused edit aside and write the newest version again', [], discardEdit);
 }
 
 type StateRun = (
@@ -80,7 +75,7 @@ type StateRun = (
   options: StateOptions,
 ) => Promise<number | undefined>;
 
-/** For a command that only looks at the document. */
+/** For a read-only command. */
 async function toLookAt<T>(
   { storage }: { readonly storage: StorageBackend },
   name: string,
@@ -121,7 +116,7 @@ async function init(
   options: StateOptions,
 ) {
   const result = await initState(storage, name, options.definitions);
-  const began = result.began ? `began state/${name}.json` : `state/${name}.json was there already.`;
+  const began = result.began ? `began state/${name}.json` : `state/${name}.json already exists.`;
   const next = result.files.length === 0 ? [] : ['Next: rekindle migrate --dry-run --definitions rekindle'];
   print([...result.files.map((file) => `wrote ${file}`), began, ...next], result);
   return undefined;
@@ -199,13 +194,15 @@ async function history(context: CommandContext, [name = '']: readonly string[], 
   });
 }
 
-/** An edit by a person, and a small document, are recorded as a whole: the version before tells what changed. */
+/**
+ * Some events store the whole value (edits by people, small documents), so compare with the version before.
+ */
 async function changesOf(state: State, { version, patch }: StateEvent): Promise<readonly JsonPatchStep[]> {
   if (patch || version === 1) return patch ?? [];
   try {
     return await state.diff(version - 1, version);
   } catch (thrown) {
-    if (isRekindleError(thrown)) return []; // what can be read of a damaged journal is still shown
+    if (isRekindleError(thrown)) return []; // still show the readable part of a damaged journal
     throw thrown;
   }
 }
@@ -250,7 +247,7 @@ async function validate(context: CommandContext, [name = '']: readonly string[],
   });
 }
 
-/** A file without a journal is refused by `inspect` itself; here that is what was asked. */
+/** `inspect` refuses a file without a journal; here that is the expected case. */
 async function inspected(state: State): Promise<StateInspection<JsonObject>> {
   try {
     return await state.inspect();
@@ -287,7 +284,7 @@ async function set(
 
 function setAt(document: JsonObject, pointer: string, value: JsonValue): JsonObject {
   if (pointer === '' && !isJsonObject(value))
-    throw new RekindleError('INVALID_ARGUMENT', 'The whole document has to be a JSON object.', {
+    throw new RekindleError('INVALID_ARGUMENT', 'The whole document must be a JSON object.', {
       details: { argument: 'value' },
     });
   try {
@@ -304,7 +301,7 @@ function setAt(document: JsonObject, pointer: string, value: JsonValue): JsonObj
   }
 }
 
-/** `add` alone would put a value before the item of a list that it is meant for. */
+/** `add` alone would insert a value before a list item instead of replacing it. */
 function replaceOrAdd(document: JsonObject, path: string, value: JsonValue): JsonValue {
   try {
     return applyPatch(document, [{ op: 'replace', path, value }]);
@@ -316,7 +313,7 @@ function replaceOrAdd(document: JsonObject, path: string, value: JsonValue): Jso
 async function discardEdit(context: CommandContext, [name = '']: readonly string[], options: StateOptions) {
   return toChange(context, name, options, async (state) => {
     const aside = await state.discardEdit();
-    context.print([aside === null ? 'There is no refused edit.' : `The edit is in state/${aside} now.`], {
+    context.print([aside === null ? 'There is no refused edit.' : `The edit was moved to state/${aside}.`], {
       name,
       aside,
     });

@@ -1,6 +1,7 @@
 /**
- * The documents that the command line knows: the two that are built in, and those that the project declares in
- * `rekindle/<name>.state.mjs`. These are programs of the project; nothing is ever loaded from the folder that holds the data.
+ * The documents that the command line knows: the two built-in ones, and those that the project declares in
+ * `rekindle/<name>.state.mjs`. These are programs of the project. Nothing is ever loaded from the data
+ * folder.
  */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +17,7 @@ export const BUILT_IN: readonly StateDefinition[] = [agentState, taskBoard];
 
 const SUFFIX = '.state.mjs';
 
-/** @param folder default `./rekindle`, which need not be there. @throws INVALID_ARGUMENT */
+/** @param folder default `./rekindle`, which may be missing. @throws INVALID_ARGUMENT */
 export async function loadDefinitions(folder: string | undefined): Promise<StateDefinition[]> {
   const base = path.resolve(folder ?? DEFINITIONS_FOLDER);
   const own: StateDefinition[] = [];
@@ -27,13 +28,14 @@ export async function loadDefinitions(folder: string | undefined): Promise<State
 
 export interface KnownDefinitions {
   readonly definitions: readonly StateDefinition[];
-  /** Programs in `./rekindle` that were not run, by the name of what they declare. */
+  /** Programs in `./rekindle` that were not run, by the name of their definition. */
   readonly notRun: readonly string[];
 }
 
 /**
- * For commands that only look. They may be run in a folder that came from somebody else, so they run its programs only where the folder is
- * named. What a program there would declare is unknown then, also where it has the name of a built-in one. @throws INVALID_ARGUMENT
+ * For read-only commands. They may run in an untrusted folder, so they execute its programs only if the
+ * folder was given. The definitions in these programs are then unknown, even under the name of a built-in
+ * one. @throws INVALID_ARGUMENT
  */
 export async function definitionsToLook(folder: string | undefined): Promise<KnownDefinitions> {
   if (folder !== undefined) return { definitions: await loadDefinitions(folder), notRun: [] };
@@ -41,12 +43,12 @@ export async function definitionsToLook(folder: string | undefined): Promise<Kno
   return { definitions: BUILT_IN.filter(({ name }) => !notRun.includes(name)), notRun };
 }
 
-/** One line for people; none where nothing was left out. */
+/** One line for people; none if nothing was left out. */
 export function notRunLines(notRun: readonly string[]): string[] {
   if (notRun.length === 0) return [];
   const files = notRun.map((name) => `${DEFINITIONS_FOLDER}/${name}${SUFFIX}`).join(', ');
   return [
-    `Not run, for looking runs no programs unasked: ${files}. To run: --definitions ${DEFINITIONS_FOLDER}`,
+    `Not executed, because this command only reads: ${files}. To execute them: --definitions ${DEFINITIONS_FOLDER}`,
   ];
 }
 
@@ -67,7 +69,7 @@ async function load(base: string, name: string): Promise<StateDefinition> {
   try {
     const loaded = (await import(pathToFileURL(file).href)) as { readonly default?: StateDefinition };
     if (typeof loaded.default?.name !== 'string')
-      throw new TypeError('it exports no definition as its default');
+      throw new TypeError('its default export is not a definition');
     return defineState(loaded.default);
   } catch (cause) {
     throw new RekindleError('INVALID_ARGUMENT', `${file} cannot be used: ${messageOf(cause)}`, {
@@ -77,7 +79,7 @@ async function load(base: string, name: string): Promise<StateDefinition> {
   }
 }
 
-/** @throws INVALID_ARGUMENT for a document that nobody declared */
+/** @throws INVALID_ARGUMENT for an undeclared document */
 export function requiredDefinition(
   definitions: readonly StateDefinition[],
   name: string,
@@ -88,9 +90,10 @@ export function requiredDefinition(
   const known = definitions.map((one) => one.name).join(', ');
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    [`No definition is known for ${JSON.stringify(name)}. Known are: ${known}.`, ...notRunLines(notRun)].join(
-      ' ',
-    ),
+    [
+      `No definition is known for ${JSON.stringify(name)}. Known definitions: ${known}.`,
+      ...notRunLines(notRun),
+    ].join(' '),
     {
       details: { name, known: definitions.map((one) => one.name), notRun: [...notRun] },
     },

@@ -1,4 +1,7 @@
-/** `rekindle state init`: a document of a project's own: two schemas, the migration between them, and its first state. */
+/**
+ * `rekindle state init`: begins a project's own document: two schemas, the migration between them, and an
+ * initial value.
+ */
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { RekindleError } from '../core/errors.js';
@@ -14,11 +17,11 @@ export interface InitResult {
   readonly name: string;
   readonly files: readonly string[];
   readonly schemaVersion: number;
-  /** False for a document that was there. */
+  /** False if the document already existed. */
   readonly began: boolean;
 }
 
-/** @throws INVALID_ARGUMENT for a name that is none, or files that are there */
+/** @throws INVALID_ARGUMENT for an invalid name, or if the files exist */
 export async function initState(
   storage: StorageBackend,
   name: string,
@@ -27,7 +30,7 @@ export async function initState(
   if (!/^[a-z][a-z0-9_]{0,60}$/.test(name)) {
     throw new RekindleError(
       'INVALID_ARGUMENT',
-      'A name has small letters, digits and `_`, and begins with a letter.',
+      'A name may have lower-case letters, digits and `_`, and must begin with a letter.',
       {
         details: { name },
       },
@@ -44,14 +47,14 @@ export async function initState(
   try {
     const { current, pending } = await manager.inspect();
     const began = pending === 'create';
-    const value = began ? (await manager.load()).value : current?.value; // one that is there stays as it is
+    const value = began ? (await manager.load()).value : current?.value; // an existing one does not change
     return { name, files, schemaVersion: Number(value?.['schema_version'] ?? 0), began };
   } finally {
     await manager.close();
   }
 }
 
-/** A new document begins at version 1, so that its first migration can be seen at once. */
+/** A new document begins at version 1, so that its first migration can be tried at once. */
 async function firstDefinition(base: string, name: string): Promise<StateDefinition> {
   const definition = requiredDefinition(await loadDefinitions(base), name);
   return { ...definitionAt(definition, 1), initial: firstState() };
@@ -76,12 +79,12 @@ async function scaffold(base: string, name: string): Promise<string[]> {
   return Object.keys(files).map((file) => path.join(base, file));
 }
 
-/** All are looked for before the first is written: half a scaffold would be in the way of the next try. */
+/** Checks all files before writing the first one, because a partial scaffold would block the next attempt. */
 async function assertFree(base: string, files: readonly string[]): Promise<void> {
   const taken = (await readdir(base)).find((file) => files.includes(file));
   if (taken === undefined) return;
   const file = path.join(base, taken);
-  throw new RekindleError('INVALID_ARGUMENT', `${file} is there already; nothing was written.`, {
+  throw new RekindleError('INVALID_ARGUMENT', `${file} already exists. Nothing was written.`, {
     details: { argument: 'name', file },
   });
 }

@@ -1,4 +1,4 @@
-/** The checks of `rekindle doctor`: who can reach a store, and what in it needs a person. They only read. */
+/** The read-only checks of `rekindle doctor`: who can access a store, and what in it needs attention. */
 import { spawnSync } from 'node:child_process';
 import { type Dirent, existsSync, type Stats } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -14,14 +14,14 @@ export interface Finding {
   readonly level: 'ok' | 'warning' | 'problem';
   readonly check: string;
   readonly message: string;
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null if nothing. */
   readonly advice: string | null;
 }
 
 const SHOWN_MAX = 3;
-/** Of the modes of a file: what anyone but its owner may do. */
+/** Mode bits of group and others. */
 const OTHERS = 0o077;
-/** Kept for a person; see `docs/formats/README.md`. */
+/** Files kept for a person to check; see `docs/formats/README.md`. */
 const KEPT = /\.torn-\d+-|\.(?:damaged|clean)-[0-9a-f]{8}$|\.set-aside-[0-9a-f]+$|\.refused-[0-9a-f]+$/;
 
 export function checkNode(version = process.versions.node): Finding {
@@ -32,7 +32,7 @@ export function checkNode(version = process.versions.node): Finding {
     : ok('node', `Node ${version}.`);
 }
 
-/** Owners, modes, links and files that were kept, of everything below a folder. */
+/** Checks owners, modes, links and kept files below a folder. */
 export async function checkFolder(root: string): Promise<Finding[]> {
   const seen = await scan(root);
   if (!seen) return [ok('folder', `${root} does not exist yet. The first agent creates it.`)];
@@ -56,7 +56,7 @@ export async function checkFolder(root: string): Promise<Finding[]> {
   ];
 }
 
-/** Whether Git would commit the folder. No finding outside of a repository, or without Git. */
+/** Whether Git would commit the folder. Nothing outside of a repository, or without Git. */
 export function checkGit(root: string): Finding[] {
   if (!existsSync(root) || !isInRepository(root)) return [];
   const { status, error } = spawnSync('git', ['check-ignore', '--quiet', root], { cwd: path.dirname(root) });
@@ -71,7 +71,7 @@ export function checkGit(root: string): Finding[] {
   ];
 }
 
-/** The server's own token, and the tokens for others. */
+/** The server's own token, and the other tokens. */
 export async function checkTokens(storage: StorageBackend): Promise<Finding[]> {
   try {
     await storage.documents.assertPrivate?.(['server', 'token.json']);
@@ -115,7 +115,7 @@ interface Seen {
   readonly kept: string[];
 }
 
-/** Null when there is no such folder. */
+/** Null if the folder does not exist. */
 async function scan(root: string): Promise<Seen | null> {
   const seen: Seen = { files: 0, foreign: [], loose: [], links: [], kept: [] };
   const stat = await fs.stat(root).catch(() => null);
@@ -130,7 +130,7 @@ async function scanBelow(root: string, below: string, seen: Seen): Promise<void>
   for (const entry of entries) {
     const place = path.join(below, entry.name);
     const stat = await fs.lstat(path.join(root, place)).catch(() => null);
-    if (!stat) continue; // gone since
+    if (!stat) continue; // deleted meanwhile
     if (!entry.isDirectory()) seen.files += 1;
     if (KEPT.test(entry.name)) seen.kept.push(place);
     // Lease files have two names by design.
@@ -142,7 +142,7 @@ async function scanBelow(root: string, below: string, seen: Seen): Promise<void>
 }
 
 function note(seen: Seen, place: string, { uid, mode }: Stats): void {
-  if (process.platform === 'win32') return; // no owners and modes of this kind
+  if (process.platform === 'win32') return; // Windows has no such owners and modes
   if (process.getuid && uid !== process.getuid()) seen.foreign.push(place);
   if ((mode & OTHERS) !== 0) seen.loose.push(place);
 }
@@ -154,7 +154,7 @@ function isInRepository(folder: string): boolean {
   }
 }
 
-/** One warning for all places; none where there is no place. */
+/** One warning for all places; none without places. */
 function found(check: string, what: string, places: readonly string[], advice: string): Finding[] {
   if (places.length === 0) return [];
   const rest = places.length - SHOWN_MAX;

@@ -1,11 +1,11 @@
-/** A command below another: `rekindle state show`. */
+/** A command below another, such as `rekindle state show`. */
 import type { Command } from 'commander';
 import { type CommonOptions, withCommonOptions } from './command-context.js';
 
-/** The arguments of the usage, as commander gives them; then the options. */
+/** The arguments as in the usage, then the options. */
 export type SubcommandRun<Options> = (args: readonly string[], options: Options) => Promise<void>;
 
-/** With `repeated` it may be given several times, and is a list. */
+/** `repeated`: may be given several times; its value is a list. */
 export type SubcommandOption = readonly [flags: string, description: string, repeated?: 'repeated'];
 
 export function addSubcommand<Options extends CommonOptions>(

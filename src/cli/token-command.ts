@@ -1,4 +1,4 @@
-/** `rekindle token`: tokens of the server that reach a part of the store. */
+/** `rekindle token`: tokens for the server with access to a part of the store. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
@@ -27,27 +27,23 @@ type TokenRun = (
 ) => Promise<void>;
 
 const CREATE_OPTIONS: readonly SubcommandOption[] = [
-  [
-    '--agent <id>',
-    'reaches this agent: its memory, checkpoints and tools (may be given several times)',
-    'repeated',
-  ],
-  ['--root <id>', 'reaches this root session with its children and their state (several times)', 'repeated'],
-  ['--session <id>', 'acts as this session, and reaches its root'],
-  ['--everything', 'reaches all agents and sessions'],
-  ['--read', 'may read, and change nothing'],
-  ['--expires <when>', 'a time such as 30d, 12h or 2027-01-31; without it the token does not end by itself'],
+  ['--agent <id>', 'access to this agent: its memory, checkpoints and tools (repeatable)', 'repeated'],
+  ['--root <id>', 'access to this root session, its children and their state (repeatable)', 'repeated'],
+  ['--session <id>', 'act as this session, with access to its root'],
+  ['--everything', 'access to all agents and sessions'],
+  ['--read', 'read-only access'],
+  ['--expires <when>', 'expiry, such as 30d, 12h or 2027-01-31 (default: never)'],
 ];
 const UNIT_MS: Readonly<Record<string, number>> = {
   ...{ m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
 };
 const SHOWN_ONCE =
-  'It is shown this once; the store holds its digest only. Servers that run take it at once.';
+  'It is shown only once, because the store contains only its digest. Running servers accept it at once.';
 
 export function addTokenCommand(program: Command): void {
   const parent = program
     .command('token')
-    .description('tokens for the server that reach a part of the store: make, list, revoke, rotate');
+    .description('tokens for the server with access to a part of the store: create, list, revoke, rotate');
   const add = (usage: string, text: string, options: readonly SubcommandOption[], run: TokenRun) =>
     addSubcommand<TokenOptions>(parent, usage, text, options, (args, given) =>
       runCommand(given, async (context) => {
@@ -57,8 +53,8 @@ export function addTokenCommand(program: Command): void {
     );
   add('create', 'a new token for an agent, a session or everything', CREATE_OPTIONS, create);
   add('list', 'the tokens, oldest first, without their secrets', [], list);
-  add('revoke <id>', 'ends a token; servers that run refuse it within a second', [], revoke);
-  add('rotate <id>', 'a new token with the same scope and end; the old one ends', [], rotate);
+  add('revoke <id>', 'revoke a token; running servers refuse it within a second', [], revoke);
+  add('rotate <id>', 'replace a token by a new one with the same scope and expiry', [], rotate);
 }
 
 const create: TokenRun = async (book, context, _, options) => {
@@ -82,18 +78,15 @@ const list: TokenRun = async (book, { print }) => {
         excerpt(session ?? '-', 40),
         mayWrite ? 'read, write' : 'read',
       ],
-      `${expiresAt ?? 'never'}${hasExpired ? ' (has ended)' : ''}`,
+      `${expiresAt ?? 'never'}${hasExpired ? ' (expired)' : ''}`,
     ]);
-  const none = [
-    'No tokens but the one of the server itself.',
-    'Make one with: rekindle token create --agent ID',
-  ];
+  const none = ['No tokens except that of the server.', 'Create one with: rekindle token create --agent ID'];
   print(tokens.length === 0 ? none : [table.toString()], { tokens: tokens as unknown as JsonValue });
 };
 
 const revoke: TokenRun = async (book, { print }, [id = '']) => {
   await book.revoke(id);
-  print([`Revoked ${excerpt(id, 40)}. Servers that run refuse it within a second.`], { revoked: id });
+  print([`Revoked ${excerpt(id, 40)}. Running servers refuse it within a second.`], { revoked: id });
 };
 
 const rotate: TokenRun = async (book, context, [id = '']) => show(context, await book.rotate(id));
@@ -115,7 +108,7 @@ async function scopeOf(context: CommandContext, options: TokenOptions): Promise<
   const { agent = [], root = [], session = null, everything = false, read = false } = options;
   const mayWrite = !read;
   if (everything && agent.length + root.length > 0)
-    throw new RekindleError('INVALID_ARGUMENT', 'Give --everything, or --agent and --root.', {
+    throw new RekindleError('INVALID_ARGUMENT', 'Give --everything, or --agent, --root or --session.', {
       details: { argument: '--everything' },
     });
   if (everything) return { agents: 'all', roots: 'all', session, mayWrite };
@@ -138,7 +131,7 @@ function momentOf(text: string): number {
   if (count !== undefined && unit !== undefined) return Date.now() + Number(count) * UNIT_MS[unit]!;
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  const problem = `--expires is a time such as 30m, 12h, 30d, 4w or 2027-01-31, not ${JSON.stringify(text)}.`;
+  const problem = `--expires must be a time such as 30m, 12h, 30d, 4w or 2027-01-31, not ${JSON.stringify(text)}.`;
   throw new RekindleError('INVALID_ARGUMENT', problem, { details: { argument: '--expires', given: text } });
 }
 

@@ -1,4 +1,4 @@
-/** Transcripts and requests in plain words: what was lost, what is wrong, what was noted. */
+/** Describes transcripts and requests in plain words: losses, violations, notes. */
 import Table from 'cli-table3';
 import type { LossItem, LossReport } from '../messages/importers/loss-account.js';
 import type { Repair, Violation } from '../messages/legality/repairs.js';
@@ -38,7 +38,7 @@ export function describeLosses(losses: LossReport): string[] {
   return [`Kept: ${kept.length > 0 ? kept.join(', ') : 'nothing'}.`, ...describeNotKept(losses)];
 }
 
-/** What was not looked at as it stands in the file, either. */
+/** Only the losses of the transcript itself, unchanged. */
 export function describeNotKept(losses: LossReport): string[] {
   return [...lossTable('Approximated', losses.approximated), ...lossTable('Dropped', losses.dropped)];
 }

@@ -1,4 +1,4 @@
-/** `rekindle unlock`: says who has an agent, and takes it from them on request. */
+/** `rekindle unlock`: shows which process has an agent open, and releases it on request. */
 import type { Command } from 'commander';
 import { assertAgentExists } from '../memory/open-memory.js';
 import type { Leases, StorageBackend } from '../storage/ports.js';
@@ -19,9 +19,9 @@ export function addUnlockCommand(program: Command): void {
   withCommonOptions(
     program
       .command('unlock <agent>')
-      .description('say which process has an agent open; with --yes, take it away from one that has ended')
+      .description('show which process has an agent open; with --yes, release it if that process has ended')
       .option('--yes', 'unlock it, unless its owner shows signs of life')
-      .option('--force', 'unlock it even then'),
+      .option('--force', 'unlock it even if its owner shows signs of life'),
   ).action((agentId: string, options: UnlockOptions) =>
     runCommand(options, async ({ storage, note, print }) => {
       await assertAgentExists(storage, agentId);
@@ -51,7 +51,7 @@ export function addUnlockCommand(program: Command): void {
   );
 }
 
-/** The next owner has a higher fence; it is released at once. @throws LEASE_HELD */
+/** Takes the lease with a higher fence and releases it at once. @throws LEASE_HELD */
 async function unlock(storage: StorageBackend, agentId: string, force: boolean): Promise<number> {
   const lease = await storage.leases.acquire(['agents', agentId], { force });
   await lease.release();
@@ -60,7 +60,7 @@ async function unlock(storage: StorageBackend, agentId: string, force: boolean):
 
 function describe(agentId: string, { owner, alive, fence }: Holder): string[] {
   const host = owner.host.split('/')[0];
-  const who = owner.pid > 0 ? `process ${owner.pid} on ${host}` : 'a process that is not known';
+  const who = owner.pid > 0 ? `process ${owner.pid} on ${host}` : 'an unknown process';
   return [
     `Agent ${agentId} is open in ${who} (fence ${fence}).`,
     alive ? 'That process shows signs of life.' : 'That process has ended, or shows no sign of life.',
@@ -69,6 +69,6 @@ function describe(agentId: string, { owner, alive, fence }: Holder): string[] {
 
 function nextStep({ alive }: Holder): string {
   return alive
-    ? 'Close it there. If you are sure that it must lose the agent: rekindle unlock --force'
+    ? 'Close it there. To take the agent from it anyway: rekindle unlock --force'
     : 'To unlock it: rekindle unlock --yes';
 }

@@ -1,4 +1,4 @@
-/** Values and changes as lines, and values as people type them. */
+/** Shows values and changes as lines, and parses typed values. */
 import { RekindleError } from '../core/errors.js';
 import { type JsonValue, tryParseJson } from '../core/json.js';
 import type { JsonPatchStep } from '../core/json-patch.js';
@@ -10,26 +10,26 @@ export function changeLine(step: JsonPatchStep): string {
   return `${step.op === 'add' ? '+' : '~'} ${path}: ${excerpt(JSON.stringify(step.value), 200)}`;
 }
 
-/** JSON, or else the text as it stands: quotes are not asked of a person for a word. */
+/** JSON, or else the text itself, so that a single word needs no quotes. */
 export function typedValue(text: string): JsonValue {
   const value = tryParseJson(text);
   return value === undefined ? text : value; // null is JSON, too
 }
 
-/** A whole number of a command line. @throws INVALID_ARGUMENT */
+/** A whole number from the command line. @throws INVALID_ARGUMENT */
 export function wholeNumber(text: string, name: string, min = 1, max = Number.MAX_SAFE_INTEGER): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= min && number <= max && /^\d+$/.test(text)) return number;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `${name} has to be a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}, not ${JSON.stringify(text)}.`,
+    `${name} must be a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}, not ${JSON.stringify(text)}.`,
     {
       details: { argument: name, given: text },
     },
   );
 }
 
-/** What is piped in. */
+/** The piped input. */
 export async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -1,4 +1,7 @@
-/** `rekindle verify`: reads everything of one agent, or of all, and says what is wrong. Exit code 1 when something is. */
+/**
+ * `rekindle verify`: reads everything of one agent or of all, and reports problems. Exit code 1 if there are
+ * any.
+ */
 import type { Command } from 'commander';
 import { listAgentIds } from '../memory/maintenance/agent-summary.js';
 import { type VerifyReport, verifyAgent } from '../memory/maintenance/verify-agent.js';
@@ -38,7 +41,7 @@ export function addVerifyCommand(program: Command): void {
         ...reports.flatMap((report) => describe(report, options.dir)),
         ...shared.flatMap((report) => describeShared(report, options.dir)),
       ];
-      print(lines.length === 0 ? ['There are no agents here.'] : lines, { ok, agents: reports, shared });
+      print(lines.length === 0 ? ['No agents here.'] : lines, { ok, agents: reports, shared });
       return ok ? EXIT.ok : EXIT.problem;
     }),
   );
@@ -50,7 +53,7 @@ function describe(report: VerifyReport, dir: string | undefined): string[] {
   const same = report.cacheEqualsRebuild === true ? ', cache equals rebuild' : '';
   const notes = report.journals.flatMap((journal) => journal.damage.map(describeDamage));
   const advice = !report.ok && isMendable(report) ? [repairAdvice(report.agentId, dir)] : [];
-  const busy = report.isAtWork ? ', at work: cache and rebuild were of different moments' : '';
+  const busy = report.isAtWork ? ', running: cache and rebuild were read at different times' : '';
   return [
     `${head}${same}${busy}`,
     ...report.problems.map((problem) => `        ${problem}`),
@@ -72,7 +75,7 @@ function repairAdvice(name: string, dir: string | undefined): string {
   return `        Run: ${commandLine('repair', dir, name)}`;
 }
 
-/** A missing artifact, or a newer release's cache, is nothing that `repair` could mend. */
+/** `repair` cannot fix a missing artifact, or a newer release's cache. */
 function isMendable({ journals, cacheEqualsRebuild, restore }: VerifyReport): boolean {
   const refused = restore?.cacheRefused?.reason ?? 'missing';
   const badCache = refused !== 'missing' && refused !== 'unsupported';

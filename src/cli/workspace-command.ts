@@ -1,4 +1,4 @@
-/** `rekindle workspace`: what agents share: entries and their versions, what an agent is shown, calls of tools, sessions. */
+/** `rekindle workspace`: shared entries with their versions, contexts, tool calls, sessions. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
@@ -25,7 +25,7 @@ interface WorkspaceOptions extends CommonOptions {
 }
 
 const NOTE_TEXT: Record<WriteNote, string> = {
-  decoded: 'The value was a text that holds JSON; it was decoded.',
+  decoded: 'The value was a text with JSON in it, and was decoded.',
 };
 
 type WorkspaceRun = (
@@ -38,7 +38,7 @@ type WorkspaceRun = (
 export function addWorkspaceCommand(program: Command): void {
   const parent = program
     .command('workspace')
-    .description('what agents share: entries, contexts, tool calls, sessions');
+    .description('shared data of agents: entries, contexts, tool calls, sessions');
   const add = (
     usage: string,
     text: string,
@@ -56,8 +56,8 @@ export function addWorkspaceCommand(program: Command): void {
         }
       }),
     );
-  const agent = ['--agent <name>', 'who writes (default: human)'] as const;
-  add('list', 'the entries', [['--deleted', 'deleted ones, too']], list);
+  const agent = ['--agent <name>', 'the author (default: human)'] as const;
+  add('list', 'the entries', [['--deleted', 'include deleted entries']], list);
   add(
     'show <key>',
     'the newest version of an entry, or an older one',
@@ -65,27 +65,27 @@ export function addWorkspaceCommand(program: Command): void {
     show,
   );
   add('history <key>', 'the versions of an entry, newest first', [['--limit <n>', 'default 10']], history);
-  add('diff <key> <from> <to>', 'what changed between two versions', [], diff);
+  add('diff <key> <from> <to>', 'the difference between two versions', [], diff);
   add(
     'write <key> [value]',
-    'a new version: JSON, or a text; without a value, from standard input',
+    'write a new version: JSON or text (default: from standard input)',
     [agent],
     write,
   );
-  add('rollback <key> <version>', 'an older value as a new version', [agent], rollback);
-  add('delete <key>', 'leave a tombstone; the history stays', [agent], remove);
+  add('rollback <key> <version>', 'write an older value as a new version', [agent], rollback);
+  add('delete <key>', 'delete an entry; its history stays', [agent], remove);
   add(
     'context <agent>',
-    'what an agent would be shown, in XML',
+    'the context of an agent, in XML',
     [
-      ['--required <keys>', 'separated by commas'],
-      ['--optional <keys>', 'separated by commas'],
-      ['--excluded <keys>', 'separated by commas'],
-      ['--budget <tokens>', 'default: that of config/context_budgets.json'],
+      ['--required <keys>', 'keys, separated by commas'],
+      ['--optional <keys>', 'keys, separated by commas'],
+      ['--excluded <keys>', 'keys, separated by commas'],
+      ['--budget <tokens>', 'default: from config/context_budgets.json'],
     ],
     context,
   );
-  add('timing', 'how the agents worked together', [], timing);
+  add('timing', 'when the agents wrote, and how often', [], timing);
   addWorkspaceRecords(parent);
 }
 
@@ -142,7 +142,7 @@ const rollback: WorkspaceRun = async (
   { agent = 'human' },
 ) => {
   const written = await workspace.rollback(key, wholeNumber(version, 'version'), { agent });
-  print([`${key} is at version ${written.version}, which is version ${version} again.`], written);
+  print([`${key} is at version ${written.version}, with the value of version ${version}.`], written);
 };
 
 const remove: WorkspaceRun = async (workspace, { print }, [key = ''], { agent = 'human' }) => {
@@ -179,7 +179,7 @@ const timing: WorkspaceRun = async (workspace, { print }) => {
   );
 };
 
-/** As people write a list: with spaces after its commas. */
+/** Also accepts spaces after commas. */
 function keysOf(text = ''): string[] {
   return text
     .split(',')

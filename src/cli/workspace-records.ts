@@ -1,4 +1,4 @@
-/** `rekindle workspace calls`, `prune` and `sessions`: what was done in a workspace. */
+/** `rekindle workspace calls`, `prune` and `sessions`: the records of past work. */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
@@ -42,7 +42,7 @@ export function addWorkspaceRecords(parent: Command): void {
   const limit = ['--limit <n>', 'default 10'] as const;
   add(
     'calls',
-    'calls of tools, newest first',
+    'tool calls, newest first',
     [
       ['--tool <name>', 'of this tool'],
       agent,
@@ -59,8 +59,8 @@ export function addWorkspaceRecords(parent: Command): void {
     'prune',
     'remove the oldest calls from the log',
     [
-      ['--calls <n>', 'calls that stay, at least'],
-      ['--days <n>', 'days that stay, today among them'],
+      ['--calls <n>', 'minimum of calls to keep'],
+      ['--days <n>', 'days to keep, including today'],
     ],
     prune,
   );
@@ -108,7 +108,7 @@ function callLines(call: ToolCallRecord): string[] {
 
 const prune: RecordRun = async ({ storage, print }, options) => {
   if (options.calls === undefined && options.days === undefined)
-    throw new RekindleError('INVALID_ARGUMENT', 'Say what stays: --calls, --days, or both.', {
+    throw new RekindleError('INVALID_ARGUMENT', 'Give what to keep: --calls, --days, or both.', {
       details: { argument: '--calls' },
     });
   const log = new ToolCallLog(storage);
@@ -124,7 +124,7 @@ const prune: RecordRun = async ({ storage, print }, options) => {
       : ` and ${count(valuesRemoved, 'stored value')} (${count(bytesRemoved, 'byte')})`;
   const from = chunks.length === 0 ? '' : `, of ${chunks.join(', ')}`;
   print(
-    [`Removed ${count(callsRemoved, 'call')}${values}${from}; ${callsKept} stay.`],
+    [`Removed ${count(callsRemoved, 'call')}${values}${from}; ${callsKept} kept.`],
     report as unknown as JsonObject,
   );
 };
@@ -163,7 +163,7 @@ const sessions: RecordRun = async ({ storage, print }, options) => {
 function oneOf<const Name extends string>(given: string, names: readonly Name[], argument: string): Name {
   const found = names.find((name) => name === given);
   if (found !== undefined) return found;
-  throw new RekindleError('INVALID_ARGUMENT', `${argument} has to be ${names.join(' or ')}.`, {
+  throw new RekindleError('INVALID_ARGUMENT', `${argument} must be ${names.join(' or ')}.`, {
     details: { argument, given },
   });
 }
@@ -171,7 +171,7 @@ function oneOf<const Name extends string>(given: string, names: readonly Name[],
 function timeOf(given: string, argument: string): number {
   const ms = Date.parse(given);
   if (!Number.isNaN(ms)) return ms;
-  throw new RekindleError('INVALID_ARGUMENT', `${argument} has to be a time such as 2026-03-01T10:00:00Z.`, {
+  throw new RekindleError('INVALID_ARGUMENT', `${argument} must be a time such as 2026-03-01T10:00:00Z.`, {
     details: { argument, given },
   });
 }

@@ -1,4 +1,3 @@
-/** The server: HTTP, WebSocket, MCP and the page on one address. */
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
@@ -19,19 +18,26 @@ import { DEFAULT_HOST, DEFAULT_PORT, SERVER_LIMITS, type ServerOptions } from '.
 import { EventHub } from './websocket/event-hub.js';
 import { EventSockets } from './websocket/websocket-server.js';
 
+/** A server that listens. */
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4177`. */
   readonly url: string;
   readonly port: number;
-  /** Refuses new requests, lets those under way finish, then closes everything. */
+  /** Refuses new requests, waits up to five seconds for current ones, and closes everything. */
   close(): Promise<void>;
 }
 
-/** Requests that do not end. */
+/** How long to wait for requests before closing their connections. */
 const CLOSE_MS = 5_000;
 const CLOSE_IDLE_MS = 25;
 
-/** @throws LISTEN_FAILED, INVALID_ARGUMENT */
+/**
+ * Starts a server for HTTP, WebSocket, MCP and the page on one address. Resolves when it listens.
+ *
+ *     const { token } = await loadServerToken(backend);
+ *     const server = await startServer({ backend, token });
+ * @throws LISTEN_FAILED, INVALID_ARGUMENT
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { backend, token, host = DEFAULT_HOST } = options;
   const tell = (thrown: unknown) => {
@@ -54,7 +60,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onUnexpected: tell,
   });
   const mcp = mcpOverHttp(tools, tell);
-  // What it throws, the app answers.
+  // The app answers its errors.
   app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw, principalOf(context.env.incoming) ?? NOBODY));
   for (const asset of dashboardAssets)
     app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
@@ -129,7 +135,7 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** Connections that are kept alive end with their last answer; those that do not end, after a while. */
+/** Idle connections end with their last answer; the others after a timeout. */
 async function closed(server: Server): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);

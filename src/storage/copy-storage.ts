@@ -63,10 +63,14 @@ export async function copyStorage(
   options: CopyOptions = {},
 ): Promise<CopyResult> {
   if (to.redactor)
-    throw new RekindleError('INVALID_ARGUMENT', 'A copy keeps every byte, so its target cannot be redacted.', {
-      details: { argument: 'to', problem: 'redacted' },
-      advice: 'Name the target without `redact`. `rekindle scan` finds what the source holds.',
-    });
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'A copy keeps every byte, so its target cannot be redacted.',
+      {
+        details: { argument: 'to', problem: 'redacted' },
+        advice: 'Name the target without `redact`. `rekindle scan` finds what the source holds.',
+      },
+    );
   const copy = new StorageCopy(from, to, options);
   const contents = await contentsToCopy(from, options);
   for (const stored of contents) await copy.assertPossible(stored);

@@ -1,17 +1,20 @@
-/** Plans as people read them: `plans/current_plan.md`, and those that are done in `plans/archive/`. */
 import { type Clock, systemClock } from '../core/clock.js';
 import { RekindleError } from '../core/errors.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
 import { SharedLease } from '../storage/shared-lease.js';
 
-/** `2026-03-01T10-20-30_label.md`; of one second `...-2_label.md`, and so on. */
+/** `2026-03-01T10-20-30_label.md`; further plans of the same second are `...-2_label.md`, and so on. */
 const ARCHIVED = /^(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2})(?:-(\d+))?_/;
 
+/** Plans in Markdown: the current one in `plans/current_plan.md`, finished ones in `plans/archive/`. */
 export class Plans {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
   readonly #clock: Clock;
-  /** A plan is moved and replaced by one process at a time: else one could take away what another has just written. */
+  /**
+   * One process at a time moves and replaces a plan; otherwise one could remove what another has just
+   * written.
+   */
   readonly #turns: SharedLease;
 
   constructor(backend: StorageBackend, folder: Name, clock: Clock = systemClock) {
@@ -21,12 +24,15 @@ export class Plans {
     this.#turns = new SharedLease(backend.leases, [...folder, 'plans.lease']);
   }
 
-  /** Null when there is none. */
+  /** The text of the current plan; null if there is none. */
   current(): Promise<string | null> {
     return this.#read(this.#current);
   }
 
-  /** Puts a plan in place of the current one, which goes to the archive. Durable when it resolves. @returns the archived name, or null */
+  /**
+   * Replaces the current plan and archives the old one. Durable when it resolves. @returns the archived name,
+   * or null
+   */
   write(text: string): Promise<string | null> {
     const given = text.toWellFormed();
     const plan = this.#backend.redactor?.text(given) ?? given;
@@ -38,30 +44,33 @@ export class Plans {
     });
   }
 
-  /** Moves the current plan to the archive. @param label what it was about. @returns its name there; null when there is no plan */
+  /**
+   * Moves the current plan to the archive. @param label a short name for it @returns its name there; null if
+   * there is no plan
+   */
   async archive(label = 'plan'): Promise<string | null> {
     assertLabel(label);
     return this.#turns.run(() => this.#moveToArchive(label));
   }
 
-  /** Byte for byte: a person may have written it in another encoding. */
+  /** Copies the bytes, because a person may have written it in another encoding. */
   async #moveToArchive(label: string): Promise<string | null> {
     const bytes = await this.#backend.documents.readBytes(this.#current);
     if (!bytes) return null;
     const name = await this.#freeName(label);
-    // First the copy, then the removal: a crash in between leaves the plan twice, never nowhere.
+    // Copy first, then remove: a crash in between leaves the plan twice, but never loses it.
     await this.#backend.documents.writeBytes([...this.#archive, name], bytes, { ifVersion: null });
     await this.#backend.documents.delete(this.#current);
     return name;
   }
 
-  /** Names, oldest first. */
+  /** Names of archived plans, oldest first. */
   async archived(): Promise<string[]> {
     const names = await this.#backend.documents.list(this.#archive);
     return names.filter((name) => name.endsWith('.md')).sort(byAge);
   }
 
-  /** Null when there is no such plan. */
+  /** An archived plan; null if there is none of this name. */
   read(name: string): Promise<string | null> {
     return this.#read([...this.#archive, name]);
   }
@@ -85,7 +94,7 @@ export class Plans {
     return `${second}${last ? `-${last.number + 1}` : ''}_${label.replaceAll(' ', '_')}.md`;
   }
 
-  /** Lets writes under way finish. */
+  /** Waits for writes in progress. */
   close(): Promise<void> {
     return this.#turns.close();
   }
@@ -95,7 +104,7 @@ function assertLabel(label: string): void {
   if (/^[\p{L}\p{N}_ -]{1,80}$/u.test(label)) return;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    'A label has letters, digits, spaces, `_` and `-`, at most 80.',
+    'A label may have at most 80 letters, digits, spaces, `_` and `-`.',
     { details: { label: label.toWellFormed().slice(0, 100) } },
   );
 }

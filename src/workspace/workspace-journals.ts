@@ -1,10 +1,13 @@
-/** The journals of a workspace: for those who check and mend them. */
+/** Lists the journals of workspaces, to check and repair them. */
 import type { SharedJournalName } from '../storage/journal-check.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
 import { listChunks } from './tool-calls/call-chunks.js';
 import { scopedFolder, type WorkspaceScope } from './workspace-scope.js';
 
-/** Those that are there: of the workspace of the store, and of those of each root session and agent. @param folder of the first */
+/**
+ * Existing journals of the store's workspace, and of those of each root session and agent. @param folder of
+ * the store's workspace
+ */
 export async function workspaceJournals(
   backend: StorageBackend,
   folder: Name = ['workspace'],

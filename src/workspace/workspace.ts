@@ -1,8 +1,3 @@
-/**
- * A workspace: entries that several agents write and read, each with its versions. Several processes may use one at a time.
- *
- * The journal `entries.jsonl` is the truth and holds each value once; `_manifest.json` is a cache of where the newest ones are.
- */
 import { type Clock, systemClock } from '../core/clock.js';
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import { TypedEvents } from '../core/events.js';
@@ -20,30 +15,34 @@ import { readEntries } from './entries/read-entries.js';
 import { type TimingMetrics, timingOf } from './entries/timing.js';
 import { scopedFolder, type WorkspaceScope } from './workspace-scope.js';
 
+/** Options of `Workspace`. */
 export interface WorkspaceOptions {
   /** Default `['workspace']`. */
   readonly folder?: Name;
-  /** Whose it is. Default `store`: that of all users of the store. Configuration is the same for all of them. */
+  /** The owner. Default `store`: shared by all users of the store. The configuration is the same for all scopes. */
   readonly scope?: WorkspaceScope;
-  /** Go before those in `config/entry_schemas.json`, key by key. */
+  /** Take precedence over `config/entry_schemas.json`, key by key. */
   readonly schemas?: EntrySchemas;
-  /** Keys without a schema. Default: as the configuration says, else `allow`. */
+  /** Whether keys without a schema may be written. Default: the configured value, else `allow`. */
   readonly unknownKeys?: 'allow' | 'refuse';
-  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  /** How long to wait while other processes write, in ms. Default 15,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
 
+/** Author and precondition of a write. */
 export interface WriteOptions {
-  /** Who writes. Default `unknown`. */
+  /** The author. Default `unknown`. */
   readonly agent?: string;
-  /** Only when this is still the newest version; 0: only when the key was never written. Else DOCUMENT_CONFLICT. */
+  /** Only if this is still the newest version; 0: only if the key was never written. Else DOCUMENT_CONFLICT. */
   readonly ifVersion?: number;
 }
 
+/** The new version of an entry. */
 export interface WriteResult {
   readonly key: string;
   readonly version: number;
+  /** `decoded`: the value was JSON encoded twice. */
   readonly notes: readonly WriteNote[];
 }
 
@@ -55,23 +54,32 @@ export interface EntryVersion {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly event: EntryEventKind;
-  /** Undefined where the version is a deletion. */
+  /** Undefined if the version is a deletion. */
   readonly value: JsonValue | undefined;
-  /** The version that a rollback took. */
+  /** The version that a rollback restored. */
   readonly from: number | null;
 }
 
-/** An entry that is there. */
+/** An existing entry. */
 export type Entry = EntryVersion & { readonly value: JsonValue };
 
+/** Event names and payloads, for `workspace.events.on(name, listener)`. */
 export type WorkspaceEvents = {
-  /** A new version, whoever made it, in order. */
+  /** A new version, by any process, in order. */
   changed: EntryVersion;
 };
 
-/** Steps back through a key's versions one by one; beyond that, reading all of the journal is faster. */
+/** Steps back through a key's versions; beyond that, reading the whole journal is faster. */
 const STEPS_MAX = 200;
 
+/**
+ * A workspace: versioned entries that several agents and processes write and read.
+ *
+ * The journal `entries.jsonl` is the source of truth and stores each value once; `_manifest.json` is a cache of the newest places.
+ *
+ *     const { version } = await workspace.write('plan', plan, { agent: 'planner' });
+ *     await workspace.write('plan', better, { agent: 'planner', ifVersion: version }); // compare-and-set
+ */
 export class Workspace {
   readonly folder: Name;
   readonly backend: StorageBackend;
@@ -83,7 +91,7 @@ export class Workspace {
   readonly #manifest: ManifestFile;
   #index = new EntryIndex();
 
-  /** Reads nothing yet. @throws INVALID_ARGUMENT for a schema that is none */
+  /** Reads nothing yet. @throws INVALID_ARGUMENT for an invalid schema */
   constructor(backend: StorageBackend, options: WorkspaceOptions = {}) {
     this.backend = backend;
     const folder = options.folder ?? ['workspace'];
@@ -109,8 +117,8 @@ export class Workspace {
 
   /**
    * Writes a new version. Durable when it resolves.
-   * @throws ENTRY_INVALID (the old value stays), INVALID_ARGUMENT for what cannot be a key, DOCUMENT_CONFLICT, LEASE_HELD,
-   * DOCUMENT_DAMAGED for a configuration that cannot be read
+   * @throws ENTRY_INVALID (the old value stays), INVALID_ARGUMENT for an invalid key, DOCUMENT_CONFLICT, LEASE_HELD, DOCUMENT_DAMAGED for an
+   * unreadable configuration
    */
   async write(key: string, value: unknown, options: WriteOptions = {}): Promise<WriteResult> {
     const checked = await this.#check.check(key, value);
@@ -122,7 +130,7 @@ export class Workspace {
     return { key, version, notes: checked.notes };
   }
 
-  /** The newest version; null when there is none, or it is deleted. */
+  /** The newest version; null if there is none, or it is deleted. */
   async read(key: string): Promise<Entry | null> {
     await this.#journal.refresh();
     const info = this.#index.entries.get(key);
@@ -130,7 +138,7 @@ export class Workspace {
     return (await this.#version(info, info.version)) as Entry | null;
   }
 
-  /** The newest versions of many keys, by key; what `read` gives null for is absent. One pass, in slices. @throws ABORTED */
+  /** The newest versions of many keys, by key; keys without an entry are absent. One pass, in time slices. @throws ABORTED */
   async readMany(
     keys: Iterable<string>,
     options: { readonly signal?: AbortSignal } = {},
@@ -150,7 +158,7 @@ export class Workspace {
     return found;
   }
 
-  /** As `read`; null also when it was written longer ago. @param maxAgeSeconds default 300 */
+  /** Like `read`, but null if it is older. @param maxAgeSeconds default 300 */
   async readIfFresh(key: string, maxAgeSeconds = 300): Promise<Entry | null> {
     const entry = await this.read(key);
     return entry && this.ageSeconds(entry) <= maxAgeSeconds ? entry : null;
@@ -160,7 +168,7 @@ export class Workspace {
     return Math.max(0, (this.#clock.nowMs() - Date.parse(at)) / 1000);
   }
 
-  /** Null when there is no such version. A deletion is one, without a value. */
+  /** Null if there is no such version. A deletion is a version without a value. */
   async readVersion(key: string, version: number): Promise<EntryVersion | null> {
     await this.#journal.refresh();
     const info = this.#index.entries.get(key);
@@ -180,13 +188,13 @@ export class Workspace {
     return versions;
   }
 
-  /** What changed from one version of a key to another. @throws ENTRY_NOT_FOUND */
+  /** The patch from one version of a key to another. @throws ENTRY_NOT_FOUND */
   async diff(key: string, from: number, to: number): Promise<JsonPatchStep[]> {
     const [before, after] = [await this.#required(key, from), await this.#required(key, to)];
     return changesBetween(before.value ?? null, after.value ?? null);
   }
 
-  /** Writes an older value as a new version. It has to fit the schema of today. @throws ENTRY_NOT_FOUND, and as `write` */
+  /** Writes an older value as a new version. It must fit the current schema. @throws ENTRY_NOT_FOUND, and as `write` */
   async rollback(key: string, version: number, options: WriteOptions = {}): Promise<WriteResult> {
     const { value } = await this.#required(key, version);
     if (value === undefined) throw notFound(key, version);
@@ -199,7 +207,7 @@ export class Workspace {
     return { key, version: written.version, notes };
   }
 
-  /** Leaves a tombstone: the key reads as absent, its history stays, its versions go on. False when there was nothing. */
+  /** Writes a tombstone: the key reads as absent, its history stays, and a later write continues its versions. False if there was no entry. */
   async delete(key: string, options: WriteOptions = {}): Promise<boolean> {
     const written = await this.#append(key, options, async (info) =>
       info && !info.deleted ? { event: 'delete', data: undefined, from: null } : null,
@@ -207,26 +215,26 @@ export class Workspace {
     return written.appended;
   }
 
-  /** Of the entries that are there, in order. */
+  /** Keys of existing entries, sorted. */
   async keys(): Promise<readonly string[]> {
     await this.#journal.refresh();
     return this.#index.keys;
   }
 
-  /** What is there, by key, without the values. */
+  /** Entries without their values, by key. @param options `deleted`: include tombstones */
   async list(options: { readonly deleted?: boolean } = {}): Promise<EntryInfo[]> {
     await this.#journal.refresh();
     const infos = [...this.#index.entries.values()].filter((info) => options.deleted || !info.deleted);
     return infos.map(({ cursor: _, ...info }) => info).sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** How the agents worked together. */
+  /** When the agents wrote, and how often. */
   async timing(): Promise<TimingMetrics> {
     await this.#journal.refresh();
     return timingOf(this.#index);
   }
 
-  /** From now on changes by other processes are noticed by themselves; `events` tells. The returned function ends it. */
+  /** Watches for changes by other processes and emits `events` for them. The returned function stops it. */
   watch(): Promise<() => Promise<void>> {
     return this.#journal.watch();
   }
@@ -266,7 +274,7 @@ export class Workspace {
     );
   }
 
-  /** A cache: that it cannot be written is no reason to fail. */
+  /** The manifest is a cache, so a failed write is ignored. */
   async #saveManifest(): Promise<void> {
     await this.#manifest.save(this.#index, this.#journal.head).catch(() => {});
   }
@@ -283,7 +291,7 @@ export class Workspace {
     return null;
   }
 
-  /** A key's versions, newest first, each from the place that its follower names. */
+  /** A key's versions, newest first. Each one names the place of the version before. */
   async *#backward(info: IndexedEntry): AsyncGenerator<EntryRecord> {
     let cursor: Cursor | null = info.cursor;
     let version = info.version;
@@ -313,7 +321,7 @@ export class Workspace {
       for await (const entry of reader.read({ cursor, limit: 1, archived: true }))
         return entry.kind === 'record' ? decodeEntry(entry.record) : null;
     } catch (thrown) {
-      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment is gone
+      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment was removed
     }
     return null;
   }

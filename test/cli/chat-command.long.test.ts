@@ -24,7 +24,7 @@ describe.concurrent('chat through a pipe', { timeout: CLI_TIMEOUT_MS }, () => {
       const second = await runCli(['chat', '--agent', 'ann'], { env, input });
       expect(second.code).toBe(0);
       expect(second.stdout).toContain('I still know 1 earlier message; the first was "My name is Ann.".');
-      expect(second.stdout.match(/The context of ann came back from its cache/g)).toHaveLength(2);
+      expect(second.stdout.match(/The context of ann was restored from its cache/g)).toHaveLength(2);
       expect(second.stderr).toMatch(/^No turn was interrupted\. \(AGENT_STATE\)\n/);
       const said = (await traceRows(dir, 'ann')).filter((row) => row['trace_type'] === 'user');
       expect(said.map((row) => row['content'])).toEqual(['My name is Ann.', 'What is my name?']);
@@ -58,7 +58,7 @@ describe.concurrent('chat through a pipe', { timeout: CLI_TIMEOUT_MS }, () => {
 
       const { code, stdout } = await runCli(['chat', '-a', 'ann', '-d', dir], { input: '/resume\n' });
       expect(code).toBe(0);
-      expect(stdout).toContain('The last turn was interrupted: /resume goes on with it.');
+      expect(stdout).toContain('The last turn was interrupted. /resume continues it.');
       expect(stdout).toContain('(offline model) You said: "Are you there?".');
       const turns = (await traceRows(dir, 'ann')).map((row) => row['turn_id']);
       // The header of the journal, and the system prompt, are of no turn.
@@ -85,12 +85,12 @@ describe('Ctrl-C', { timeout: CLI_TIMEOUT_MS, retry: 3 }, () => {
         shown += chunk.toString('utf8');
         const arrives = (text: string) => shown.includes(text) && !before.includes(text);
         if (arrives('(offline model)')) child.kill('SIGINT');
-        if (arrives('what was said is kept)')) child.kill('SIGINT');
+        if (arrives('the text so far is kept)')) child.kill('SIGINT');
       });
       child.stdin.write(`Tell me about ${'very '.repeat(12)}old ships.\n`);
       const { code, stderr } = await resultOf(child);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(shown).toMatch(/\(offline model\).* \(stopped; what was said is kept\)\n$/);
+      expect(shown).toMatch(/\(offline model\).* \(stopped; the text so far is kept\)\n$/);
 
       const answer = (await traceRows(dir, 'ann')).at(-1)!;
       expect(answer).toMatchObject({ trace_type: 'assistant', status: 'aborted' });

@@ -23,7 +23,7 @@ describe.concurrent('check', { timeout: CLI_TIMEOUT_MS }, () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout.split('\n').map((line) => line.trim())).toEqual([
         expect.stringMatching(/session\.jsonl: Claude Code session, 4 messages in the context\.$/),
-        'Nothing in it that a provider would refuse.',
+        'No provider would refuse it.',
         'Dropped:',
         '1  record of a sub-agent (sidechain)  line 5',
         '',

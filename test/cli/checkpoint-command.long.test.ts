@@ -67,7 +67,7 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
       const empty = await runCli(save, { input: '' });
       expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('Saved s@1') });
       expect(empty).toMatchObject({ code: 2, stdout: '' });
-      expect(empty.stderr).toContain('standard input is no JSON. (INVALID_ARGUMENT)');
+      expect(empty.stderr).toContain('standard input is not JSON. (INVALID_ARGUMENT)');
     });
   });
 
@@ -89,9 +89,9 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(results.map(() => [2, '']));
       expect(results.map(({ stderr }) => stderr.split('\n')[0])).toEqual([
         'The context is refused: a context is a JSON object. (INVALID_ARGUMENT)',
-        'torn.json is no JSON. (INVALID_ARGUMENT)',
-        expect.stringMatching(/^large\.json has a number with more digits .* Write it as text\./),
-        expect.stringMatching(/^--agent saves an agent, and a file is a context/),
+        'torn.json is not JSON. (INVALID_ARGUMENT)',
+        expect.stringMatching(/^large\.json has a number with too many digits .* Write it as text\./),
+        expect.stringMatching(/^--agent saves an agent, a file is a context/),
         expect.stringMatching(/\(INVALID_NAME\)$/),
         expect.stringMatching(/^name is refused: it has control characters/),
       ]);
@@ -211,7 +211,7 @@ describe('in a folder with checkpoints', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(written).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(await fs.readFile(path.join(dir, 'out.json'), 'utf8'))).toEqual(odd);
     expect(again).toMatchObject({ code: 2, stdout: '' });
-    expect(again.stderr).toContain('The file exists; it was not changed. Choose another name.');
+    expect(again.stderr).toContain('The file already exists and was not changed. Choose another name.');
   });
 
   it('load --budget gives what a model is shown, and what it left out', async () => {
@@ -222,7 +222,7 @@ describe('in a folder with checkpoints', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(jsonOf(json)).toMatchObject({ budget: 100, context: { goal: 'go' }, keys: expect.any(Array) });
     expect(jsonOf(json)['tokens']).toBeLessThanOrEqual(100);
     expect(bad).toMatchObject({ code: 2, stdout: '' });
-    expect(bad.stderr).toContain('--budget has to be a whole number from 1, not "many".');
+    expect(bad.stderr).toContain('--budget must be a whole number from 1, not "many".');
   });
 
   it('list shows them newest first, with names and tags, and nothing that a terminal obeys', async () => {
@@ -256,7 +256,7 @@ describe('in a folder with checkpoints', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(ids(late)).toEqual([]);
     expect(ids(early)).toEqual(['billing@2', 'billing@1']);
     expect(ids(page)).toEqual(['billing@2']);
-    expect(page.stdout).toContain('1 of 4; see --limit and --offset.');
+    expect(page.stdout).toContain('Shown: 1 of 4. For more, use --limit and --offset.');
     for (const result of [late, none]) {
       expect(result).toMatchObject({ code: 0, stderr: '' });
       expect(result.stdout).toMatch(/^There are no such checkpoints in /);

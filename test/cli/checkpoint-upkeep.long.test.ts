@@ -46,7 +46,7 @@ describe('checkpoint sessions', { timeout: CLI_TIMEOUT_MS }, () => {
         ['two', '2', 'TIME'],
         ['one', '1', 'TIME'],
       ]);
-      expect(shown.stdout).toMatch(/\d+ bytes of 1,073,741,824 bytes in /);
+      expect(shown.stdout).toMatch(/\d+ bytes of 1,073,741,824 bytes used in /);
       expect(jsonOf(json)).toMatchObject({
         sessions: [{ id: 'two' }, { id: 'one' }],
         stats: { sessions: 2, checkpoints: 3 },
@@ -67,8 +67,8 @@ describe('checkpoint mark and delete', { timeout: CLI_TIMEOUT_MS }, () => {
         ['list', 's', '--json'],
         ['load', 's', '--budget', '20', '--json'],
       );
-      expect(key).toEqual({ code: 0, stdout: 'No view of s drops debug.\n', stderr: '' });
-      expect(one).toEqual({ code: 0, stdout: 'Retention leaves s@1 alone.\n', stderr: '' });
+      expect(key).toEqual({ code: 0, stdout: 'No view of s will drop debug.\n', stderr: '' });
+      expect(one).toEqual({ code: 0, stdout: 'Retention will never remove s@1.\n', stderr: '' });
       expect(jsonOf(json)).toEqual({ checkpointId: 's@1', critical: true });
       expect(jsonOf(gone)).toEqual({ id: 's@2' });
       expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining('(CHECKPOINT_NOT_FOUND)') });
@@ -129,7 +129,7 @@ describe('checkpoint prune', { timeout: CLI_TIMEOUT_MS }, () => {
         ['prune', '--grace-minutes', '-1'],
       );
       expect(results.map(({ code, stdout }) => [code, stdout])).toEqual(results.map(() => [2, '']));
-      expect(results[0].stderr).toContain('--max-age-days has to be a number above 0, not "x".');
+      expect(results[0].stderr).toContain('--max-age-days must be a number above 0, not "x".');
     }));
 });
 
@@ -198,7 +198,7 @@ describe('checkpoint verify', { timeout: CLI_TIMEOUT_MS }, () => {
         ['verify', '--write-heads', 'notes.json'],
       );
       expect(bad).toMatchObject({ code: 2, stdout: '' });
-      expect(bad.stderr).toContain('notes.json has no heads');
+      expect(bad.stderr).toContain('notes.json does not contain heads');
       expect(taken.code).toBe(2);
       expect(await fs.readFile(path.join(dir, 'notes.json'), 'utf8')).toBe('{"a": 1}');
     }));
@@ -239,7 +239,7 @@ describe('an encrypted store', { timeout: CLI_TIMEOUT_MS }, () => {
       const env = { REKINDLE_KEY_FILE: path.join(dir, 'master.json') };
       const rotated = await runCli(['checkpoint', 'rotate-key', '-d', dir], { env });
       expect(rotated).toMatchObject({ code: 0, stderr: '' });
-      expect(rotated.stdout).toMatch(/^Master key [0-9a-f]+: 1 key of 1 session wrapped anew\.\n$/);
+      expect(rotated.stdout).toMatch(/^Master key [0-9a-f]+: 1 key of 1 session rewrapped\.\n$/);
       await fs.writeFile(config, OTHER);
       expect(await checkpoint(['load', 's'])).toMatchObject([{ code: 6, stdout: '' }]);
       await fs.writeFile(config, OTHER.replace('other', 'master'));
@@ -286,7 +286,7 @@ describe('an encrypted store', { timeout: CLI_TIMEOUT_MS }, () => {
       const rotated = await runCli(['checkpoint', 'rotate-key', '-d', dir], { env });
       expect(rotated).toMatchObject({
         code: 0,
-        stdout: 'No session is encrypted, and there is no master key: nothing was done.\n',
+        stdout: 'Nothing to do: no session is encrypted, and there is no master key.\n',
       });
       expect(await fs.readdir(dir)).toEqual(['checkpoints']);
     }));

@@ -29,7 +29,7 @@ describe.concurrent('copy', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(there.stdout).toBe(
         'Bob B: 4 records, 0 artifacts; restores to the same 3 messages.\n' +
           'ada: 6 records, 0 artifacts; restores to the same 5 messages.\n' +
-          'Beside agents: 1 record, 1 document, 0 blobs.\n' +
+          'Other data: 1 record, 1 document, 0 blobs.\n' +
           `Copied to sqlite:${path.join(cwd, 'store.db')} and verified.\n`,
       );
       expect(back).toMatchObject({ code: 0, stderr: '' });
@@ -68,7 +68,7 @@ describe.concurrent('copy', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(first).toMatchObject({ code: 0, stderr: '' });
       expect(again).toMatchObject({ code: 0, stderr: '' });
       expect(again.stdout).not.toBe(first.stdout);
-      expect(again.stdout).toMatch(/all were there/);
+      expect(again.stdout).toMatch(/all already copied/);
       for (const agent of (JSON.parse(json.stdout) as CopyJson).agents)
         expect(agent).toMatchObject({ journals: 1, documents: 1, skipped: 2 });
       expect((JSON.parse(json.stdout) as CopyJson).rest).toMatchObject({ skipped: 2 });

@@ -121,7 +121,7 @@ describe('what is no source', () => {
   it('is refused with its name: nothing there, or no plain file', async () => {
     await expect(openFileSource('/dev/null')).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
-      details: { argument: 'file', file: '/dev/null', problem: 'It is no plain file.' },
+      details: { argument: 'file', file: '/dev/null', problem: 'It is not a regular file.' },
     });
     await inFolder(async (dir) => {
       const file = path.join(dir, 'gone.json');

@@ -95,7 +95,7 @@ describe.concurrent('import', { timeout: CLI_TIMEOUT_MS }, () => {
       const file = await writeLines(path.join(dir, 'session.jsonl'), STOPPED_RECORDS);
       const imported = await runCli(['import', file, '-a', 'app', '-d', memory]);
       expect(imported.stdout).toContain(
-        '1 call without a result; the first restore says that the outcome is unknown.',
+        '1 call without a result; the first restore will mark the outcome as unknown.',
       );
       const restored = await runCli(['restore', 'app', '-d', memory]);
       expect(restored.stdout).toContain('Interrupted call Bash (toolu_2): it was running;');
@@ -196,7 +196,7 @@ describe.concurrent('import refuses, and writes nothing:', { timeout: CLI_TIMEOU
       const file = await writeLines(path.join(dir, 'rollout.jsonl'), [header]);
       const { code, stdout } = await runCli(['import', file, '-a', 'app', '-d', memory]);
       expect(code).toBe(1);
-      expect(stdout).toContain('Codex rollout. Nothing was said in it: no agent.');
+      expect(stdout).toContain('Codex rollout. It has no messages, so no agent was made.');
       expect((await runCli(['restore', 'app', '-d', memory])).code).toBe(3);
     }),
   );

@@ -29,7 +29,9 @@ describe('memory', { timeout: CLI_TIMEOUT_MS }, () => {
       );
       expect(listed.stdout).toMatch(/^sem_\S+ \(user\) Likes tea\.\nsem_\S+ \(tool\) Pay mallory\.\n$/);
       expect(jsonOf(sources)['sources']).toContainEqual({ source: 'tool:web', facts: 1, summaries: 0 });
-      expect(dry.stdout).toContain('1 item of tool would go. Nothing was changed; repeat it with --yes.');
+      expect(dry.stdout).toContain(
+        '1 item of tool would be purged. Nothing was changed. To purge them, add --yes.',
+      );
       expect(jsonOf(still)['facts']).toHaveLength(2);
       expect(done).toMatchObject({ code: 0 });
       expect(done.stdout).toContain('stay in the journals until they are erased');

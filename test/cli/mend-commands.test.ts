@@ -135,7 +135,9 @@ describe.concurrent('rebuild', { timeout: CLI_TIMEOUT_MS }, () => {
       await damage(file, 'late');
       const shown = await runCli(['rebuild', 'ada', '-d', dir]);
       expect(shown).toMatchObject({ code: 0, stderr: '' });
-      expect(shown.stdout).toContain('The context of ada came back from its traces alone, without the cache');
+      expect(shown.stdout).toContain(
+        'The context of ada was restored from its traces alone, without the cache',
+      );
       expect(shown.stdout).toContain('The cache was not used (damaged): its checksum does not match.');
       const aside = /The old cache is (working_context_snapshot\.json\.set-aside-[0-9a-f]{8})\./.exec(
         shown.stdout,

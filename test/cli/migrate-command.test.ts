@@ -42,7 +42,7 @@ describe('a document of the project', { timeout: CLI_TIMEOUT_MS }, () => {
         { cwd },
       );
       expect(again).toMatchObject({ code: 0, stderr: '' });
-      expect(again.stdout).toContain('state/plan.json was there already.');
+      expect(again.stdout).toContain('state/plan.json already exists.');
       expect(dry).toMatchObject({ code: 0, stderr: '' });
       expect(dry.stdout.split('\n')).toEqual(['plan: version 1 would become 2.', ...DIFF]);
       expect(documentsOf(dryJson)).toEqual([
@@ -117,11 +117,11 @@ describe('documents that fail', { timeout: CLI_TIMEOUT_MS }, () => {
         /^agent_state: failed\. The migration of agent_state from 1 to 2 failed: /,
       );
       expect(first.stdout).toContain(
-        '  It is in state/quarantine/agent_state.1.json now, with the reason beside it.\n',
+        '  It was moved to state/quarantine/agent_state.1.json, with the reason next to it.\n',
       );
       const second = await runCli(['migrate'], { cwd });
       expect(second).toMatchObject({ code: 1, stderr: '' });
-      expect(second.stdout).toContain('  Its journal still holds it; there is no file to put aside.\n');
+      expect(second.stdout).toContain('  Its journal still contains it; there is no file to move.\n');
     }));
 });
 

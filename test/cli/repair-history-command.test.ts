@@ -22,7 +22,7 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
       const before = await readFile(file);
       const { code, stdout, stderr } = await runCli(['repair-history', file]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/dump\.repaired\.json is written: 4 messages, 4 faults mended\.$/m);
+      expect(stdout).toMatch(/dump\.repaired\.json: 4 messages, 4 problems fixed\.$/m);
       expect(stdout).toContain('  message 1: add-interrupted-result, because the call has no result\n');
       expect(stdout).toMatch(/^ {2}messages\/1\/tool_calls\/0\/id: .*\[openai-chat\/1\.8/m);
       expect(await readFile(file)).toEqual(before);
@@ -100,7 +100,7 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
         runCli(['repair-history', file, '-o', file]),
       ]);
       expect([copy.code, itself.code]).toEqual([2, 2]);
-      expect(copy.stderr).toContain('The file exists; it was not changed. Choose another name.');
+      expect(copy.stderr).toContain('The file already exists and was not changed. Choose another name.');
       expect(await entriesBelow(dir)).toEqual(before);
     }));
 
@@ -129,7 +129,7 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
       const file = await writeJson(path.join(dir, 'dump.json'), FAULTY);
       const { code, stderr } = await runCli(['repair-history', file, '-f', 'xml']);
       expect(code).toBe(2);
-      expect(stderr).toContain('There is no format "xml". Choose one of openai-chat, anthropic,');
+      expect(stderr).toContain('Unknown format "xml". Choose one of openai-chat, anthropic,');
       expect([...(await entriesBelow(dir)).keys()]).toEqual(['dump.json']);
     }));
 });

@@ -47,7 +47,7 @@ describe.concurrent('rekindle restore --for', { timeout: CLI_TIMEOUT_MS }, () =>
     const shown = await runCli(['restore', 'ann', '--for', 'gemini', '-d', dir]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     const [report, request] = shown.stdout.split(/\n(?=\{\n)/) as [string, string];
-    expect(report).toContain('The context of ann came back');
+    expect(report).toContain('The context of ann was restored');
     expect(report).toContain('Interrupted call look (call_1)');
     expect(report).toMatch(/\nNote: .*tool-stub-declared/);
     expect(checkRequest('gemini', JSON.parse(request) as JsonObject)).toEqual([]);
@@ -56,7 +56,7 @@ describe.concurrent('rekindle restore --for', { timeout: CLI_TIMEOUT_MS }, () =>
   it('exits with 2 for a target that does not exist and names those that do', async () => {
     const shown = await runCli(['restore', 'ann', '--for', 'nonsense', '-d', dir]);
     expect(shown).toMatchObject({ code: 2, stdout: '' });
-    expect(shown.stderr).toContain(`There is no target "nonsense". Choose one of ${TARGETS.join(', ')}.`);
+    expect(shown.stderr).toContain(`Unknown target "nonsense". Choose one of ${TARGETS.join(', ')}.`);
   });
 
   it('exits with 3 for an agent that does not exist', async () => {

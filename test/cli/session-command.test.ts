@@ -16,8 +16,8 @@ describe('session', { timeout: CLI_TIMEOUT_MS }, () => {
         ['list', '--root', 'root', '--json'],
       );
       expect(empty.stdout).toContain('rekindle session create');
-      expect(root).toMatchObject({ code: 0, stdout: 'Made the session root, with a state of its own.\n' });
-      expect(child.stdout).toBe('Made the session child-1, with the state of root.\n');
+      expect(root).toMatchObject({ code: 0, stdout: 'Created session root, with its own state.\n' });
+      expect(child.stdout).toBe('Created session child-1, with the state of root.\n');
       expect(other.code).toBe(0);
       const { id } = jsonOf(unnamed);
       expect(rowsOf(listed).map((row) => row.slice(0, 5))).toEqual([

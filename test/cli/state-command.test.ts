@@ -57,7 +57,7 @@ describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
       const init = ['state', 'init', 'task_board'];
       const [first, again] = await runCliBatch([init, init], { cwd });
       expect(first).toEqual({ code: 0, stdout: 'began state/task_board.json\n', stderr: '' });
-      expect(again).toEqual({ code: 0, stdout: 'state/task_board.json was there already.\n', stderr: '' });
+      expect(again).toEqual({ code: 0, stdout: 'state/task_board.json already exists.\n', stderr: '' });
       expect(await fs.readdir(cwd)).toEqual(['memory']);
     }));
 
@@ -72,7 +72,9 @@ describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
       ] as const;
       const [bad, taken] = await runCliBatch(commands, { cwd });
       expect(bad).toMatchObject({ code: 2, stdout: '' });
-      expect(bad.stderr).toContain('A name has small letters, digits and `_`, and begins with a letter.');
+      expect(bad.stderr).toContain(
+        'A name may have lower-case letters, digits and `_`, and must begin with a letter.',
+      );
       expect(taken.code).toBe(2);
       expect(jsonOf(taken)).toMatchObject({
         error: { code: 'INVALID_ARGUMENT', message: expect.stringContaining('mine.v2.schema.json') },
@@ -199,7 +201,7 @@ describe('in a folder with documents', { timeout: CLI_TIMEOUT_MS }, () => {
     const [{ code, stderr }] = await state(['show', 'nothing']);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'No definition is known for "nothing". Known are: agent_state, task_board. (INVALID_ARGUMENT)',
+      'No definition is known for "nothing". Known definitions: agent_state, task_board. (INVALID_ARGUMENT)',
     );
   });
 
@@ -260,7 +262,7 @@ describe('state set', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(value).toMatchObject({ code: 6, stdout: '' });
       expect(value.stderr).toContain('agent_state is refused: /active_task_id must match pattern');
       expect(whole).toMatchObject({ code: 2, stdout: '' });
-      expect(whole.stderr).toContain('The whole document has to be a JSON object.');
+      expect(whole.stderr).toContain('The whole document must be a JSON object.');
       expect(none).toMatchObject({ code: 3, stdout: '' });
       expect(await leftByWriting(dir)).toEqual(before);
       await storage.close();
@@ -312,7 +314,7 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(exportless).toMatchObject({ code: 2, stderr: '' });
       expect(jsonOf(exportless)).toMatchObject({
         error: {
-          message: `${file('exportless')} cannot be used: it exports no definition as its default`,
+          message: `${file('exportless')} cannot be used: its default export is not a definition`,
           details: { file: file('exportless') },
         },
       });
@@ -351,12 +353,12 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
           .map((row) => row.at(-1)),
       ).toEqual(['no definition', 'no definition']);
       for (const { stdout } of [list, dry])
-        expect(stdout).toContain(`${files}. To run: --definitions rekindle\n`);
+        expect(stdout).toContain(`${files}. To execute them: --definitions rekindle\n`);
       expect(jsonOf(json)).toMatchObject({ notRun: names });
-      expect(dry.stdout).toContain('evil: no definition is known. It stays.\n');
+      expect(dry.stdout).toContain('evil: no definition found. Not changed.\n');
       for (const { code, stderr } of others) {
         expect(code).toBe(2);
-        expect(stderr).toContain('To run: --definitions rekindle');
+        expect(stderr).toContain('To execute them: --definitions rekindle');
       }
       await expect(fs.access(marker)).rejects.toThrow('ENOENT');
       await runCli(['state', 'list', '--definitions', 'rekindle'], { cwd });
@@ -375,7 +377,7 @@ describe('definitions', { timeout: CLI_TIMEOUT_MS }, () => {
       await edit(dir, 'evil', '{"schema_version":1}');
       const [list, migrate] = await runCliBatch([['state', 'list'], ['migrate']], { cwd });
       expect(rowsOf(list)[1]).toEqual(['evil', '-', '-', '-', '-', 'no definition']);
-      expect(migrate.stdout).toBe('evil: no definition is known. It stays.\n');
+      expect(migrate.stdout).toBe('evil: no definition found. Not changed.\n');
       await expect(fs.access(marker)).rejects.toThrow('ENOENT');
     }));
 });

@@ -173,7 +173,7 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
       expect(jsonOf(text)).toEqual({ key: 'text', version: 1, notes: [] });
       expect(twice).toEqual({
         code: 0,
-        stdout: 'twice is at version 1.\nThe value was a text that holds JSON; it was decoded.\n',
+        stdout: 'twice is at version 1.\nThe value was a text with JSON in it, and was decoded.\n',
         stderr: '',
       });
       expect(bad).toMatchObject({ code: 2, stdout: '' });
@@ -208,7 +208,7 @@ describe('writing', { timeout: CLI_TIMEOUT_MS }, () => {
       );
       expect(back).toEqual({
         code: 0,
-        stdout: 'back is at version 3, which is version 1 again.\n',
+        stdout: 'back is at version 3, with the value of version 1.\n',
         stderr: '',
       });
       expect(jsonOf(away)).toEqual({ key: 'away', deleted: true });

@@ -76,9 +76,9 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
   it('calls refuses filters that mean nothing', async () => {
     const [status, since] = await workspace(['calls', '--status', 'bad'], ['calls', '--since', 'yesterday']);
     expect(status).toMatchObject({ code: 2, stdout: '' });
-    expect(status.stderr).toContain('--status has to be ok or error. (INVALID_ARGUMENT)');
+    expect(status.stderr).toContain('--status must be ok or error. (INVALID_ARGUMENT)');
     expect(since).toMatchObject({ code: 2, stdout: '' });
-    expect(since.stderr).toContain('--since has to be a time such as 2026-03-01T10:00:00Z.');
+    expect(since.stderr).toContain('--since must be a time such as 2026-03-01T10:00:00Z.');
   });
 
   it('sessions are newest first, with the current one marked, and can be filtered', async () => {
@@ -110,13 +110,13 @@ describe('calls and sessions', { timeout: CLI_TIMEOUT_MS }, () => {
     const before = await entriesBelow(dir);
     const [unsaid] = await workspace(['prune']);
     expect(unsaid).toMatchObject({ code: 2, stdout: '' });
-    expect(unsaid.stderr).toContain('Say what stays: --calls, --days, or both.');
+    expect(unsaid.stderr).toContain('Give what to keep: --calls, --days, or both.');
     expect(await entriesBelow(dir)).toEqual(before);
 
     const [pruned, all] = await workspace(['prune', '--calls', '9'], ['prune', '--days', '0', '--json']);
     expect(pruned).toMatchObject({ code: 0, stderr: '' });
     expect(pruned.stdout).toMatch(
-      /^Removed 1 call and 1 stored value \([\d,]+ bytes\), of 2026-03-01; 9 stay\.\n$/,
+      /^Removed 1 call and 1 stored value \([\d,]+ bytes\), of 2026-03-01; 9 kept\.\n$/,
     );
     expect(jsonOf(all)).toMatchObject({ callsRemoved: 9, callsKept: 0, chunks: ['2026-03-02'] });
   });

@@ -243,7 +243,7 @@ const PLANTED: readonly Planted[] = [
     alphabet: ['save'],
     length: 1,
     plant: { openStorage: recordBeforeData },
-    found: /^STORAGE_FAILED: The data of a checkpoint is not what was written/,
+    found: /^STORAGE_FAILED: The data of a checkpoint differs from what was written/,
   },
   {
     bug: 'no file sync (data of a checkpoint)',

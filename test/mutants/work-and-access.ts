@@ -34,7 +34,7 @@ const checkpoints = [
     ],
     [
       'data-goes-because-of-volatile',
-      'await journal.secure(); // what a killed process wrote may not last: nothing may go because of it',
+      "await journal.secure(); // a killed process's unsynced records may vanish: nothing may be removed because of them",
       '',
       ['test/crash/clean-up.long.test.ts'],
     ],

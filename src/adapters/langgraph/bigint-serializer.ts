@@ -1,16 +1,16 @@
-/**
- * LangGraph's own serializer, and what it would lose: it writes a fixed sentence in place of a whole value that has a `BigInt`
- * somewhere in it, or that it cannot write at all.
- */
 import { DeltaSnapshot, JsonPlusSerializer } from '@langchain/langgraph-checkpoint';
 import { RekindleError } from '../../core/errors.js';
 
-/** What it writes then. */
+/** The text that LangGraph's serializer writes in place of a value that it cannot write. */
 const GIVEN_UP = '[unable to serialize, circular reference is too complex to analyze]';
 const GIVEN_UP_TEXT = JSON.stringify(GIVEN_UP);
-/** Beside the marks `lc: 2` that it has for other values. */
+/** In addition to the `lc: 2` markers of other values. */
 const MARK = '"type":"bigint"';
 
+/**
+ * LangGraph's own serializer with support for `BigInt`. Where LangGraph's would replace a whole value by a
+ * fixed sentence, this one stores the `BigInt`, or throws.
+ */
 export class BigIntSerializer extends JsonPlusSerializer {
   /** @throws INVALID_ARGUMENT for a value that cannot be written */
   override async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
@@ -39,7 +39,7 @@ function isGivenUp([type, bytes]: readonly [string, Uint8Array]): boolean {
   );
 }
 
-/** Another value to take the place of one, or undefined: look inside. */
+/** A replacement for a value, or undefined to look inside it. */
 type Replace = (value: unknown) => { readonly by: unknown } | undefined;
 
 function markOf(value: unknown): { readonly by: unknown } | undefined {
@@ -53,7 +53,7 @@ function bigintOf(value: unknown): { readonly by: unknown } | undefined {
   return typeof digits === 'string' && /^-?\d+$/.test(digits) ? { by: BigInt(digits) } : undefined;
 }
 
-/** A copy with values replaced; what has none in it is the same object as before. */
+/** A copy with values replaced; the same object if nothing was replaced. */
 function mapped(value: unknown, replace: Replace, open: readonly object[] = []): unknown {
   const replaced = replace(value);
   if (replaced) return replaced.by;
@@ -91,7 +91,7 @@ function mappedObject(value: object, replace: Replace, within: readonly object[]
   return after ? Object.fromEntries(entries.map(([key], index) => [key, after[index]])) : value;
 }
 
-/** Null when nothing was replaced. */
+/** Null if nothing was replaced. */
 function changed(before: readonly unknown[], after: unknown[]): unknown[] | null {
   return after.some((member, index) => member !== before[index]) ? after : null;
 }

@@ -1,4 +1,7 @@
-/** The value of a channel, put together from the records that have parts of it; and what a new one has in common with those that are there. */
+/**
+ * Reads the value of a channel from the records with its parts, and finds what a new value shares with
+ * existing ones.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { isRekindleError } from '../../core/errors.js';
 import { BASE_MIN, type KnownValue, type ValuePart } from './known-values.js';
@@ -8,7 +11,10 @@ import type { ThreadLog } from './thread-log.js';
 import type { ThreadRecord } from './thread-record.js';
 import { type ChannelValue, type Delta, deltaAgainst, isWhole } from './value-delta.js';
 
-/** Values of one version that a new one is compared with: many forks of one checkpoint do not make each other slow. */
+/**
+ * Values of one version that a new one is compared with. Limited, so that many forks of one checkpoint do not
+ * slow each other down.
+ */
 const COMPARED_MAX = 8;
 /** Records of a long value that are read at once. */
 const READ_MAX = 64;
@@ -23,7 +29,7 @@ interface Prefix {
   readonly parts: readonly ValuePart[];
 }
 
-/** The value that a record has of a channel. @throws JOURNAL_DAMAGED, BLOB_DAMAGED */
+/** The value of a channel in a record. @throws JOURNAL_DAMAGED, BLOB_DAMAGED */
 export async function knownValue(source: ValueSource, channel: string, seq: number): Promise<KnownValue> {
   const { log, index } = source;
   const known = index.known.find(channel, seq);
@@ -38,7 +44,7 @@ export async function knownValue(source: ValueSource, channel: string, seq: numb
   return found;
 }
 
-/** Of some records the last one that has an equal value. */
+/** The last of some records with an equal value. */
 export async function equalValue(
   source: ValueSource,
   channel: string,
@@ -50,7 +56,10 @@ export async function equalValue(
   return undefined;
 }
 
-/** Two that are stored whole are equal when their forms are; of a delta its checksum tells most of those that are not. */
+/**
+ * Two whole values are equal if their stored forms are. For a delta, its checksum excludes most unequal
+ * values.
+ */
 async function isEqual(
   source: ValueSource,
   channel: string,
@@ -65,7 +74,7 @@ async function isEqual(
   return known !== null && Buffer.compare(known.bytes, dumped.bytes) === 0;
 }
 
-/** Null: it is to be stored whole. */
+/** Null: store the value whole. */
 export async function deltaTo(
   source: ValueSource,
   channel: string,
@@ -77,7 +86,7 @@ export async function deltaTo(
   return before && deltaAgainst(before, dumped);
 }
 
-/** Null when it is damaged: a thread can go on with values that are stored whole. */
+/** Null if it is damaged: the thread can continue with values stored whole. */
 async function readable(reading: Promise<KnownValue>): Promise<KnownValue | null> {
   try {
     return await reading;
@@ -97,11 +106,11 @@ interface Wanted {
   readonly channel: string;
   readonly type: string;
   readonly seq: number;
-  /** No more of its bytes than that. */
+  /** At most this many of its bytes. */
   readonly length: number;
 }
 
-/** From the last bytes to the first: each record names an older one that has what comes before its own. */
+/** Reads from the last bytes to the first: each record names an older one with the bytes before its own. */
 async function prefixOf({ log, index }: ValueSource, wanted: Wanted): Promise<Prefix> {
   const { channel, type } = wanted;
   let { seq, length } = wanted;
@@ -114,7 +123,7 @@ async function prefixOf({ log, index }: ValueSource, wanted: Wanted): Promise<Pr
       parts.push(...known.parts.filter(({ start }) => start < length).reverse());
       break;
     }
-    const more = Math.min(parts.length, READ_MAX); // the longer it is, the more records are read at once
+    const more = Math.min(parts.length, READ_MAX); // read more records at once the longer the value is
     const value = channelValueIn(await log.record(index, seq, more), channel);
     if (value?.type !== type) throw log.notThere(seq);
     if (!('delta' in value)) {

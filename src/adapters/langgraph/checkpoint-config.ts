@@ -1,4 +1,4 @@
-/** What a LangGraph config says of a checkpoint. */
+/** Reads the configuration that LangGraph passes with each call. */
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { RekindleError } from '../../core/errors.js';
 
@@ -6,7 +6,7 @@ export type RunnableConfig = Parameters<BaseCheckpointSaver['getTuple']>[0];
 
 type ConfigField = 'thread_id' | 'checkpoint_ns' | 'checkpoint_id' | 'thread_ts';
 
-/** @throws INVALID_ARGUMENT unless it is a text */
+/** @throws INVALID_ARGUMENT unless it is a string */
 export function threadIdOf(config: RunnableConfig): string | undefined {
   return textOf(config, 'thread_id');
 }
@@ -21,17 +21,17 @@ export function requiredThreadId(config: RunnableConfig): string {
   );
 }
 
-/** The root namespace is the empty text. @throws INVALID_ARGUMENT */
+/** The root namespace is the empty string. @throws INVALID_ARGUMENT */
 export function namespaceOf(config: RunnableConfig): string {
   return textOf(config, 'checkpoint_ns') ?? '';
 }
 
-/** As long as a caller lists, no namespace means all of them. @throws INVALID_ARGUMENT */
+/** In a list, no namespace means all of them. @throws INVALID_ARGUMENT */
 export function listedNamespace(config: RunnableConfig): string | undefined {
   return textOf(config, 'checkpoint_ns');
 }
 
-/** `thread_ts` is its name in old configs. @throws INVALID_ARGUMENT */
+/** Old configurations call it `thread_ts`. @throws INVALID_ARGUMENT */
 export function checkpointIdOf(config: RunnableConfig): string | undefined {
   return textOf(config, 'checkpoint_id') || textOf(config, 'thread_ts') || undefined;
 }
@@ -51,7 +51,7 @@ function textOf(config: RunnableConfig, field: ConfigField): string | undefined 
   const value: unknown = config.configurable?.[field];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  throw refused(field, `it is no text, but ${typeof value}`);
+  throw refused(field, `it must be a string, not ${typeof value}`);
 }
 
 function refused(field: ConfigField, problem: string): RekindleError {

@@ -1,4 +1,4 @@
-/** A checkpoint that is to be stored: what a caller gave, looked at and serialised before anything is written. */
+/** A checkpoint to store. The caller's arguments are checked and serialized before anything is written. */
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -19,7 +19,7 @@ export interface GivenCheckpoint {
   readonly newVersions: ChannelVersions;
 }
 
-/** A value that is new, as it will be known when its record has that number. */
+/** A new value once its record number is known. */
 type NewValue = (seq: number) => KnownValue;
 
 export class CheckpointDraft {
@@ -35,15 +35,15 @@ export class CheckpointDraft {
 
   private constructor(values: ValueStore, { ns, parent, checkpoint, newVersions }: GivenCheckpoint) {
     const { v, id, ts } = checkpoint;
-    if (typeof id !== 'string' || id === '') throw refused('checkpoint.id', 'it is no text, or empty');
-    if (!Number.isFinite(v)) throw refused('checkpoint.v', 'it is no number');
-    if (typeof ts !== 'string') throw refused('checkpoint.ts', 'it is no text');
+    if (typeof id !== 'string' || id === '') throw refused('checkpoint.id', 'it must be a non-empty string');
+    if (!Number.isFinite(v)) throw refused('checkpoint.v', 'it must be a number');
+    if (typeof ts !== 'string') throw refused('checkpoint.ts', 'it must be a string');
     this.#values = values;
     this.#ns = ns;
     this.#parent = parent;
     this.#fixed = { id, v, ts, seen: seenOf(checkpoint.versions_seen ?? {}) };
     const versions = versionsOf(checkpoint.channel_versions ?? {}, 'checkpoint.channel_versions');
-    // Where a caller of an old kind does not say what changed, it may be all of it.
+    // An old caller does not list the changed channels, so all may have changed.
     this.#changed = new Set(newVersions ? versionsOf(newVersions, 'newVersions').keys() : versions.keys());
     const unnamed = [...this.#changed].filter((channel) => !versions.has(channel));
     this.#versions = new Map([...versions, ...unnamed.map((channel) => [channel, null] as const)]);
@@ -62,7 +62,7 @@ export class CheckpointDraft {
     return draft;
   }
 
-  /** Its record, when its large values are durable. */
+  /** Its record. Large values are durable when this resolves. */
   async addition(source: ValueSource): Promise<Addition> {
     const { log, index } = source;
     const parent = this.#parent === undefined ? undefined : index.checkpoint(this.#ns, this.#parent);
@@ -85,8 +85,8 @@ export class CheckpointDraft {
   }
 
   /**
-   * A channel that did not change has the value that the parent has. Else a version may stand for several values, because a fork
-   * counts on from where it began: only an equal one is taken for the same, and not stored again.
+   * An unchanged channel has the parent's value. Otherwise a version may stand for several values, because a
+   * fork continues the numbering: an existing value is reused only if it is equal.
    */
   async #row(
     source: ValueSource,
@@ -123,7 +123,8 @@ export class CheckpointDraft {
 function versionsOf(versions: ChannelVersions, argument: string): Map<string, ChannelVersion> {
   const entries = Object.entries(versions);
   for (const [channel, version] of entries)
-    if (!isVersion(version)) throw refused(`${argument}.${channel}`, 'a version is a number or a text');
+    if (!isVersion(version))
+      throw refused(`${argument}.${channel}`, 'a version must be a number or a string');
   return new Map(entries);
 }
 

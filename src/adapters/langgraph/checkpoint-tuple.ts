@@ -1,4 +1,4 @@
-/** A stored checkpoint as LangGraph wants it: with the values of its channels and its pending writes. */
+/** A stored checkpoint in LangGraph's form: with channel values and pending writes. */
 import {
   type ChannelVersions,
   type Checkpoint,
@@ -16,7 +16,7 @@ import type { ThreadLog } from './thread-log.js';
 import type { CheckpointRecord, ThreadRecord } from './thread-record.js';
 import type { ChannelValue } from './value-delta.js';
 
-/** Older checkpoints do not have their pending sends among their channels. */
+/** Older checkpoints do not store pending sends in their channels. */
 const SENDS_SINCE_V = 4;
 
 export interface TupleSource {
@@ -24,11 +24,14 @@ export interface TupleSource {
   readonly index: ThreadIndex;
   readonly values: ValueStore;
   readonly threadId: string;
-  /** Of a channel that has none yet. */
+  /** The first version of a channel without one. */
   readonly firstVersion: () => number;
 }
 
-/** @throws JOURNAL_DAMAGED, BLOB_DAMAGED, also when the thread is deleted meanwhile; and what the serializer throws */
+/**
+ * @throws JOURNAL_DAMAGED, BLOB_DAMAGED (also if the thread is deleted meanwhile), and what the serializer
+ * throws
+ */
 export async function readTuple(source: TupleSource, entry: CheckpointEntry): Promise<CheckpointTuple> {
   const { log, index, values, threadId } = source;
   const { ns, id, parent } = entry;
@@ -114,7 +117,7 @@ async function pendingWrites(
   return Promise.all(loading);
 }
 
-/** What the parent's tasks sent becomes a channel. */
+/** The parent's pending sends become a channel. */
 async function addSends(
   source: TupleSource,
   checkpoint: Checkpoint,

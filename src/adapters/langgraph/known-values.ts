@@ -1,6 +1,6 @@
-/** Serialised values of a thread's channels that were written or read last: what a new one begins with is looked for in them. */
+/** Recently written or read channel values of a thread, to find the common beginning of a new value. */
 
-/** From that byte on, and until the next part begins, a value is stored in that record. */
+/** The part of a value, from this byte to the next part, that a record stores. */
 export interface ValuePart {
   readonly seq: number;
   readonly start: number;
@@ -10,27 +10,29 @@ export interface KnownValue {
   readonly channel: string;
   /** The record of the value. */
   readonly seq: number;
-  /** The serializer's own. */
+  /** The type that the serializer returned. */
   readonly type: string;
   readonly bytes: Uint8Array;
-  /** The records that are read for it: both numbers rise, and the first part begins at 0. */
+  /** The records with its parts: `seq` and `start` ascend, and the first part starts at 0. */
   readonly parts: readonly ValuePart[];
 }
 
-/** Shorter ones are not worth a delta, in bytes. */
+/** Shorter values are never stored as deltas, in bytes. */
 export const BASE_MIN = 512;
-/** Of all of them in one thread, in bytes. */
+/** Limit of all values of one thread, in bytes. */
 const SIZE_MAX = 2 * 1024 * 1024;
-/** One larger value is kept, alone. Otherwise each put of a long thread would read it again. In bytes. */
+/**
+ * One larger value is kept alone, because otherwise each put of a long thread would read it again. In bytes.
+ */
 const VALUE_MAX = 16 * 1024 * 1024;
 const PART_SIZE = 40;
 
 export class KnownValues {
-  /** The one that was used last comes last. */
+  /** Least recently used first. */
   #values: KnownValue[] = [];
   #size = 0;
 
-  /** The value that a record has of a channel; or, with a length, one that begins with so many of its first bytes. */
+  /** The value of a channel in a record. With a length: one that begins with that many of its bytes. */
   find(channel: string, seq: number, length = Number.POSITIVE_INFINITY): KnownValue | undefined {
     const found = this.#values.findLast((known) => known.channel === channel && reaches(known, seq, length));
     if (found) this.#values = [...this.#values.filter((known) => known !== found), found];
@@ -39,7 +41,7 @@ export class KnownValues {
 
   add(value: KnownValue): void {
     if (value.bytes.length < BASE_MIN || value.bytes.length > VALUE_MAX) return;
-    if (this.find(value.channel, value.seq)) return; // two who read it at once
+    if (this.find(value.channel, value.seq)) return; // two readers at once
     this.#values.push(value);
     this.#size += sizeOf(value);
     while (this.#size > SIZE_MAX && this.#values.length > 1) this.#size -= sizeOf(this.#values.shift()!);

@@ -1,14 +1,14 @@
-/** The records of a thread that were written or read last: a graph asks for its newest checkpoint again and again. */
+/** Recently used records of a thread: a graph reads its newest checkpoint again and again. */
 import type { ThreadRecord } from './thread-record.js';
 import type { ChannelValue } from './value-delta.js';
 
-/** Of their values, in characters. */
+/** Limit of their values, in characters. */
 const SIZE_MAX = 512 * 1024;
-/** What a record counts for beside its values. */
+/** Size of a record without its values. */
 const RECORD_SIZE = 500;
 
 export class RecentRecords {
-  /** The one that was used last comes last. */
+  /** Least recently used first. */
   readonly #records = new Map<number, ThreadRecord>();
   #size = 0;
 
@@ -21,7 +21,7 @@ export class RecentRecords {
   }
 
   add(seq: number, record: ThreadRecord): void {
-    if (this.get(seq)) return; // two who asked at once
+    if (this.get(seq)) return; // two readers at once
     this.#records.set(seq, record);
     this.#size += sizeOf(record);
     for (const [oldest, old] of this.#records) {

@@ -1,4 +1,3 @@
-/** A LangGraph checkpointer that keeps its checkpoints in any `StorageBackend`. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   BaseCheckpointSaver,
@@ -35,12 +34,13 @@ import type { ThreadLog } from './thread-log.js';
 import { ThreadPool } from './thread-pool.js';
 import type { WriteRow } from './thread-record.js';
 
+/** Options of `RekindleSaver`. */
 export interface RekindleSaverOptions {
-  /** Stays open when the saver is closed: it is the caller's. */
+  /** Any storage. It stays open when the saver is closed. */
   readonly storage: StorageBackend;
-  /** Default: LangGraph's own, which also keeps a `BigInt`. */
+  /** Default: LangGraph's own, extended by `BigInt`. */
   readonly serde?: SerializerProtocol;
-  /** The folder in the store. Default `langgraph`. */
+  /** The folder in the storage. Default `langgraph`. */
   readonly root?: string;
 }
 
@@ -50,19 +50,23 @@ interface Listed {
 }
 
 /**
- * Each thread is one journal, which several processes may write: what one of them stored, the others see at their next call. A channel
- * is stored when its version changes, not with each checkpoint. A value that begins like an earlier one is stored as what it adds; large
- * values are blobs. Values and metadata go through the serializer; ids, names of channels and nodes, and versions do not, so an encrypting
- * serializer leaves them readable.
+ * A LangGraph checkpointer over any `StorageBackend`.
  *
- * What a call stored is durable when it resolves, as far as the store's durability mode says. Errors are `RekindleError`s, but for
- * what a serializer throws when it reads.
+ *     const graph = builder.compile({ checkpointer: new RekindleSaver({ storage }) });
+ *
+ * Each thread is one journal, which several processes may write; a change by one is visible to the next call
+ * of the others. A channel is stored only when its version changes. A value that begins like an earlier one
+ * is stored as a delta; large values are blobs. Values and metadata pass the serializer. Ids, channel and
+ * node names, and versions do not, so an encrypting serializer leaves them readable.
+ *
+ * A call's changes are durable when it resolves, within the store's durability mode. Errors are
+ * `RekindleError`s, except errors of a serializer while reading.
  */
 export class RekindleSaver extends BaseCheckpointSaver {
   readonly #threads: ThreadPool;
   readonly #redactor: StorageRedactor | null;
 
-  /** @throws INVALID_NAME for a root that cannot be a folder */
+  /** @throws INVALID_NAME if the root cannot be a folder name */
   constructor(options: RekindleSaverOptions) {
     super(options.serde ?? new BigIntSerializer());
     const { storage, root = 'langgraph' } = options;
@@ -72,8 +76,10 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * The checkpoint that the config names, or the newest of its namespace (default: the root's); undefined when there is none.
-   * @throws INVALID_ARGUMENT, JOURNAL_DAMAGED, BLOB_DAMAGED, UNSUPPORTED_VERSION, JOURNAL_CLOSED, STORAGE_FAILED
+   * The checkpoint that the config names, or the newest of its namespace (default: the root's); undefined if
+   * there is none.
+   * @throws INVALID_ARGUMENT, JOURNAL_DAMAGED, BLOB_DAMAGED, UNSUPPORTED_VERSION, JOURNAL_CLOSED,
+   * STORAGE_FAILED
    */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const threadId = threadIdOf(config);
@@ -82,8 +88,9 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * The newest first, by id: of one thread or all, of one namespace or all. `filter` compares metadata for deep equality; `before`
-   * names a checkpoint that all of them are older than. One that is deleted meanwhile is left out. @throws as `getTuple`
+   * Checkpoints of one thread or all, of one namespace or all, newest first by id. `filter` compares metadata
+   * by deep equality; `before` names a checkpoint that all results must precede. Checkpoints deleted
+   * meanwhile are left out. @throws as `getTuple`
    */
   override async *list(
     config: RunnableConfig,
@@ -102,10 +109,11 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores a checkpoint whose parent is the one that the config names. Of its channels those in `newVersions` are stored; of the
-   * others the value in the same version is known. A checkpoint that has this id is replaced.
+   * Stores a checkpoint, whose parent is the one that the config names. Stores the channels in `newVersions`;
+   * the values of the others are known. Replaces a checkpoint with the same id.
    * @returns the config that names it
-   * @throws INVALID_ARGUMENT (nothing was written), LEASE_HELD, STORAGE_FULL, STORAGE_FAILED, JOURNAL_OUTCOME_UNKNOWN, and as `getTuple`
+   * @throws INVALID_ARGUMENT (nothing was written), LEASE_HELD, STORAGE_FULL, STORAGE_FAILED,
+   * JOURNAL_OUTCOME_UNKNOWN, and as `getTuple`
    */
   override async put(
     config: RunnableConfig,
@@ -124,8 +132,9 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores what a task wrote after a checkpoint. The first write of a task at its index stays; errors, interrupts and the like are
-   * replaced. @param taskPath where the task is in the graph: it orders the writes @throws as `put`
+   * Stores a task's writes after a checkpoint. The first write of a task at an index is kept; special writes
+   * (errors, interrupts) are replaced. @param taskPath the task's place in the graph, which orders the writes
+   * @throws as `put`
    */
   override async putWrites(
     config: RunnableConfig,
@@ -151,13 +160,19 @@ export class RekindleSaver extends BaseCheckpointSaver {
     );
   }
 
-  /** Erases all checkpoints and writes of a thread, for good. What a crash leaves, the next call goes on with. @throws INVALID_ARGUMENT, LEASE_HELD, STORAGE_FAILED, JOURNAL_CLOSED */
+  /**
+   * Erases all checkpoints and writes of a thread. After a crash, call it again to continue. @throws
+   * INVALID_ARGUMENT, LEASE_HELD, STORAGE_FAILED, JOURNAL_CLOSED
+   */
   override async deleteThread(threadId: string): Promise<void> {
     assertText('threadId', threadId);
     await this.#threads.remove(nameKey(threadId), threadId);
   }
 
-  /** Lets calls under way finish and lets go of the threads; every later call throws JOURNAL_CLOSED. The storage stays open. */
+  /**
+   * Waits for calls in progress and closes the threads; later calls throw JOURNAL_CLOSED. The storage stays
+   * open.
+   */
   async close(): Promise<void> {
     await this.#threads.close();
   }
@@ -166,13 +181,13 @@ export class RekindleSaver extends BaseCheckpointSaver {
     return new ValueStore(this.serde, this.#redactor);
   }
 
-  /** What a caller gave is serialised at once, before they can change it; and the thread is in use from now on. */
+  /** Serializes the arguments at once, before the caller can change them, and marks the thread as in use. */
   async #inOrder<T>(
     threadId: string,
     serialising: Promise<T>,
     work: (log: ThreadLog, serialised: T) => Promise<void>,
   ): Promise<void> {
-    serialising.catch(() => {}); // told below, unless the saver is closed
+    serialising.catch(() => {}); // reported below, unless the saver is closed
     await this.#threads.use(nameKey(threadId), async (log) => work(log, await serialising));
   }
 
@@ -186,7 +201,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
           const firstVersion = () => this.getNextVersion(undefined);
           return await readTuple({ log, index, values: this.#values, threadId, firstVersion }, entry);
         } catch (thrown) {
-          // Another process may have deleted the thread just then: the next look tells.
+          // Another process may have deleted the thread just now; reading again tells.
           if (attempt > 1 || !isRekindleError(thrown)) throw thrown;
         }
       }
@@ -227,15 +242,15 @@ export class RekindleSaver extends BaseCheckpointSaver {
 async function entriesOf(log: ThreadLog, key: string, ns: string | undefined): Promise<Listed[]> {
   const index = await log.read();
   const entries = index.checkpoints(ns);
-  if (entries.length === 0) return []; // of one that was deleted, its lease is left
+  if (entries.length === 0) return []; // of a deleted thread, the lease remains
   const threadId = index.thread ?? key;
-  if (index.thread === null && key !== nameKey(key)) throw log.notThere(1); // a digest, and its record was lost
+  if (index.thread === null && key !== nameKey(key)) throw log.notThere(1); // the key is a digest, and the record with its id was lost
   return entries.map((entry) => ({ threadId, entry }));
 }
 
 function assertText(argument: string, value: unknown): asserts value is string {
   if (typeof value === 'string') return;
-  throw new RekindleError('INVALID_ARGUMENT', `${argument} is refused: it is no text.`, {
-    details: { argument, problem: 'it is no text' },
+  throw new RekindleError('INVALID_ARGUMENT', `${argument} is refused: it must be a string.`, {
+    details: { argument, problem: 'it must be a string' },
   });
 }

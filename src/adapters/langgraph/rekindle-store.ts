@@ -1,4 +1,3 @@
-/** A LangGraph store, the long-term memory of graphs, in any `StorageBackend`. */
 import { BaseStore, type Operation, type OperationResults } from '@langchain/langgraph-checkpoint';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
@@ -10,47 +9,58 @@ import { type PutRow, StoreItems } from './store-items.js';
 import { answer, putsOf } from './store-operations.js';
 import { WholeJournal } from './whole-journal.js';
 
-/** Changes in the history at least, before a new beginning is written: as many as there are items, if these are more. */
+/**
+ * Minimum of changes in the history before it is compacted into one record, or the number of items if that is
+ * larger.
+ */
 const PUTS_MAX = 1_000;
 /** In characters. A larger store keeps its history. */
 const BEGINNING_SIZE_MAX = 16 * 1024 * 1024;
-/** About how much of the history is removed at once. */
+/** Approximate bytes of history that are removed at once. */
 const SEGMENT_BYTES = 1024 * 1024;
 
+/** Options of `RekindleStore`. */
 export interface RekindleStoreOptions {
-  /** Stays open when the store is stopped: it is the caller's. */
+  /** Any storage. It stays open when the store is stopped. */
   readonly storage: StorageBackend;
   /** The folder in the storage. Default `langgraph`. */
   readonly root?: string;
   /** For `createdAt` and `updatedAt`. */
   readonly clock?: Clock;
-  /** There is no search by meaning: anything here is refused. */
+  /** Vector search is not supported, so any value is refused. */
   readonly index?: undefined;
 }
 
 /**
- * All items are one journal, which several processes may write, and a map in memory. A value is an object of JSON. Without an index a
- * search does not look at `query`, as that of `InMemoryStore`; items come in the order in which they were first put.
+ * A LangGraph store (long-term memory of graphs) over any `StorageBackend`.
  *
- * `get`, `put`, `search`, `delete` and `listNamespaces` of `BaseStore` look at namespaces themselves, and throw its
- * `InvalidNamespaceError`; every other error is a `RekindleError`.
+ * All items are in one journal, which several processes may write, and in memory. A value is a JSON object.
+ * As in `InMemoryStore` without an index, a search ignores `query`; items are returned in the order of their
+ * first put.
+ *
+ * `get`, `put`, `search`, `delete` and `listNamespaces` are those of `BaseStore`: they check namespaces and
+ * throw its `InvalidNamespaceError`. All other errors are `RekindleError`s.
  */
 export class RekindleStore extends BaseStore {
   readonly #journal: WholeJournal<StoreItems>;
   readonly #clock: Clock;
-  /** The history is longer than it needs to be. */
+  /** The history is long enough to compact. */
   #isSpent = false;
-  /** How long it was when all items were too much for one record; else 0. */
+  /** Length of the history when the items were too large for one record; else 0. */
   #tooLargeAt = 0;
 
-  /** @throws INVALID_ARGUMENT for an `index`, INVALID_NAME for a root that cannot be a folder */
+  /** @throws INVALID_ARGUMENT for an `index`, INVALID_NAME if the root cannot be a folder name */
   constructor(options: RekindleStoreOptions) {
     super();
     const { storage, root = 'langgraph', clock = systemClock } = options;
     if (options.index !== undefined)
-      throw new RekindleError('INVALID_ARGUMENT', 'This store has no search by meaning; leave `index` out.', {
-        details: { argument: 'index' },
-      });
+      throw new RekindleError(
+        'INVALID_ARGUMENT',
+        'This store does not support vector search. Leave out `index`.',
+        {
+          details: { argument: 'index' },
+        },
+      );
     encodeNameSegment(root);
     this.#clock = clock;
     this.#journal = new WholeJournal(storage, {
@@ -62,10 +72,10 @@ export class RekindleStore extends BaseStore {
   }
 
   /**
-   * All or nothing, and durable when it resolves. What it reads is the state before its own changes; of two changes of one item the
-   * last one counts.
-   * @throws INVALID_ARGUMENT (nothing was written), JOURNAL_DAMAGED, LEASE_HELD, STORAGE_FULL, STORAGE_FAILED, JOURNAL_OUTCOME_UNKNOWN,
-   * JOURNAL_CLOSED
+   * Runs operations, all or nothing. Durable when it resolves. Reads see the state before the batch's own
+   * changes; of two changes of one item, the last one counts.
+   * @throws INVALID_ARGUMENT (nothing was written), JOURNAL_DAMAGED, LEASE_HELD, STORAGE_FULL,
+   * STORAGE_FAILED, JOURNAL_OUTCOME_UNKNOWN, JOURNAL_CLOSED
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts = putsOf(operations);
@@ -84,12 +94,12 @@ export class RekindleStore extends BaseStore {
         return { record: batchRecord(this.#clock.nowMs(), rows), done };
       },
     );
-    // What was asked for is durable: a beginning that cannot be written now is tried again later.
+    // The batch is durable: if compaction fails now, it is tried again later.
     if (this.#isSpent) await this.#beginAnew().catch(() => {});
     return results;
   }
 
-  /** A long history is replaced by one record of all items, and what comes before it goes. */
+  /** Replaces a long history with one record of all items. */
   async #beginAnew(): Promise<void> {
     this.#isSpent = false;
     const begin = await this.#journal.change(async (items, seq): Promise<Decision<JsonObject, number>> => {
@@ -102,7 +112,7 @@ export class RekindleStore extends BaseStore {
     if (begin > 0) await this.#journal.removeBefore(begin);
   }
 
-  /** Lets calls under way finish; every later one throws JOURNAL_CLOSED. The storage stays open. */
+  /** Waits for calls in progress; later calls throw JOURNAL_CLOSED. The storage stays open. */
   override async stop(): Promise<void> {
     await this.#journal.close();
   }

@@ -1,4 +1,4 @@
-/** What a search or a list of namespaces is to find, as `InMemoryStore` understands it. */
+/** Filters of searches and namespace lists, with the semantics of `InMemoryStore`. */
 import { isDeepStrictEqual } from 'node:util';
 import type { MatchCondition } from '@langchain/langgraph-checkpoint';
 import { RekindleError } from '../../core/errors.js';
@@ -17,7 +17,7 @@ const OPERATORS: Readonly<Record<string, Compare>> = {
   $nin: (held, wanted) => !Array.isArray(wanted) || !wanted.some((one) => isDeepStrictEqual(held, one)),
 };
 
-/** Every field of the filter: equal, or as its operators say. */
+/** Whether every field of the filter matches: by equality, or by its operators. */
 export function fitsFilter(value: JsonObject, filter: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(filter).every(([field, wanted]) => {
     const held = Object.hasOwn(value, field) ? value[field] : undefined;
@@ -27,7 +27,7 @@ export function fitsFilter(value: JsonObject, filter: Readonly<Record<string, un
   });
 }
 
-/** Null for a plain value: something in it is no operator. */
+/** Null for a plain value, which has a key that is not an operator. */
 function operatorsIn(wanted: unknown): (readonly [Compare, unknown])[] | null {
   if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return null;
   const found: (readonly [Compare, unknown])[] = [];
@@ -38,12 +38,12 @@ function operatorsIn(wanted: unknown): (readonly [Compare, unknown])[] | null {
   return found;
 }
 
-/** `*` stands for any label. @throws INVALID_ARGUMENT for what is no condition */
+/** `*` matches any label. @throws INVALID_ARGUMENT for an invalid condition */
 export function fitsCondition(namespace: readonly string[], { matchType, path }: MatchCondition): boolean {
   if ((matchType !== 'prefix' && matchType !== 'suffix') || !Array.isArray(path))
     throw new RekindleError(
       'INVALID_ARGUMENT',
-      'A match condition has a `matchType`, which is prefix or suffix, and a `path` of labels.',
+      'A match condition needs `matchType` ("prefix" or "suffix") and `path`, a list of labels.',
       {
         details: { argument: 'matchConditions', matchType: String(matchType) },
       },

@@ -1,4 +1,4 @@
-/** The items of a store, as the batches of its journal left them. */
+/** The items of a store after the batches of its journal. */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { JournalRecord } from '../../storage/ports.js';
 import type { JournalState } from './whole-journal.js';
@@ -12,10 +12,10 @@ export interface StoredItem {
   readonly updatedMs: number;
 }
 
-/** An item's new value; null takes it away. */
+/** An item's new value; null deletes it. */
 export type PutRow = readonly [namespace: readonly string[], key: string, value: JsonObject | null];
 
-/** An item as a new beginning has it. */
+/** An item in a record of all items. */
 type ItemRow = readonly [
   namespace: readonly string[],
   key: string,
@@ -26,7 +26,7 @@ type ItemRow = readonly [
 
 interface Namespace {
   readonly labels: readonly string[];
-  /** In the order in which they came. */
+  /** In the order of their first put. */
   readonly items: Map<string, StoredItem>;
 }
 
@@ -35,17 +35,17 @@ export class StoreItems implements JournalState {
   #size = 0;
   #puts = 0;
 
-  /** Items that are there. */
+  /** Number of items. */
   get size(): number {
     return this.#size;
   }
 
-  /** Changes since the last beginning. */
+  /** Changes since the last record of all items. */
   get puts(): number {
     return this.#puts;
   }
 
-  /** A batch, or all items as a new beginning. */
+  /** Applies a batch, or a record of all items. */
   apply({ record: { type, at, puts, items } }: JournalRecord<JsonObject>): boolean {
     if (type === 'batch' && typeof at === 'number' && isListOf(puts, isPutRow)) {
       for (const row of puts as unknown as readonly PutRow[]) this.#put(row, at);
@@ -60,7 +60,7 @@ export class StoreItems implements JournalState {
     return true;
   }
 
-  /** All that is there, as one record. */
+  /** All items, as one record. */
   beginning(): JsonObject {
     const items = [...this.below([])].map(
       ({ namespace, key, value, createdMs, updatedMs }): ItemRow => [
@@ -78,13 +78,13 @@ export class StoreItems implements JournalState {
     return this.#namespaces.get(keyOf(namespace))?.items.get(key);
   }
 
-  /** Of every namespace that begins so. */
+  /** Items of every namespace with this prefix. */
   *below(prefix: readonly string[]): Generator<StoredItem> {
     for (const { labels, items } of this.#namespaces.values())
       if (prefix.every((label, index) => labels[index] === label)) yield* items.values();
   }
 
-  /** Those that have items. */
+  /** Namespaces with items. */
   namespaces(): (readonly string[])[] {
     return [...this.#namespaces.values()].map(({ labels }) => labels);
   }

@@ -1,4 +1,4 @@
-/** The operations of a batch: looked at before anything is done, and answered from the items. */
+/** The operations of a batch: checks them first, then answers them from the items. */
 import {
   type GetOperation,
   type Item,
@@ -16,7 +16,10 @@ import type { PutRow, StoredItem, StoreItems } from './store-items.js';
 
 const SEARCH_LIMIT = 10;
 
-/** The changes of a batch, of each item the last one. The values are copies. @throws INVALID_ARGUMENT for any operation that is wrong */
+/**
+ * The changes of a batch: the last one of each item, copied. @throws INVALID_ARGUMENT if any operation is
+ * invalid
+ */
 export function putsOf(operations: readonly Operation[]): PutRow[] {
   const rows = new Map<string, PutRow>();
   for (const [index, op] of operations.entries()) {
@@ -29,7 +32,7 @@ export function putsOf(operations: readonly Operation[]): PutRow[] {
   return [...rows.values()];
 }
 
-/** A put has no answer. */
+/** A put has no result. */
 export function answer(items: StoreItems, op: Operation): unknown {
   if ('namespacePrefix' in op) return found(items, op);
   if (isPut(op)) return null;
@@ -87,15 +90,15 @@ function assertFits(op: Operation, place: string): void {
   } else if ('namespace' in op) {
     const { namespace, key } = op as GetOperation | PutOperation;
     assertNamespace(namespace, `${place}.namespace`, false);
-    if (typeof key !== 'string') throw refused(`${place}.key`, 'it is no text');
+    if (typeof key !== 'string') throw refused(`${place}.key`, 'it must be a string');
   } else if ('matchConditions' in op || 'limit' in op || 'maxDepth' in op) {
     assertCounts(op, place);
     for (const condition of op.matchConditions ?? []) fitsCondition([], condition);
-  } else throw refused(place, 'it is no operation that is known');
+  } else throw refused(place, 'it is not a known operation');
 }
 
 function assertNamespace(namespace: unknown, argument: string, allowEmpty: boolean): void {
-  if (!Array.isArray(namespace)) throw refused(argument, 'it is no list of labels');
+  if (!Array.isArray(namespace)) throw refused(argument, 'it must be a list of labels');
   try {
     validateNamespace(namespace, { allowEmpty, allowReservedRoot: true });
   } catch (thrown) {
@@ -106,17 +109,18 @@ function assertNamespace(namespace: unknown, argument: string, allowEmpty: boole
 function assertCounts(op: { limit?: number; offset?: number; maxDepth?: number }, place: string): void {
   for (const name of ['limit', 'offset', 'maxDepth'] as const) {
     const count = op[name];
-    if (count !== undefined && !(count >= 0)) throw refused(`${place}.${name}`, 'it is no number from 0 on');
+    if (count !== undefined && !(count >= 0))
+      throw refused(`${place}.${name}`, 'it must be a number of at least 0');
   }
 }
 
-/** What JSON has no word for is refused; a property that is undefined is left out, as JSON does. */
+/** Refuses values outside of JSON. Undefined properties are dropped, as in JSON. */
 function putValue({ value }: PutOperation, place: string): JsonObject | null {
   if (value === null) return null;
   const converted = toJsonValue(value);
   const change = converted.changes.find(({ kind }) => kind !== 'undefined');
-  if (change) throw refused(`${place}.value${change.path}`, `it is no JSON (${change.kind})`);
-  if (!isJsonObject(converted.value)) throw refused(`${place}.value`, 'it is no object');
+  if (change) throw refused(`${place}.value${change.path}`, `it is not JSON (${change.kind})`);
+  if (!isJsonObject(converted.value)) throw refused(`${place}.value`, 'it must be an object');
   return converted.value;
 }
 

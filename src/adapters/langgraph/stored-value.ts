@@ -1,4 +1,4 @@
-/** A serialised value as it is kept: inside a record, or as a blob that the record names. */
+/** A serialized value as it is stored: inside a record, or as a blob that the record names. */
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
@@ -7,21 +7,21 @@ import type { Blobs } from '../../storage/ports.js';
 import { redactedBytes } from '../../storage/redacted-storage.js';
 import type { StorageRedactor } from '../../storage/storage-redactor.js';
 
-/** Bytes as text where they are UTF-8, else as base64. */
+/** Bytes as text if they are UTF-8, else as base64. */
 export type InlineContent = { readonly text: string } | { readonly base64: string };
 
-/** `type` is the serializer's own. Large values are the blob of that SHA-256. */
+/** `type` is the serializer's. A large value is the blob with this SHA-256. */
 export type StoredValue = { readonly type: string } & (InlineContent | { readonly blob: string });
 
-/** What a serializer made of a value, before it is kept. */
+/** A serialized value before it is stored. */
 export interface DumpedValue {
   readonly stored: StoredValue;
   readonly bytes: Uint8Array;
 }
 
-/** Larger values are blobs, in bytes. */
+/** Larger values are stored as blobs, in bytes. */
 export const INLINE_BYTES_MAX = 64 * 1024;
-/** In JSON each takes six characters, and not every database keeps them in text. */
+/** JSON needs six characters for each of these, and some databases cannot store them in text. */
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 export class ValueStore {
@@ -33,19 +33,21 @@ export class ValueStore {
     this.#redactor = redactor;
   }
 
-  /** Writes nothing. `what` names the value in an error. @throws INVALID_ARGUMENT when the serializer cannot take it */
+  /**
+   * Writes nothing. @param what names the value in an error @throws INVALID_ARGUMENT if the serializer fails
+   */
   async dump(value: unknown, what: string): Promise<DumpedValue> {
     const [type, given] = await this.#serde.dumpsTyped(value).catch((thrown: unknown) => {
       throw unfit(what, messageOf(thrown), thrown);
     });
     if (typeof type !== 'string' || !(given instanceof Uint8Array))
-      throw unfit(what, 'its serializer gave something else than a type and bytes');
-    const dumped = Uint8Array.from(given); // a serializer may use its buffer again
+      throw unfit(what, 'its serializer did not return a type and bytes');
+    const dumped = Uint8Array.from(given); // a serializer may reuse its buffer
     const bytes = this.#redactor ? redactedBytes(dumped, this.#redactor) : dumped;
     return { stored: { type, ...contentOf(bytes) }, bytes };
   }
 
-  /** Makes a large value durable; a record may name it then. */
+  /** Makes a large value durable; then a record may name it. */
   async keep({ stored, bytes }: DumpedValue, blobs: Blobs): Promise<StoredValue> {
     if ('blob' in stored) await blobs.put(bytes);
     return stored;
@@ -56,7 +58,7 @@ export class ValueStore {
     return this.#serde.loadsTyped(stored.type, await bytesOf(stored, blobs));
   }
 
-  /** The bytes are the serializer's from now on. @throws what the serializer throws */
+  /** Passes ownership of the bytes to the serializer. @throws what the serializer throws */
   async loadBytes(type: string, bytes: Uint8Array): Promise<unknown> {
     return this.#serde.loadsTyped(type, bytes);
   }
@@ -78,7 +80,7 @@ export function inlineContentOf(bytes: Uint8Array): InlineContent {
   return text === null ? { base64: Buffer.from(bytes).toString('base64') } : { text };
 }
 
-/** Null when the bytes are no UTF-8, or are better kept as bytes. */
+/** Null if the bytes are not UTF-8, or better stored as bytes. */
 function textOf(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -98,7 +100,7 @@ export async function bytesOf(stored: StoredValue, blobs: Blobs): Promise<Uint8A
   if (!('blob' in stored)) return bytesOfInline(stored);
   const bytes = await blobs.get(stored.blob);
   if (bytes) return Uint8Array.from(bytes);
-  throw new RekindleError('BLOB_DAMAGED', `The value ${stored.blob} is gone.`, {
+  throw new RekindleError('BLOB_DAMAGED', `The value ${stored.blob} is missing.`, {
     details: { digest: stored.blob },
   });
 }

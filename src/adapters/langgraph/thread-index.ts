@@ -1,4 +1,4 @@
-/** What a thread's records come to, without the values: where each of them is. */
+/** The index of a thread: the places of its records, without values. */
 import { compareWritesSortKeys, writesSortKey } from '@langchain/langgraph-checkpoint';
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, JournalRecord } from '../../storage/ports.js';
@@ -14,7 +14,7 @@ import {
 } from './thread-record.js';
 import type { JournalState } from './whole-journal.js';
 
-/** A channel of a checkpoint: the number of the record that has its value; null: it has none. */
+/** A channel of a checkpoint, with the number of the record that stores its value; null: no value. */
 export interface ChannelPlace {
   readonly channel: string;
   readonly version: ChannelVersion | null;
@@ -30,7 +30,7 @@ export interface CheckpointEntry {
   readonly channels: ReadonlyMap<string, ChannelPlace>;
 }
 
-/** A pending write: its value is in a record of writes. */
+/** A pending write, whose value is in a record of writes. */
 export interface WriteEntry {
   readonly seq: number;
   readonly task: string;
@@ -40,14 +40,14 @@ export interface WriteEntry {
 }
 
 export class ThreadIndex implements JournalState {
-  /** The thread id, as its first record says; null while there is none. */
+  /** The thread id in its first record; null if there is none. */
   thread: string | null = null;
   readonly recent = new RecentRecords();
   readonly known = new KnownValues();
   readonly #cursors = new Map<number, Cursor>();
   readonly #checkpoints = new Map<string, Map<string, CheckpointEntry>>();
   readonly #writes = new Map<string, Map<string, WriteEntry>>();
-  /** Numbers of the records that have a value of a channel in a version: several where a fork went another way. */
+  /** Numbers of the records with a channel's value in a version: several if a fork diverged. */
   readonly #values = new Map<string, number[]>();
   readonly #newest = new Map<string, number>();
 
@@ -66,13 +66,13 @@ export class ThreadIndex implements JournalState {
     return this.#cursors.get(seq);
   }
 
-  /** Every one, or those of one namespace. */
+  /** All checkpoints, or those of one namespace. */
   checkpoints(ns?: string): CheckpointEntry[] {
     const spaces = ns === undefined ? [...this.#checkpoints.values()] : [this.#checkpoints.get(ns)];
     return spaces.flatMap((space) => [...(space?.values() ?? [])]);
   }
 
-  /** Without an id: the newest, whose id is the last in order. */
+  /** Without an id: the newest one, which has the greatest id. */
   checkpoint(ns: string, id?: string): CheckpointEntry | undefined {
     if (id !== undefined) return this.#checkpoints.get(ns)?.get(id);
     let newest: CheckpointEntry | undefined;
@@ -81,7 +81,7 @@ export class ThreadIndex implements JournalState {
     return newest;
   }
 
-  /** In the order in which they are to be applied. */
+  /** In the order in which they must be applied. */
   writes(ns: string, checkpoint: string): WriteEntry[] {
     const entries = [...(this.#writes.get(keyOf(ns, checkpoint))?.values() ?? [])];
     const sortKey = ({ path, task, idx }: WriteEntry) => writesSortKey(path, task, idx);
@@ -96,7 +96,10 @@ export class ThreadIndex implements JournalState {
     return this.#values.get(keyOf(ns, channel, version)) ?? [];
   }
 
-  /** The last record that has a value of a channel, in any namespace: a graph hands its messages to the graphs in it. */
+  /**
+   * The last record with a value of a channel, in any namespace, because a graph passes its messages to its
+   * subgraphs.
+   */
   newestOf(channel: string): number | undefined {
     return this.#newest.get(channel);
   }
@@ -108,7 +111,7 @@ export class ThreadIndex implements JournalState {
       const place = placeOf(row, seq);
       if (place.seq === seq) this.#addValue(ns, place);
       const same = before?.channels.get(place.channel);
-      return same && same.version === place.version && same.seq === place.seq ? same : place; // kept once
+      return same && same.version === place.version && same.seq === place.seq ? same : place; // stored once
     });
     const byChannel = new Map(places.map((place) => [place.channel, place]));
     space.set(id, { seq, ns, id, parent, metadata, channels: byChannel });
@@ -132,7 +135,7 @@ export class ThreadIndex implements JournalState {
   }
 }
 
-/** The first write of a task at an index stays; one of the special ones, which are below zero, is replaced. */
+/** The first write of a task at an index is kept; special writes, with a negative index, are replaced. */
 export function isFinal(idx: number): boolean {
   return idx >= 0;
 }
@@ -142,7 +145,7 @@ function placeOf([channel, version, value]: ChannelRow, seq: number): ChannelPla
   return { channel, version, seq: typeof value === 'number' ? value : seq };
 }
 
-/** Of a version as a text and as a number, two keys. */
+/** A version as text and as number must give two keys. */
 function keyOf(...parts: readonly (string | number | null)[]): string {
   return JSON.stringify(parts);
 }

@@ -7,7 +7,7 @@ import { ThreadIndex } from './thread-index.js';
 import { decodeThreadRecord, type ThreadRecord } from './thread-record.js';
 import { WholeJournal } from './whole-journal.js';
 
-/** A record to append, and what follows when it is durable and has its number. */
+/** A record to append, and a callback with its number once it is durable. */
 export interface Addition {
   readonly record: ThreadRecord;
   readonly added?: (seq: number) => void;
@@ -30,7 +30,10 @@ export class ThreadLog {
     return this.#journal.read();
   }
 
-  /** One record, decided on the newest state; null: nothing is to be written. Durable when it resolves. @throws as `WholeJournal.change` */
+  /**
+   * Appends one record, decided on the newest state; null: nothing to write. Durable when it resolves.
+   * @throws as `WholeJournal.change`
+   */
   append(threadId: string, decide: (index: ThreadIndex) => Promise<Addition | null>): Promise<void> {
     return this.#journal.change(async (index, seq) => {
       const addition = await decide(index);
@@ -41,19 +44,22 @@ export class ThreadLog {
     });
   }
 
-  /** Records that the index names, by their numbers. @throws JOURNAL_DAMAGED when one is not there any more */
+  /** Records of the index by number. @throws JOURNAL_DAMAGED if one is missing */
   async records(index: ThreadIndex, numbers: Iterable<number>): Promise<Map<number, ThreadRecord>> {
     const found = new Map<number, ThreadRecord>();
     for (const seq of new Set(numbers)) found.set(seq, await this.record(index, seq));
     return found;
   }
 
-  /** @param before so many records before it are read with it, because they are asked for next @throws JOURNAL_DAMAGED when it is not there any more */
+  /**
+   * @param before number of preceding records to read with it, because they are needed next @throws
+   * JOURNAL_DAMAGED if it is missing
+   */
   async record(index: ThreadIndex, seq: number, before = 0): Promise<ThreadRecord> {
     const recent = index.recent.get(seq);
     if (recent) return recent;
     let first = Math.max(1, seq - before);
-    while (first < seq && !index.cursorOf(first)) first += 1; // a repair left it out
+    while (first < seq && !index.cursorOf(first)) first += 1; // a repair dropped it
     const cursor = index.cursorOf(first);
     if (!cursor) throw this.notThere(seq);
     const found = new Map<number, ThreadRecord>();
@@ -66,10 +72,10 @@ export class ThreadLog {
     return found.get(seq)!;
   }
 
-  /** A record, or what the index says of it. */
+  /** The error for a missing record, or one that differs from the index. */
   notThere(seq: number): RekindleError {
     const name = [...this.#name];
-    const text = `Record ${seq} of ${name.join('/')} is not what it was, or is gone.`;
+    const text = `Record ${seq} of ${name.join('/')} has changed, or is missing.`;
     return new RekindleError('JOURNAL_DAMAGED', text, { details: { name, seq } });
   }
 
@@ -78,10 +84,10 @@ export class ThreadLog {
   }
 }
 
-/** As other changes of a thread wait. */
+/** The same wait as for other changes of a thread. */
 const WAIT_MS = 15_000;
 
-/** Erases a thread. Its lease stays, as it has to: a writer that was stopped must not come back. @throws LEASE_HELD */
+/** Erases a thread. Its lease must stay, so that a suspended writer cannot return. @throws LEASE_HELD */
 export async function removeThread(backend: StorageBackend, folder: Name, thread: string): Promise<void> {
   const plan = { target: { thread }, lease: namesOf(folder).lease, trees: [folder] };
   await erasePlaces(backend, plan, { quick: true, waitMs: WAIT_MS });

@@ -1,9 +1,9 @@
-/** The threads that are open in this process: the last ones that were used, each once. */
+/** The open threads of this process: the most recently used ones, each opened once. */
 import { RekindleError } from '../../core/errors.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { removeThread, ThreadLog } from './thread-log.js';
 
-/** Open at once; more than that only while all of them are at work. */
+/** Maximum of open threads; exceeded only while all of them are in use. */
 const OPEN_MAX = 100;
 
 interface Opened {
@@ -14,26 +14,29 @@ interface Opened {
 export class ThreadPool {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
-  /** The one that was used last comes last. */
+  /** Least recently used first. */
   readonly #opened = new Map<string, Opened>();
   readonly #removing = new Map<string, Promise<void>>();
   #isClosed = false;
 
-  /** @param folder what has the threads in it */
+  /** @param folder that contains the threads */
   constructor(backend: StorageBackend, folder: Name) {
     this.#backend = backend;
     this.#folder = folder;
   }
 
-  /** Of every thread that holds anything, sorted. */
+  /** Keys of all threads with content, sorted. */
   async keys(): Promise<string[]> {
     this.#assertOpen();
     return this.#backend.listNames(this.#folder);
   }
 
-  /** In the order of the calls: nothing is waited for before the work begins, unless the thread is being removed. @throws JOURNAL_CLOSED, and what the work throws */
+  /**
+   * Starts work in the order of the calls. Waits for nothing first, unless the thread is being removed.
+   * @throws JOURNAL_CLOSED, and what the work throws
+   */
   async use<T>(key: string, work: (log: ThreadLog) => Promise<T>): Promise<T> {
-    while (this.#removing.has(key)) await this.#removing.get(key)?.catch(() => {}); // told to who asked for it
+    while (this.#removing.has(key)) await this.#removing.get(key)?.catch(() => {}); // reported to the caller of `remove`
     this.#assertOpen();
     const opened = this.#opened.get(key) ?? this.#open(key);
     this.#opened.delete(key);
@@ -48,7 +51,10 @@ export class ThreadPool {
     }
   }
 
-  /** Takes a thread away, when the work on it has ended; what is asked for later waits, and begins anew. @throws LEASE_HELD */
+  /**
+   * Removes a thread when the work on it has ended. Later work waits and starts with an empty thread. @throws
+   * LEASE_HELD
+   */
   async remove(key: string, thread: string): Promise<void> {
     while (this.#removing.has(key)) await this.#removing.get(key)?.catch(() => {});
     this.#assertOpen();
@@ -77,7 +83,7 @@ export class ThreadPool {
     return [...this.#folder, key];
   }
 
-  /** What they acknowledged is durable: closing them may take its time, and fail. */
+  /** Their changes are durable, so closing may be slow or fail. */
   #closeIdle(): void {
     for (const [key, { log, working }] of this.#opened) {
       if (this.#opened.size <= OPEN_MAX) return;
@@ -87,7 +93,7 @@ export class ThreadPool {
     }
   }
 
-  /** Lets work under way finish. */
+  /** Waits for work in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#removing.values());

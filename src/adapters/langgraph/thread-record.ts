@@ -1,4 +1,4 @@
-/** The records of a thread's journal: one for each `put`, and one for each `putWrites`. */
+/** The records of a thread's journal: one per `put` and one per `putWrites`. */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import { isStoredValue, type StoredValue } from './stored-value.js';
 import { type ChannelValue, isChannelValue } from './value-delta.js';
@@ -6,8 +6,8 @@ import { type ChannelValue, isChannelValue } from './value-delta.js';
 export type ChannelVersion = string | number;
 
 /**
- * A channel of a checkpoint. Its value: new in this record, or in the record of that number, or none. A version of null: the
- * checkpoint does not name one.
+ * A channel of a checkpoint. Its value is stored in this record, or in the record with this number, or
+ * missing. A version of null: the checkpoint names none.
  */
 export type ChannelRow =
   | readonly [channel: string, version: ChannelVersion | null]
@@ -38,7 +38,7 @@ export interface WritesRecord {
 
 export type ThreadRecord = CheckpointRecord | WritesRecord;
 
-/** Null for what is of no such shape: a newer release wrote it. */
+/** Null for another shape, written by a newer release. */
 export function decodeThreadRecord(row: JsonObject): ThreadRecord | null {
   if (row['type'] === 'checkpoint') return isCheckpoint(row) ? (row as unknown as CheckpointRecord) : null;
   if (row['type'] === 'writes') return isWrites(row) ? (row as unknown as WritesRecord) : null;

@@ -1,6 +1,6 @@
 /**
- * A value of a channel as it differs from an earlier one. A graph appends to a list of messages in every step: stored whole each time,
- * a thread would grow with the square of its messages.
+ * Stores a channel's value as the difference to an earlier one. A graph appends to its messages in every
+ * step: stored whole, a thread would grow with the square of its messages.
  */
 import { crc32, crcHex } from '../../core/crc32.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
@@ -14,17 +14,19 @@ import {
   type StoredValue,
 } from './stored-value.js';
 
-/** The first `keep` bytes are those of the channel's value in the record `base`; then come the bytes that are here. */
+/**
+ * The first `keep` bytes are those of the channel's value in the record `base`; the bytes stored here follow.
+ */
 export type ValueDelta = InlineContent & {
   readonly base: number;
   readonly keep: number;
-  /** CRC-32 of the whole value: a base that is not what it was gives no wrong one. */
+  /** CRC-32 of the whole value, so that a changed base cannot give a wrong value. */
   readonly crc: string;
 };
 
 /**
- * What a checkpoint record has of a channel. A release that knows no deltas finds none of its own forms in one, and refuses the journal:
- * that is why `text` and `base64` stand inside.
+ * A channel's value in a checkpoint record. `text` and `base64` are nested inside `delta`, so that a release
+ * without deltas recognises none of its forms and refuses the journal.
  */
 export type ChannelValue = StoredValue | DeltaValue;
 
@@ -33,9 +35,9 @@ export interface DeltaValue {
   readonly delta: ValueDelta;
 }
 
-/** Records that are read for one value. One more, and it is stored whole again. */
+/** Maximum of records to read for one value; beyond it, the value is stored whole again. */
 const PARTS_MAX = 1024;
-/** Where two values differ is first looked for in steps of this size. */
+/** Step in bytes for finding where two values differ. */
 const STEP = 4096;
 
 export function isChannelValue(value: JsonValue | undefined): value is ChannelValue & JsonObject {
@@ -59,13 +61,13 @@ function isCount(value: JsonValue | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** A delta that may be stored, and the records that have what it keeps. */
+/** A delta to store, and the records with the parts that it keeps. */
 export interface Delta {
   readonly value: DeltaValue;
   readonly parts: readonly ValuePart[];
 }
 
-/** Null where it is better stored whole. */
+/** Null if the value should be stored whole. */
 export function deltaAgainst(before: KnownValue, { stored, bytes }: DumpedValue): Delta | null {
   if (before.type !== stored.type) return null;
   const keep = sharedLength(before.bytes, bytes);
@@ -73,13 +75,13 @@ export function deltaAgainst(before: KnownValue, { stored, bytes }: DumpedValue)
   if (keep < BASE_MIN || keep < bytes.length / 2 || rest.length > INLINE_BYTES_MAX) return null;
   const parts = before.parts.filter(({ start }) => start < keep);
   if (parts.length >= PARTS_MAX) return null;
-  // The record that has the last of the bytes that are kept: so every record that is read gives something.
+  // The record with the last kept bytes, so that every record read contributes.
   const base = parts.at(-1)!.seq;
   const delta = { base, keep, crc: crcHex(crc32(bytes)), ...inlineContentOf(rest) };
   return { value: { type: stored.type, delta }, parts };
 }
 
-/** What is known of a value when the record that it was stored in has its number. */
+/** A value as known once its record has a number. */
 export function knownAt(
   seq: number,
   channel: string,
@@ -95,7 +97,7 @@ export function isWhole(bytes: Uint8Array, { crc }: ValueDelta): boolean {
   return crcHex(crc32(bytes)) === crc;
 }
 
-/** Of the bytes with which both begin; not within a character of UTF-8, so that what follows can be text, too. */
+/** Length of the common prefix; not inside a UTF-8 character, so that the rest can be text, too. */
 function sharedLength(a: Uint8Array, b: Uint8Array): number {
   const end = Math.min(a.length, b.length);
   let shared = 0;

@@ -1,6 +1,7 @@
 /**
- * A journal of several writers of which no record may be missing unseen: an older state would be taken for the newest one. Where a
- * record is damaged, nothing is read and nothing is written until it was repaired; what a repair left out is passed over.
+ * A journal of several writers that detects every missing record, because otherwise an older state would pass
+ * for the newest. A damaged record blocks reads and writes until it is repaired; records that a repair
+ * dropped are skipped.
  */
 import { type ErrorCode, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -16,9 +17,9 @@ import type {
 } from '../../storage/ports.js';
 import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
 
-/** What the records come to. */
+/** The state after the records. */
 export interface JournalState {
-  /** The next record. False when it is of no kind that is known. */
+  /** Applies the next record. False if its kind is unknown. */
   apply(entry: JournalRecord<JsonObject>): boolean;
 }
 
@@ -30,13 +31,13 @@ export interface WholeJournalOptions<S extends JournalState> {
   readonly segmentBytes?: number;
 }
 
-/** A state as it is being made. */
+/** A state while it is being built. */
 interface Folded<S> {
   readonly state: S;
   lastSeq: number;
-  /** The number of a record that a newer release wrote. */
+  /** The number of a record written by a newer release. */
   unknown: number | null;
-  /** A number is missing: whether it was repaired, reading everything anew tells. */
+  /** A number is missing: reading everything again shows whether it was repaired. */
   hasGap: boolean;
 }
 
@@ -44,7 +45,7 @@ export class WholeJournal<S extends JournalState> {
   readonly #options: WholeJournalOptions<S>;
   readonly #journal: SharedJournal<JsonObject>;
   #folded: Folded<S>;
-  /** Bytes after the last record that are damaged. */
+  /** Damaged bytes after the last record. */
   #endDamage = 0;
   #isClosed = false;
 
@@ -73,7 +74,8 @@ export class WholeJournal<S extends JournalState> {
   }
 
   /**
-   * One change, decided on the newest state: a record, which will have the number given, or none. Durable when it resolves.
+   * One change, decided on the newest state: a record, which gets the number `seq`, or none. Durable when it
+   * resolves.
    * @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION, and as `SharedJournal.change`
    */
   change<T>(decide: (state: S, seq: number) => Promise<Decision<JsonObject, T>>): Promise<T> {
@@ -83,18 +85,21 @@ export class WholeJournal<S extends JournalState> {
     });
   }
 
-  /** Takes away what comes before a record that says all that it said. @throws as `change` */
+  /** Removes records before one that contains their whole content. @throws as `change` */
   removeBefore(seq: number): Promise<void> {
     return this.#journal.maintain((journal) => journal.removeBefore(seq));
   }
 
-  /** The record of a number, and before it those from the one at the cursor. @throws JOURNAL_DAMAGED when it is not there any more */
+  /**
+   * The record with a number, and those before it from the cursor on. @throws JOURNAL_DAMAGED if it is
+   * missing
+   */
   async recordsTo(seq: number, first: number, cursor: Cursor): Promise<Map<number, JsonObject>> {
     const found = new Map<number, JsonObject>();
     const reader = await this.#journal.reader();
     for await (const entry of reader.read({ after: first - 1, cursor, limit: seq - first + 1 }))
       if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
-    if (!found.has(seq)) throw this.#damaged(`record ${seq} is not there any more`);
+    if (!found.has(seq)) throw this.#damaged(`record ${seq} is missing`);
     return found;
   }
 
@@ -102,7 +107,10 @@ export class WholeJournal<S extends JournalState> {
     if (this.#folded.hasGap) await this.#journal.reload();
     const { unknown, state } = this.#folded;
     if (unknown === null) return state;
-    throw this.#error('UNSUPPORTED_VERSION', `has a record of no kind that is known here: ${unknown}`);
+    throw this.#error(
+      'UNSUPPORTED_VERSION',
+      `has a record of an unknown kind, perhaps written by a newer release: ${unknown}`,
+    );
   }
 
   async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
@@ -133,7 +141,7 @@ export class WholeJournal<S extends JournalState> {
     return new RekindleError(code, `${name.join('/')} ${problem}.`, { details: { name, problem } });
   }
 
-  /** Lets changes under way finish. */
+  /** Waits for changes in progress. */
   close(): Promise<void> {
     this.#isClosed = true;
     return this.#journal.close();

@@ -1,9 +1,9 @@
 /**
- * The items of a conversation as plain JSON, and back without loss.
+ * Encodes the items of a conversation as plain JSON, and decodes them without loss.
  *
- * Bytes, which the SDK allows in the data of an image or a file, become `{"$bytes":"<base64>"}`. An object that happens to look like
- * that, with `$bytes` or `$plain` as its only key, becomes `{"$plain":{...}}`. A property that is undefined is absent, as in any JSON;
- * -0 is 0. Everything else that JSON has no form for is refused.
+ * Bytes, which the SDK allows as the data of an image or a file, become `{"$bytes":"<base64>"}`. An object
+ * whose only key is `$bytes` or `$plain` becomes `{"$plain":{...}}`. As in JSON, undefined properties are
+ * dropped and -0 is 0. Everything else outside of JSON is refused.
  */
 import { types } from 'node:util';
 import type { AgentInputItem } from '@openai/agents-core';
@@ -13,23 +13,26 @@ import { JSON_DEPTH_MAX, RECORD_BYTES_MAX } from '../../core/limits.js';
 
 const BYTES = '$bytes';
 const PLAIN = '$plain';
-/** Every value takes two bytes at least, so that more of them fit into no record: shared parts can multiply without end. */
+/**
+ * Every value takes at least two bytes, so no record can contain more. A limit is needed because shared parts
+ * can multiply without end.
+ */
 const VALUES_MAX = RECORD_BYTES_MAX / 2;
 
-/** @throws INVALID_ARGUMENT, with the place of what cannot be stored */
+/** @throws INVALID_ARGUMENT with the place of what cannot be stored */
 export function encodeItems(items: unknown, argument: string): JsonObject[] {
-  if (!Array.isArray(items)) throw refused(argument, 'it is no array');
+  if (!Array.isArray(items)) throw refused(argument, 'it must be an array');
   const encoding = new Encoding();
   return Array.from(items, (item: unknown, index) => encodeOne(encoding, item, `${argument}[${index}]`));
 }
 
-/** @throws INVALID_ARGUMENT, with the place of what cannot be stored */
+/** @throws INVALID_ARGUMENT with the place of what cannot be stored */
 export function encodeItem(item: unknown, argument: string): JsonObject {
   return encodeOne(new Encoding(), item, argument);
 }
 
 function encodeOne(encoding: Encoding, item: unknown, at: string): JsonObject {
-  if (!isPlainObject(item)) throw refused(at, 'it is no plain object');
+  if (!isPlainObject(item)) throw refused(at, 'it must be a plain object');
   return encoding.object(item, at, 1);
 }
 
@@ -45,7 +48,7 @@ class Encoding {
     if (types.isUint8Array(input))
       return { [BYTES]: Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString('base64') };
     if (isPlainObject(input)) return this.object(input, at, depth);
-    throw refused(at, `JSON has no form for ${kindOf(input)}`);
+    throw refused(at, `JSON cannot represent ${kindOf(input)}`);
   }
 
   object(input: object, at: string, depth: number): JsonObject {
@@ -56,7 +59,7 @@ class Encoding {
   }
 }
 
-/** A new object each time: whoever gets it may change it. */
+/** A new object each time, because the caller may change it. */
 export function decodeItem(item: JsonObject): AgentInputItem {
   return decode(item) as unknown as AgentInputItem;
 }
@@ -84,7 +87,7 @@ function isTag(value: JsonObject): boolean {
 function isPlainObject(input: unknown): input is object {
   if (typeof input !== 'object' || input === null) return false;
   const prototype: unknown = Object.getPrototypeOf(input);
-  // Also a literal of another realm: a worker or a test runner may have made it.
+  // Also accept a literal of another realm, such as a worker or a test runner.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

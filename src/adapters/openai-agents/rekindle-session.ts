@@ -1,13 +1,3 @@
-/**
- * A session of the OpenAI Agents SDK (`@openai/agents-core`) that outlives its process, on any storage.
- *
- * Several processes may use one session at once: each change is decided on the newest state, and is there as a whole or not at all.
- * The journal of changes, below `[root, <session>, 'items']`, is the truth. What was popped or compacted stays in it, and
- * opening a session reads all of it; `clearSession` erases it.
- *
- * The SDK's runner hands over what a run made when the run ends or waits for an approval, and its input earlier only where it is
- * streamed. So a process that dies within a run leaves the history as it was before that run, and its tool calls are not in it.
- */
 import type {
   AgentInputItem,
   Session,
@@ -24,27 +14,40 @@ import { decodeItem, encodeItems } from './item-encoding.js';
 import { checkMutations, checkTransaction } from './session-history.js';
 import { SessionLog } from './session-log.js';
 
+/** Options of `RekindleSession`. */
 export interface RekindleSessionOptions {
-  /** Any text that is not empty. What cannot be part of a name is stored under a digest of it. */
+  /** Any non-empty text. An id that cannot be part of a name is stored under its digest. */
   readonly sessionId: string;
-  /** Stays open when the session is closed. */
+  /** Any storage. It stays open when the session is closed. */
   readonly storage: StorageBackend;
   /** The first segment of the names of all sessions. Default `openai-agents`. */
   readonly root?: string;
   /**
-   * Goes on with what can be read where records of the journal are damaged. Without it every call but `clearSession` rejects with
-   * JOURNAL_DAMAGED then, because an agent would go on with a history that has holes.
+   * Continue with the readable records of a damaged journal. Otherwise every call except `clearSession`
+   * rejects with JOURNAL_DAMAGED, because the history may have gaps.
    */
   readonly acceptDamage?: boolean;
-  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  /** How long to wait while other processes write, in ms. Default 15,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Every change is durable when its call resolves, as far as the storage's durability mode says. All calls reject with
- * JOURNAL_CLOSED after `close`, with JOURNAL_DAMAGED (see `acceptDamage`), with UNSUPPORTED_VERSION where a newer release has written,
- * and with STORAGE_FAILED; changes also with LEASE_HELD, STORAGE_FULL and JOURNAL_OUTCOME_UNKNOWN.
+ * A session of the OpenAI Agents SDK (`@openai/agents-core`) that survives its process, on any storage.
+ *
+ *     await run(agent, 'Hello', { session: new RekindleSession({ sessionId: 'support-42', storage }) });
+ *
+ * Several processes may use one session: each change is decided on the newest state and applied completely or
+ * not at all. Changes are durable when their call resolves, within the storage's durability mode. Popped and
+ * compacted items stay in the journal until `clearSession` erases it.
+ *
+ * The SDK's runner stores the results of a run when the run ends or waits for an approval (its input earlier,
+ * if streamed). If the process dies during a run, that run's tool calls are not in the session. Use
+ * `openWorkingContext` if you need them.
+ *
+ * Calls reject with JOURNAL_CLOSED after `close`, JOURNAL_DAMAGED (see `acceptDamage`), UNSUPPORTED_VERSION
+ * if a newer release wrote to the session, and STORAGE_FAILED. Changes also reject with LEASE_HELD,
+ * STORAGE_FULL and JOURNAL_OUTCOME_UNKNOWN.
  */
 export class RekindleSession
   implements Session, SessionHistoryRewriteAwareSession, SessionHistoryTransactionAwareSession
@@ -56,7 +59,7 @@ export class RekindleSession
   constructor(options: RekindleSessionOptions) {
     const { sessionId, storage, root = 'openai-agents' } = options;
     if (typeof sessionId !== 'string' || sessionId === '')
-      throw invalid('sessionId', 'it is no text, or empty');
+      throw invalid('sessionId', 'it must be a non-empty string');
     this.#sessionId = sessionId;
     this.#log = new SessionLog(storage, {
       folder: [root, nameKey(sessionId)],
@@ -70,55 +73,62 @@ export class RekindleSession
     return this.#sessionId;
   }
 
-  /** The newest `limit` items, or all, the oldest first; none where `limit` is not above 0. Copies. @throws INVALID_ARGUMENT */
+  /**
+   * The newest `limit` items, or all, oldest first; none if `limit` is 0 or less. Copies. @throws
+   * INVALID_ARGUMENT
+   */
   async getItems(limit?: number): Promise<AgentInputItem[]> {
     if (limit !== undefined && (typeof limit !== 'number' || Number.isNaN(limit)))
-      throw invalid('limit', 'it is no number');
+      throw invalid('limit', 'it must be a number');
     const { items } = await this.#log.read();
     const newest = limit === undefined ? items : items.slice(Math.max(0, items.length - Math.max(0, limit)));
     return newest.map(decodeItem);
   }
 
-  /** All of them or none. @throws INVALID_ARGUMENT for what cannot be stored, or is larger than a record (64 MiB together) */
+  /**
+   * Adds items, all or none. @throws INVALID_ARGUMENT for items that cannot be stored or exceed one record
+   * (64 MiB in total)
+   */
   async addItems(items: AgentInputItem[]): Promise<void> {
     const added = encodeItems(items, 'items');
     if (added.length > 0) await this.#log.change(() => ({ op: 'add', items: added }));
   }
 
-  /** Takes the newest item away; undefined when there is none. */
+  /** Removes and returns the newest item; undefined if there is none. */
   async popItem(): Promise<AgentInputItem | undefined> {
     const newest = await this.#log.change(({ items }) => (items.length > 0 ? { op: 'pop' } : null));
     return newest && decodeItem(newest);
   }
 
-  /** Erases the history, for good: no items, and no transactions that were applied. Possible on a damaged journal, too. */
+  /** Erases the history, including the record of applied transactions. Works on a damaged journal, too. */
   async clearSession(): Promise<void> {
     await this.#log.clear(this.#sessionId);
   }
 
-  /** Replaces all items. Transactions that were applied stay applied. @throws INVALID_ARGUMENT as `addItems` */
+  /** Replaces all items. Applied transactions stay recorded. @throws INVALID_ARGUMENT as `addItems` */
   async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
     const replacement = encodeItems(items, 'items');
     await this.#log.change(() => ({ op: 'compact', items: replacement }));
   }
 
-  /** Writes nothing where no call is there that is named. @throws INVALID_ARGUMENT */
+  /** Replaces function calls. Writes nothing if none of them is in the history. @throws INVALID_ARGUMENT */
   async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
     const replacements = checkMutations(mutations);
     await this.#log.change((history) => history.changeOfCalls(replacements));
   }
 
   /**
-   * Once for each `operationId`, also across processes and restarts: the same transaction again changes nothing.
-   * @throws INVALID_ARGUMENT for an id that was applied with another transaction, and for items that cannot be stored;
-   * JOURNAL_CONFLICT when the history does not end with `expectedSuffix`. Nothing is changed then
+   * Applies a transaction once per `operationId`, also across processes and restarts: a repetition changes
+   * nothing.
+   * @throws INVALID_ARGUMENT for an id of another transaction, and for items that cannot be stored;
+   * JOURNAL_CONFLICT if the history does not end with `expectedSuffix`. Nothing changes then
    */
   async applyHistoryTransaction(args: SessionHistoryTransactionArgs): Promise<void> {
     const transaction = checkTransaction(args);
     await this.#log.change((history) => history.changeOf(transaction));
   }
 
-  /** Lets changes under way finish. The storage stays open. */
+  /** Waits for changes in progress. The storage stays open. */
   close(): Promise<void> {
     return this.#log.close();
   }

@@ -1,4 +1,4 @@
-/** The state that the records lead to: the items of a session, and the transactions that were applied. No I/O. */
+/** The state after the records: the items of a session, and the applied transactions. No I/O. */
 import { createHash } from 'node:crypto';
 import type { SessionHistoryMutation, SessionHistoryTransactionArgs } from '@openai/agents-core';
 import { canonicalJson } from '../../core/canonical-json.js';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/json.js';
 import { encodeItem, encodeItems } from './item-encoding.js';
 import type { CallReplacement, SessionChange } from './session-record.js';
 
-/** A transaction whose arguments were checked. */
+/** A transaction with valid arguments. */
 export interface CheckedTransaction {
   readonly operationId: string;
   readonly digest: string;
@@ -46,8 +46,9 @@ export class SessionHistory {
   }
 
   /**
-   * What a transaction changes; null when it was applied before.
-   * @throws INVALID_ARGUMENT when its id belongs to another one, JOURNAL_CONFLICT when the suffix is not the one expected
+   * The change of a transaction; null if it was applied before.
+   * @throws INVALID_ARGUMENT if its id belongs to another one, JOURNAL_CONFLICT if the history has another
+   * suffix
    */
   changeOf(transaction: CheckedTransaction): SessionChange | null {
     const { operationId, digest, expectedSuffix, items } = transaction;
@@ -63,7 +64,7 @@ export class SessionHistory {
     return { op: 'transaction', operation_id: operationId, digest, drop: expectedSuffix.length, items };
   }
 
-  /** Null when no call is named that is there. */
+  /** Null if none of the calls is in the history. */
   changeOfCalls(replacements: readonly CallReplacement[]): SessionChange | null {
     const isNamed = (id: string) => this.#items.some((item) => isCall(item, id));
     return replacements.some(({ call_id }) => isNamed(call_id)) ? { op: 'rewrite', replacements } : null;
@@ -74,7 +75,7 @@ export class SessionHistory {
 export function checkTransaction(args: SessionHistoryTransactionArgs): CheckedTransaction {
   const { operationId, transaction } = args;
   if (typeof operationId !== 'string' || operationId.trim() === '')
-    throw invalid('operationId', 'it is no text that says anything');
+    throw invalid('operationId', 'it must be a non-empty string');
   if (transaction?.type === 'append_items') {
     const items = encodeItems(transaction.items, 'items');
     return { operationId, digest: digestOf({ type: transaction.type, items }), expectedSuffix: [], items };
@@ -89,11 +90,11 @@ export function checkTransaction(args: SessionHistoryTransactionArgs): CheckedTr
 
 /** @throws INVALID_ARGUMENT */
 export function checkMutations(mutations: readonly SessionHistoryMutation[]): CallReplacement[] {
-  if (!Array.isArray(mutations)) throw invalid('mutations', 'it is no array');
+  if (!Array.isArray(mutations)) throw invalid('mutations', 'it must be an array');
   return mutations.map((mutation: SessionHistoryMutation, index) => {
     const at = `mutations[${index}]`;
-    if (mutation?.type !== 'replace_function_call') throw invalid(at, 'it is no `replace_function_call`');
-    if (typeof mutation.callId !== 'string') throw invalid(at, 'its `callId` is no text');
+    if (mutation?.type !== 'replace_function_call') throw invalid(at, 'it must be a `replace_function_call`');
+    if (typeof mutation.callId !== 'string') throw invalid(at, 'its `callId` must be a string');
     return { call_id: mutation.callId, item: encodeItem(mutation.replacement, `${at}.replacement`) };
   });
 }

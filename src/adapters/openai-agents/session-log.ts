@@ -1,4 +1,4 @@
-/** The journal of one session, and the history that it leads to. */
+/** The journal of one session, and its history. */
 import type { Clock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -57,7 +57,9 @@ export class SessionLog {
     return this.#state.history;
   }
 
-  /** `decide` gives the change, or null where nothing changes. Resolves to the newest item as it was before it. */
+  /**
+   * `decide` returns the change, or null if nothing changes. Resolves to the newest item before the change.
+   */
   change(decide: (history: SessionHistory) => SessionChange | null): Promise<JsonObject | undefined> {
     return this.#change(() => {
       this.#assertWhole();
@@ -65,12 +67,12 @@ export class SessionLog {
     });
   }
 
-  /** Erases all of it, for good. What a crash leaves, the next call goes on with. */
+  /** Erases everything. After a crash, the next call continues. */
   async clear(thread: string): Promise<void> {
     this.#assertOpen();
     const { folder } = this.#options;
     const plan = { target: { thread }, lease: [...folder, 'lease'], trees: [folder] };
-    await this.#journal.refresh(); // what a newer release wrote is refused
+    await this.#journal.refresh(); // refuses a journal of a newer release
     await this.#journal.replaced((held) => erasePlaces(this.#backend, plan, { quick: true, held }));
   }
 
@@ -80,7 +82,8 @@ export class SessionLog {
       const change = decide();
       const newest = this.#state.history.items.at(-1);
       const done = () => newest;
-      // What nothing is changed for is to be durable: a retry must not be told of success, and then find it gone.
+      // Even without a change, the state must be durable: a retry must not report success for something that
+      // may vanish.
       if (!change) return { secure: true, done };
       return { record: encodeChange(change, this.#options.clock.nowMs()), done };
     });
@@ -103,7 +106,11 @@ export class SessionLog {
 
   #apply(state: SessionState, { seq, record }: JournalRecord<JsonObject>): void {
     const change = decodeChange(record);
-    if (!change) throw this.#error('UNSUPPORTED_VERSION', `record ${seq} is of no kind that is known here`);
+    if (!change)
+      throw this.#error(
+        'UNSUPPORTED_VERSION',
+        `record ${seq} has an unknown kind, perhaps written by a newer release`,
+      );
     if (seq !== state.lastSeq + 1) state.isDamaged = true;
     state.lastSeq = seq;
     if (change.op === 'clear') state.isDamaged = false;

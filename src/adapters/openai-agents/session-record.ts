@@ -1,5 +1,5 @@
 /**
- * One record of a session's journal: one change, there as a whole or not at all.
+ * One record of a session's journal: one change, stored completely or not at all.
  *
  *     {"op":"add","at":"2026-03-01T10:00:00.000Z","items":[{"type":"message","role":"user","content":"Hello"}]}
  */
@@ -11,7 +11,7 @@ export type SessionChange =
   | { readonly op: 'clear' }
   /** What came before is replaced by its compaction. */
   | { readonly op: 'compact'; readonly items: readonly JsonObject[] }
-  /** Takes the last `drop` items away and adds others. */
+  /** Removes the last `drop` items and adds others. */
   | {
       readonly op: 'transaction';
       readonly operation_id: string;
@@ -22,7 +22,7 @@ export type SessionChange =
     }
   | { readonly op: 'rewrite'; readonly replacements: readonly CallReplacement[] };
 
-/** The first call with this id becomes `item`; others with the same id go. */
+/** The first call with this id becomes `item`; others with the same id are removed. */
 export interface CallReplacement {
   readonly call_id: string;
   readonly item: JsonObject;
@@ -34,7 +34,7 @@ export function encodeChange(change: SessionChange, atMs: number): JsonObject {
   return { op, at: new Date(atMs).toISOString(), ...(rest as unknown as JsonObject) };
 }
 
-/** Null when it is of no kind that is known here. */
+/** Null for an unknown kind. */
 export function decodeChange(record: JsonObject): SessionChange | null {
   const { op, items, operation_id, digest, drop, replacements } = record;
   if (op === 'pop' || op === 'clear') return { op };

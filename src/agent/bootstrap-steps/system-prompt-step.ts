@@ -1,7 +1,7 @@
-/** Works out the system prompt. */
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 
+/** Resolves `config.systemPrompt`, which may be a function. */
 export class SystemPromptStep implements BootstrapStep {
   readonly name = 'system-prompt';
 

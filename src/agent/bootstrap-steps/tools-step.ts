@@ -1,10 +1,10 @@
-/** Checks the tools and compiles their schemas. */
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { lookBackTools } from '../../memory/tools/memory-tools.js';
 import type { AgentContext } from '../context/agent-context.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 
+/** Checks the tools and compiles their schemas. @throws TOOL_INVALID */
 export class ToolsStep implements BootstrapStep {
   readonly name = 'tools';
 
@@ -13,7 +13,10 @@ export class ToolsStep implements BootstrapStep {
   }
 }
 
-/** An agent whose context may get smaller can find what left it: always, so that its list of tools never changes in the middle. */
+/**
+ * An agent whose context may shrink always gets the look-back tools, so that its tool list never changes
+ * during a conversation.
+ */
 function toolsOf({ agentId, config, storage }: AgentContext): readonly ToolDefinition[] {
   const { tools = [], memory } = config;
   if (tools.length === 0 || memory?.compaction === null) return tools;

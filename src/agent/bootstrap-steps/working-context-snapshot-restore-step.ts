@@ -1,8 +1,8 @@
-/** Restores the working context when the agent is to be restored; does nothing without `restoreOptions`. */
 import { WorkingContextSnapshotBootstrapper } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 
+/** Restores the working context if `restoreOptions` are set; else does nothing. */
 export class WorkingContextSnapshotRestoreStep implements BootstrapStep {
   readonly name = 'working-context-restore';
   readonly #bootstrapper: WorkingContextSnapshotBootstrapper;

@@ -1,9 +1,12 @@
-/** Takes the lease and opens the agent's folder. A new agent must not exist, a restored one must; one from a checkpoint is begun here. */
 import { assertAgentExists, assertAgentIsNew, openMemory, waitOptions } from '../../memory/open-memory.js';
 import { beginBranch } from '../checkpoints/begin-branch.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 
+/**
+ * Takes the lease and opens the agent's memory. Also begins an agent from a checkpoint.
+ * @throws AGENT_EXISTS for a new agent, AGENT_NOT_FOUND for a restored one, LEASE_HELD
+ */
 export class WorkspaceStep implements BootstrapStep {
   readonly name = 'workspace';
 

@@ -1,7 +1,4 @@
-/**
- * A whole agent as one JSON object: its working context as a restore gives it, its lasting memory, the artifacts that the context refers
- * to, and its durable state. It needs nothing else to begin an agent anew.
- */
+/** Captures a whole agent as one JSON object, and reads it back. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
@@ -16,6 +13,10 @@ import { artifactsOf } from '../model/artifacts.js';
 const FORMAT = 'rekindle-agent';
 const VERSION = 1;
 
+/**
+ * A whole agent as one JSON object: its restored working context, long-term memory, referenced artifacts and
+ * durable state. It is enough to begin a new agent.
+ */
 export interface AgentImage {
   readonly format: typeof FORMAT;
   readonly version: number;
@@ -28,7 +29,7 @@ export interface AgentImage {
   readonly semantic: readonly JsonObject[];
   /** Base64 by `sha256:` reference. */
   readonly artifacts: { readonly [ref: string]: string };
-  /** Documents of its durable state, by name; and what they refer to, as `artifacts`. */
+  /** Documents of its durable state, by name. `state_artifacts` has the artifacts that they refer to. */
   readonly state: { readonly [name: string]: JsonObject };
   readonly state_artifacts: { readonly [ref: string]: string };
 }
@@ -51,14 +52,14 @@ const checkImage = lazySchema(
   }),
 );
 
-/** Where the durable state of one agent is, when it is not shared with others. */
+/** The folder of one agent's own durable state, when agents do not share it. */
 export function ownStateFolder(agentId: string): Name {
   return ['agents', agentId, 'state'];
 }
 
 /**
- * The agent as it is stored now, also while it runs, here or in another process. A call that is open is closed as a restore would close
- * it: whoever begins from this must not run it again. Writes nothing.
+ * The agent as it is stored now. The agent may be running, here or in another process. Open calls are closed
+ * as a restore closes them, because an agent begun from this image must not run them again. Writes nothing.
  * @param stateFolder default: the agent's own, else `['state']`; null: no state
  * @throws AGENT_NOT_FOUND, CONTEXT_BLANK, and what storage throws
  */
@@ -103,11 +104,11 @@ function base64Of(artifacts: ReadonlyMap<string, Uint8Array>): { [ref: string]: 
 export function asAgentImage(context: JsonValue, checkpointId: string): AgentImage {
   const { format, version } = context as JsonObject;
   if (format === FORMAT && typeof version === 'number' && version > VERSION)
-    throw new RekindleError('UNSUPPORTED_VERSION', `${checkpointId} holds an agent of a newer release.`, {
+    throw new RekindleError('UNSUPPORTED_VERSION', `${checkpointId} needs a newer release.`, {
       details: { checkpointId, version },
     });
   if (checkImage()(context)) return context as unknown as AgentImage;
-  throw new RekindleError('INVALID_ARGUMENT', `${checkpointId} holds a context, but not a whole agent.`, {
+  throw new RekindleError('INVALID_ARGUMENT', `${checkpointId} is not a checkpoint of a whole agent.`, {
     details: { checkpointId, violations: checkImage().violations() as unknown as JsonValue },
   });
 }

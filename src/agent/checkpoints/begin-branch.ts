@@ -1,9 +1,11 @@
-/** Begins an agent from a checkpoint. The code that reads checkpoints is loaded here: most agents never need it. */
+/**
+ * Begins an agent from a checkpoint. Loads the checkpoint code only here, because most agents never need it.
+ */
 import type { OpenMemory } from '../../memory/open-memory.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import type { FromCheckpoint } from './from-checkpoint.js';
 
-/** As `openBranch` of `begin-from-checkpoint.ts`, which takes the checkpoints along. */
+/** Calls `openBranch` of `begin-from-checkpoint.ts`, which imports the checkpoint code. */
 export async function beginBranch(
   storage: StorageBackend,
   agentId: string,

@@ -1,4 +1,7 @@
-/** Begins a new agent from a checkpoint of another, or of its own past: a branch. The agent that was saved is not touched. */
+/**
+ * Begins a new agent (a branch) from a checkpoint of another agent or of its own past. The saved agent does
+ * not change.
+ */
 import { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import { AGENT_KIND } from '../../checkpoints/save-params.js';
 import { RekindleError } from '../../core/errors.js';
@@ -19,8 +22,10 @@ import { type AgentImage, asAgentImage, ownStateFolder } from './agent-image.js'
 import type { FromCheckpoint } from './from-checkpoint.js';
 
 /**
- * The agent in a checkpoint. What the context says of itself proves nothing: its record has to say that `checkpointAgent` saved it.
- * @throws CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for a checkpoint without an agent, and as `CheckpointService.load`
+ * The agent in a checkpoint. The context itself proves nothing about its origin: the checkpoint's record must
+ * show that `checkpointAgent` saved it.
+ * @throws CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT for a checkpoint without an agent, and as
+ * `CheckpointService.load`
  */
 async function loadAgentImage(
   storage: StorageBackend,
@@ -40,15 +45,16 @@ async function loadAgentImage(
 function notAnAgent(checkpointId: string, kind: string | null): RekindleError {
   return new RekindleError(
     'INVALID_ARGUMENT',
-    `${checkpointId} was saved as ${kind === null ? 'a plain context' : `a ${kind}`}, not as a whole agent. Only what \`checkpointAgent\` saved can begin an agent, unless \`trustContext\` is set.`,
+    `${checkpointId} was saved as ${kind === null ? 'a plain context' : `a ${kind}`}, not as a whole agent. An agent can only begin from a checkpoint that \`checkpointAgent\` saved, unless \`trustContext\` is set.`,
     { details: { field: 'fromCheckpoint', checkpointId, kind } },
   );
 }
 
 /**
- * Opens an agent that begins from a checkpoint, and writes it: a restore comes next. What a crash left of doing the same is used.
- * @param open the memory of the new agent, for writing
- * @throws AGENT_EXISTS, and as `loadAgentImage`, with nothing written
+ * Opens and writes an agent that begins from a checkpoint. A restore must follow. If an earlier attempt
+ * crashed, its parts are used.
+ * @param open opens the memory of the new agent for writing
+ * @throws AGENT_EXISTS, and as `loadAgentImage`; nothing is written then
  */
 export async function openBranch(
   storage: StorageBackend,
@@ -64,7 +70,7 @@ export async function openBranch(
     await beginFromImage(opened.memory, image, from.checkpointId);
     return opened;
   } catch (thrown) {
-    await opened.close().catch(() => {}); // the first error is the one to tell
+    await opened.close().catch(() => {}); // report the first error
     throw thrown;
   }
 }
@@ -75,13 +81,14 @@ async function assertIsFree(storage: StorageBackend, agentId: string, checkpoint
 }
 
 /**
- * Writes the agent. Its first trace, which makes it exist, comes last; what a crash left before that is used, not written twice.
+ * Writes the agent. Its first trace makes it exist, so it is written last. Parts from an attempt that crashed
+ * are used, not written twice.
  * @param memory of the new agent, opened for writing
  */
 async function beginFromImage(memory: MemoryManager, image: AgentImage, checkpointId: string): Promise<void> {
   const { store, agentId } = memory;
   const { backend } = store;
-  // All that can be wrong with it, before anything is written.
+  // Validate everything before the first write.
   const messages = image.messages.map((message) => messageFromJson(message as JsonValue));
   const episodic = image.episodic.map(episodicFromJson);
   const semantic = image.semantic.map(semanticFromJson);
@@ -91,7 +98,7 @@ async function beginFromImage(memory: MemoryManager, image: AgentImage, checkpoi
   for (const bytes of bytesOf(image.artifacts).values()) await blobs.put(bytes);
   const documents = { values: image.state, attachments: bytesOf(image.state_artifacts) };
   await beginDocuments(backend, ownStateFolder(agentId), documents);
-  // Of what is written in order, a crash leaves the beginning.
+  // Items are written in order, so a crash leaves a prefix of them.
   await store.addEpisodic(episodic.slice((await store.listEpisodic()).length));
   const { seq: written } = await (await store.journal('semantic')).head();
   await store.addSemantic(semantic.slice(written));

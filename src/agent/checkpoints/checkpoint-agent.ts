@@ -1,18 +1,18 @@
-/** Saves a whole agent as a checkpoint. */
-
 import type { CheckpointService, SaveResult } from '../../checkpoints/checkpoint-service.js';
 import type { SaveParams } from '../../checkpoints/save-params.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { captureAgent } from './agent-image.js';
 
+/** Options of `checkpointAgent`: those of `CheckpointService.save`, without the context. */
 export interface CheckpointAgentOptions extends Omit<SaveParams, 'context' | 'agentId' | 'kind'> {
-  /** Where its durable state is. Default: the agent's own, else `['state']`; null: none is saved. */
+  /** Folder of the agent's durable state. Default: the agent's own, else `['state']`; null: save no state. */
   readonly stateFolder?: Name | null;
 }
 
 /**
- * The agent as it is stored now: `agent.send` has resolved, or the agent is stopped. Durable when it resolves.
- * @param backend where the agent is; checkpoints may be somewhere else
+ * Saves a whole agent as a checkpoint, as it is stored now. Call it when `agent.send` has resolved or the
+ * agent is stopped. The checkpoint is durable when this resolves.
+ * @param backend storage of the agent; the checkpoints may be in another one
  * @throws AGENT_NOT_FOUND, and as `CheckpointService.save`
  */
 export async function checkpointAgent(

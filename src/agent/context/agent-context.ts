@@ -1,4 +1,3 @@
-/** What the bootstrap steps fill in, one after the other. */
 import { RekindleError } from '../../core/errors.js';
 import type { OpenMemory } from '../../memory/open-memory.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
@@ -8,10 +7,13 @@ import type { FromCheckpoint } from '../checkpoints/from-checkpoint.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AgentConfig } from './agent-config.js';
 
-/** State of one run of an agent. `restoreOptions` carries the intent to restore through the bootstrap; null: a new agent. */
+/**
+ * State of one run of an agent. The bootstrap steps fill it in. `restoreOptions` requests a restore; null: a
+ * new agent.
+ */
 export class AgentRuntimeState {
   restoreOptions: WorkingContextSnapshotBootstrapOptions | null = null;
-  /** The agent begins from this checkpoint; null: it is there, or is new. */
+  /** The checkpoint that the agent begins from; null: it exists already, or is new. */
   fromCheckpoint: FromCheckpoint | null = null;
   memory: OpenMemory | null = null;
   registry: ToolRegistry | null = null;
@@ -19,11 +21,12 @@ export class AgentRuntimeState {
   report: RestoreReport | null = null;
 }
 
+/** What the bootstrap steps work with: the configuration, the storage, and the state that they fill in. */
 export class AgentContext {
   readonly agentId: string;
   readonly config: AgentConfig;
   readonly storage: StorageBackend;
-  /** Opened for this agent alone, so closed with it. */
+  /** The storage was opened for this agent alone, so it is closed with it. */
   readonly ownsStorage: boolean;
   readonly state = new AgentRuntimeState();
 
@@ -42,7 +45,7 @@ export class AgentContext {
     return this.#require(this.state.registry, 'tools');
   }
 
-  /** What was opened for the agent. */
+  /** Closes the memory, and the storage when the agent owns it. */
   async close(): Promise<void> {
     try {
       await this.state.memory?.close();

@@ -1,15 +1,18 @@
-/** The whole steps of an AI SDK stream as model messages, from its parts: some versions hand out no steps of a stream that broke. */
+/**
+ * Builds the completed steps of an AI SDK stream as model messages from its parts: some SDK versions report
+ * no steps for a stream that broke.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 
 export class AiSdkSteps {
-  /** Messages of the steps that ended. */
+  /** Messages of the completed steps. */
   readonly messages: JsonObject[][] = [];
-  /** Text that was shown of the step under way. */
+  /** Text of the current step so far. */
   text = '';
   #content: JsonObject[] = [];
   #results: JsonObject[] = [];
-  /** Texts and reasoning under way, by their id. */
+  /** Unfinished texts and reasoning blocks, by id. */
   readonly #open = new Map<string, JsonObject>();
 
   add(given: unknown): void {
@@ -50,10 +53,10 @@ export class AiSdkSteps {
     this.#note(part, block);
   }
 
-  /** A signature comes with whatever part the provider likes. */
+  /** A signature may come with any part of its block. */
   #note(part: JsonObject, block: JsonObject): void {
     if (isJsonObject(part['providerMetadata'])) block['providerOptions'] = part['providerMetadata'];
-    if (String(part['type']).endsWith('-end')) this.#open.delete(keyOf(part)); // ids are used again
+    if (String(part['type']).endsWith('-end')) this.#open.delete(keyOf(part)); // ids are reused
   }
 
   #blockOf(part: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-/** What a host hands over of an answer, what it gets back, and what is kept of an answer that was cut off. */
+/** The answer of a model as a host hands it over, and as it is recorded. */
 import { RekindleError } from '../../core/errors.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { isBlankText, type Message, type Origin, textOf, toolResultOf } from '../../messages/message.js';
@@ -7,17 +7,21 @@ import type { HostCall } from '../tools/run-host-call.js';
 import type { HostMessage } from './host-message.js';
 import type { HostTurn } from './host-turn.js';
 
+/** Options of `recordResponse`. */
 export interface RecordOptions {
-  /** Told of each chunk of a stream, to show it. What it throws ends the reading, as a break of the stream does. */
+  /**
+   * Called with each chunk of a stream, to display it. An error that it throws ends the reading, like a
+   * broken stream.
+   */
   readonly onChunk?: (chunk: unknown) => void | Promise<void>;
 }
 
 /** An answer as it was recorded. */
 export interface RecordedAnswer {
   readonly text: string;
-  /** Calls that have no result yet, under the ids for `runTool`. */
+  /** Calls without a result, with the ids that `runTool` needs. */
   readonly toolCalls: readonly HostCall[];
-  /** As it stands in the context; null when nothing was said. `status: 'aborted'` when it ended too early. */
+  /** The message in the context; null for an empty answer. `status: 'aborted'` when it ended too early. */
   readonly message: Message | null;
 }
 
@@ -27,14 +31,17 @@ export interface Answer {
   readonly target: TargetName;
   readonly response: object;
   readonly toolNames: ReadonlyMap<string, string>;
-  /** Who answers, where the host said it. */
+  /** The provider and model that answered, if the host gave them. */
   readonly origin: Origin | null;
   readonly options: RecordOptions;
   /** Takes in a list as `endTurn` does. */
   readonly ingest: (list: readonly HostMessage[]) => Promise<void>;
 }
 
-/** Calls and reasoning that were on their way go: nobody was told of them. */
+/**
+ * Keeps the text of an answer that was cut off. Unfinished calls and reasoning are dropped: no listener
+ * received them.
+ */
 export async function keepPartial(
   { turn, memory }: Pick<Answer, 'turn' | 'memory'>,
   said: readonly Message[],
@@ -52,7 +59,7 @@ export async function keepPartial(
   return viewOf(memory, [], [message]);
 }
 
-/** @param messages what was recorded now; left out, what the context ends with */
+/** @param messages the messages recorded now; default: the end of the context */
 export function viewOf(
   memory: MemoryManager,
   calls: readonly HostCall[],
@@ -69,7 +76,7 @@ export function viewOf(
 }
 
 export function noAnswer(target: TargetName, why: string): RekindleError {
-  return new RekindleError('MESSAGE_INVALID', `This is no answer of ${target}: ${why}.`, {
+  return new RekindleError('MESSAGE_INVALID', `This is not an answer from ${target}: ${why}.`, {
     details: { target, reason: why },
   });
 }

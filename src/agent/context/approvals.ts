@@ -1,8 +1,8 @@
-/** What the AI SDK asks people about calls, and what they answer: parts of model messages, and states of UI parts. */
+/** Approval requests and answers of the AI SDK: parts of model messages, and states of UI parts. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 
 export interface HostApproval {
-  /** As the response gave it. */
+  /** The call's id in the response. */
   readonly callId: string;
   /** The SDK's `tool-approval-request`. */
   readonly request: JsonObject | null;
@@ -12,8 +12,8 @@ export interface HostApproval {
 
 /**
  * In the order of the list.
- * @param callOf the call of an approval that an earlier list asked for
- * @throws MESSAGE_INVALID for an answer to what nobody asked
+ * @param callOf finds the call of an approval that an earlier list requested
+ * @throws MESSAGE_INVALID for an answer without a request
  */
 export function approvalsIn(
   messages: readonly JsonValue[],

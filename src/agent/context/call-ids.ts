@@ -1,9 +1,9 @@
 /**
  * The ids of one turn's calls in a host's own loop.
  *
- * The traces and the ledger know a call by its turn and its id. Some providers use an id again in a later step, give one to two
- * calls of one response, or give none: such a call gets an id of its own, the same one where its tool runs and where a response
- * tells of it.
+ * Traces and ledger identify a call by its turn and its id. Some providers reuse an id in a later step, give
+ * two calls of one response the same id, or give none. Such a call gets a new id, which is the same for its
+ * tool run and for the response that contains it.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
 import type { JsonValue } from '../../core/json.js';
@@ -13,7 +13,7 @@ export class CallIds {
   readonly #runs = new Map<string, string>();
   readonly #given = new Map<string, string>();
 
-  /** Of a call whose tool is about to run. @param find gives it an id when it runs for the first time */
+  /** The id of a call whose tool is about to run. @param find chooses the id at the first run */
   ofRun(step: string, toolName: string, given: string, args: JsonValue, find: () => string): string {
     const place = [step, toolName, given, canonicalJson(args)].join('\u0000');
     let own = this.#runs.get(place);
@@ -25,18 +25,18 @@ export class CallIds {
     return own;
   }
 
-  /** What the response called it; undefined for a call that has not run here. */
+  /** The id in the response; undefined for a call that has not run here. */
   givenOf(own: string): string | undefined {
     return this.#given.get(own);
   }
 
-  /** Ids of the calls that run or ran here. */
+  /** Ids of calls that run or have run here. */
   get taken(): Iterable<string> {
     return this.#given.keys();
   }
 }
 
-/** The wanted id where it is free, else one made from it. It is taken from now on. */
+/** The wanted id if it is free, else a new one derived from it. The id is taken from then on. */
 export function freeId(wanted: string, taken: Set<string>): string {
   let id = wanted;
   const base = wanted === '' ? 'call' : wanted;

@@ -1,4 +1,7 @@
-/** The artifacts that a context refers to, loaded before a request is made. Only what is new in the context is looked at. */
+/**
+ * The artifacts that a context refers to, loaded before a request. Only new messages of the context are
+ * examined.
+ */
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { hasOnlyGrown, NOTHING_SEEN, seenOf, unseen } from '../../memory/seen-context.js';
 import { artifactsOf } from '../model/artifacts.js';
@@ -21,7 +24,7 @@ export class ContextArtifacts {
   /** Leaves out an artifact that is missing or damaged. @throws STORAGE_FAILED */
   load(): Promise<void> {
     const loading = this.#loading.then(() => this.#load());
-    this.#loading = loading.catch(() => {}); // the caller gets it
+    this.#loading = loading.catch(() => {}); // the caller gets the error
     return loading;
   }
 
@@ -29,7 +32,7 @@ export class ContextArtifacts {
     const { context } = this.#memory;
     const [seen, isGrown] = [seenOf(context), hasOnlyGrown(this.#seen, context)];
     const found = await artifactsOf(unseen(this.#seen, context), (ref) => this.#memory.getArtifact(ref));
-    // A context that changed may refer to less than before: what it does not need is let go.
+    // The context was replaced and may refer to fewer artifacts: drop those that it no longer needs.
     if (!isGrown) this.#loaded = found;
     else if (found.size > 0) this.#loaded = new Map([...this.#loaded, ...found]);
     this.#seen = seen;

@@ -1,4 +1,4 @@
-/** What a host's loop hands over: messages of the shapes that are known, by structure only. */
+/** The messages that a host's loop may hand over, typed by structure only. */
 import type { Message } from '../../messages/message.js';
 
 /** OpenAI chat, Anthropic, and `ModelMessage` of the AI SDK. */
@@ -7,7 +7,7 @@ export interface ContentMessage {
   readonly content?: string | readonly object[] | null;
 }
 
-/** `UIMessage` of the AI SDK, and a content of Gemini. */
+/** `UIMessage` of the AI SDK, or a content of Gemini. */
 export interface PartsMessage {
   readonly role?: string;
   readonly parts?: readonly object[];
@@ -18,16 +18,19 @@ export interface TypedItem {
   readonly type: string;
 }
 
-/** Read by its content, whole, or refused with MESSAGE_INVALID before anything is written. */
+/**
+ * A message in any supported shape. Its content decides how it is read. An unreadable one is refused with
+ * MESSAGE_INVALID before anything is written.
+ */
 export type HostMessage = Message | ContentMessage | PartsMessage | TypedItem;
 
-/** The step of an AI SDK loop, as `onStepFinish` has it. */
+/** A step of an AI SDK loop, as `onStepFinish` receives it. */
 export interface HostStep {
   readonly response: { readonly messages: readonly HostMessage[] };
   readonly usage?: { readonly inputTokens?: number | undefined };
 }
 
-/** What the AI SDK gives to `prepareStep`. */
+/** The argument of the AI SDK's `prepareStep`. */
 export interface HostStepToPrepare {
   readonly steps: readonly HostStep[];
   readonly model?: string | { readonly modelId?: string };

@@ -1,4 +1,7 @@
-/** Reads what a host hands over, of whatever known shape. Refused before anything is written: what cannot be taken whole. */
+/**
+ * Reads what a host hands over, in any supported shape. Refuses the whole input before anything is written if
+ * a part of it cannot be read.
+ */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
@@ -23,14 +26,15 @@ import { approvalsIn, type HostApproval } from './approvals.js';
 import type { HostMessage } from './host-message.js';
 
 export interface HostReading {
-  /** Of the assistant and of tools. */
+  /** Messages of the assistant and of tools. */
   readonly messages: readonly Message[];
   readonly approvals: readonly HostApproval[];
 }
 
 /**
- * A list of responses and results. It may begin with the conversation so far, up to the turn's own input.
- * @param callOf the call of an approval that was asked for before
+ * Reads a list of responses and results. It may begin with the conversation so far, up to the turn's own
+ * input.
+ * @param callOf finds the call of an approval that was requested before
  * @throws MESSAGE_INVALID
  */
 export function readHostList(
@@ -46,7 +50,7 @@ export function readHostList(
     callOf,
     (index, approvalId) => {
       throw invalid(
-        `Message ${index} answers the approval ${JSON.stringify(approvalId)}, which nobody asked for.`,
+        `Message ${index} answers the approval ${JSON.stringify(approvalId)}, which was never requested.`,
         {
           index,
           approvalId,
@@ -67,7 +71,7 @@ function redacted(message: Message, redactor: StorageRedactor | null): Message {
   return redactor ? (redactor.json(message as unknown as JsonObject) as unknown as Message) : message;
 }
 
-/** Who answers through which client. */
+/** The provider behind each client. */
 export const PROVIDERS = {
   'openai-chat': 'openai',
   'openai-responses': 'openai',
@@ -76,8 +80,8 @@ export const PROVIDERS = {
 } as const;
 
 /**
- * Answers through the AI SDK are of whoever the host says: messages in its shape go back under that name. A list that only its
- * own provider can have written is of that provider, unless the host says who answers.
+ * Answers through the AI SDK belong to the provider that the host named, and go back under its name. If the
+ * host named none, a list in one provider's own format belongs to that provider.
  */
 function readAnswers(list: readonly unknown[], origin: Origin): Message[] {
   const { format, messages } = readList(list, {});
@@ -106,7 +110,7 @@ function ofOrigin(message: Message, origin: Origin): Message {
   };
 }
 
-/** @throws MESSAGE_INVALID where the format is not known, too */
+/** @throws MESSAGE_INVALID, also for an unknown format */
 export function readAll(entries: readonly unknown[], options: ReadMessagesOptions): Message[] {
   return readList(entries, options).messages;
 }
@@ -120,18 +124,18 @@ function readList(entries: readonly unknown[], options: ReadMessagesOptions): Re
   }
 }
 
-/** What only said whether a call may run. */
+/** A message that only carried approvals. */
 function isEmpty(message: Message): boolean {
   return message.role === 'tool' && toolResultOf(message) === null;
 }
 
-/** What stands before the input of the turn belongs to earlier turns, which have it. */
+/** Messages before the input of the turn belong to earlier turns, which already have them. */
 function afterInput(messages: readonly Message[], input: Message | undefined): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'user' || role === 'system');
   if (last < 0) return messages;
   const message = messages[last]!;
   if (message.role === 'user' && input && saidBy(message) === saidBy(input)) return messages.slice(last + 1);
-  throw invalid(`A message of the role ${message.role} is no part of an answer. Begin a turn with it.`, {
+  throw invalid(`A message of the role ${message.role} is not part of an answer. Pass it to beginTurn().`, {
     index: last,
     field: 'role',
   });
@@ -151,7 +155,10 @@ function assertNamed(message: Message): void {
   }
 }
 
-/** What begins a turn: a text, an input of our own shape, or a message of the user with the results that came with it. */
+/**
+ * The input of a turn: a text, an input in this library's own shape, or a user message with the results that
+ * came with it.
+ */
 export interface HostInput {
   readonly input: UserInput | string;
   readonly results: readonly Message[];
@@ -164,13 +171,13 @@ const OWN_PARTS = new Set<unknown>(['text', 'media', 'reasoning']);
 export function readHostInput(given: UserInput | string | HostMessage, origin: Origin): HostInput {
   if (typeof given === 'string') return { input: given, results: [] };
   if (typeof given !== 'object' || given === null)
-    throw invalid('A turn begins with a text or a message of the user.', { field: 'input' });
+    throw invalid('A turn must begin with a text or a user message.', { field: 'input' });
   if (!('role' in given) && !('type' in given)) return { input: ownInput(given as UserInput), results: [] };
   const messages = readAll([given], { origin });
   const results = messages.filter((message) => toolResultOf(message) !== null);
   const [said, ...others] = messages.filter((message) => toolResultOf(message) === null);
   if (said?.role !== 'user' || others.length > 0)
-    throw invalid('A turn begins with one message of the role user.', {
+    throw invalid('A turn must begin with one message of the role user.', {
       field: 'role',
       role: said?.role ?? null,
     });
@@ -185,10 +192,10 @@ function ownInput(input: UserInput): UserInput {
       throw invalid(`The input of a turn has no field ${JSON.stringify(field)}.`, { field });
   }
   for (const part of input.parts ?? []) {
-    if (!isOwnPart(part)) throw invalid('A part of the input is of no known type.', { field: 'parts' });
+    if (!isOwnPart(part)) throw invalid('A part of the input has an unknown type.', { field: 'parts' });
   }
   for (const media of input.media ?? []) {
-    if (!isOwnMedia(media)) throw invalid('A medium needs its `kind` and its `data`.', { field: 'media' });
+    if (!isOwnMedia(media)) throw invalid('A media part needs `kind` and `data`.', { field: 'media' });
   }
   return input;
 }

@@ -1,4 +1,6 @@
-/** One turn of a host's own loop: takes in what the host tells of, each response once, whoever recorded its calls first. */
+/**
+ * One turn of a host's own loop. Records each response once, even if a guarded tool recorded its calls first.
+ */
 import { randomBytes } from 'node:crypto';
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
@@ -22,10 +24,10 @@ import {
 } from './recorded-responses.js';
 import { type ToldCall, type ToldResponse, type ToldResult, toldResponses } from './told-responses.js';
 
-/** What is to be recorded, with the ids under which it will be. */
+/** What is to be recorded, with its ids. */
 interface Plan {
   readonly answers: AnsweredResponse[];
-  /** Given id → own id; of the last call that has it. */
+  /** Given id → own id, for the last call with the given id. */
   readonly ownIds: Map<string, string>;
   readonly told: string[];
 }
@@ -34,13 +36,13 @@ export class HostTurn implements GuardedTurn {
   readonly turnId: string;
   readonly #memory: MemoryManager;
   readonly #ids = new CallIds();
-  /** Calls that run or ran in this process. */
+  /** Calls that run or have run in this process. */
   readonly #runs = new Map<string, Promise<unknown>>();
   readonly #answers = new WeakMap<object, Promise<unknown>>();
-  /** Responses that guarded tools recorded and no list has told of. */
+  /** Responses that guarded tools recorded and no list has contained yet. */
   readonly #untold = new Set<string>();
   readonly #whole = new WholeTurn();
-  /** Of the steps that follow: a shorter context has as many messages as an earlier step had. */
+  /** Added to step ids after the context shrank: it may then have as many messages as at an earlier step. */
   #era = '';
 
   constructor(memory: MemoryManager, turnId: string) {
@@ -53,12 +55,12 @@ export class HostTurn implements GuardedTurn {
     await this.#shrinking(() => this.#memory.fit(request));
   }
 
-  /** As `MemoryManager.fitAfter`. */
+  /** See `MemoryManager.fitAfter`. */
   fitAfter(thrown: unknown): Promise<boolean> {
     return this.#shrinking(() => this.#memory.fitAfter(thrown));
   }
 
-  /** Whatever `shrink` comes to: what leaves the context by it stays known. */
+  /** Remembers the messages that leave the context, even if `shrink` fails. */
   async #shrinking<T>(shrink: () => Promise<T>): Promise<T> {
     const context = this.#inContext();
     const before = this.#whole.of(context);
@@ -74,7 +76,7 @@ export class HostTurn implements GuardedTurn {
     }
   }
 
-  /** What the calls of one step are recorded under: they were made in answer to the same messages. */
+  /** The common id of the calls of one step: they answer the same messages. */
   stepIdOf(messages: readonly unknown[] | undefined): string {
     return `${this.turnId}_step_${messages?.length ?? 0}${this.#era}`;
   }
@@ -99,7 +101,10 @@ export class HostTurn implements GuardedTurn {
     return this.#recordedCalls().find(({ id }) => id === callId);
   }
 
-  /** A run that the disk kept from being recorded may be tried again; the ledger knows whether the tool was started. */
+  /**
+   * A run that could not be recorded, for example because the disk failed, may be repeated. The ledger knows
+   * whether the tool was started.
+   */
   once<T>(callId: string, run: () => Promise<T>): Promise<T> {
     const known = this.#runs.get(callId);
     if (known) return known as Promise<T>;
@@ -111,7 +116,7 @@ export class HostTurn implements GuardedTurn {
     return started;
   }
 
-  /** The same response, given again, is not recorded again. */
+  /** Does not record the same response object twice. */
   answerOnce<T>(response: object, record: () => Promise<T>): Promise<T> {
     const known = this.#answers.get(response);
     if (known) return known as Promise<T>;
@@ -128,7 +133,7 @@ export class HostTurn implements GuardedTurn {
     return this.#openCalls().map(({ call }) => call);
   }
 
-  /** Records what is new in a list. Durable when it resolves; all of it, or nothing. */
+  /** Records the new messages of a list, all or nothing. Durable when it resolves. */
   async ingest(messages: readonly Message[], approvals: readonly HostApproval[] = []): Promise<void> {
     const told = toldResponses(messages);
     const recorded = recordedResponses(this.#ownMessages());
@@ -146,13 +151,13 @@ export class HostTurn implements GuardedTurn {
       else planNew(response, taken, plan);
     }
     this.#planDenials(approvals, plan);
-    // First: they stand before the calls of this list, which they therefore cannot answer.
+    // First, because these results precede the calls of this list and cannot answer them.
     const strays = told.strays.flatMap((result) => this.#strayResult(result, recorded));
     if (strays.length > 0) plan.answers.unshift({ response: null, results: strays });
     await this.#write(plan, approvals);
   }
 
-  /** A call that was refused has its result by that. */
+  /** A refused call gets its result from the refusal. */
   #planDenials(approvals: readonly HostApproval[], plan: Plan): void {
     const answered = new Set(plan.answers.flatMap(({ results }) => results.map(({ callId }) => callId)));
     for (const { callId: given, response } of approvals) {
@@ -166,7 +171,7 @@ export class HostTurn implements GuardedTurn {
     }
   }
 
-  /** Records a response that no list has told of, whatever it holds. Gives the calls under their own ids. */
+  /** Records a response that no list has contained yet. Returns its calls under their own ids. */
   async record(messages: readonly Message[]): Promise<readonly ToolCallSpec[]> {
     const plan: Plan = { answers: [], ownIds: new Map(), told: [] };
     const taken = this.#takenIds();
@@ -178,7 +183,7 @@ export class HostTurn implements GuardedTurn {
     });
   }
 
-  /** Calls that the turn ends with, and nobody started, are the client's to answer. */
+  /** Leaves calls to the client if the turn ends with them and no tool was started. */
   async leaveToClient(isClients: (toolName: string) => boolean = () => true): Promise<void> {
     for (const { call } of this.#openCalls()) {
       const known = { callId: call.id, turnId: this.turnId, toolName: call.name };
@@ -197,7 +202,8 @@ export class HostTurn implements GuardedTurn {
       const isNew = !answered.has(callId) && !this.#resultOf(callId) && call.toolName !== '';
       return isNew ? [{ ...approval, call }] : [];
     });
-    // Before the call itself: what is asked about a call that is not recorded harms nobody, the other way round it would be lost.
+    // Approval requests come before their call: after a crash, a request without a call is harmless, but a
+    // call without its request would lose it.
     for (const { call, request } of open) {
       const known = ledger.verdictOn(call).request;
       if (request && known?.['approvalId'] !== request['approvalId'])
@@ -216,7 +222,7 @@ export class HostTurn implements GuardedTurn {
     return [...planned, ...this.#recordedCalls()].find(({ id }) => id === callId)?.name ?? '';
   }
 
-  /** Null for one that is there already; of a call that waited in another turn, it says so. */
+  /** Null if the result is already there. A result for a call of another turn says so. */
   #strayResult(result: ToldResult, recorded: readonly RecordedResponse[]): ToolResultInput[] {
     const callId = this.#ownIdOf(result.payload.toolCallId);
     if (recorded.some(({ results }) => isReal(results.get(callId)))) return [];
@@ -270,7 +276,7 @@ function planNew(told: ToldResponse, taken: Set<string>, plan: Plan): void {
   });
 }
 
-/** Calls that a guarded tool recorded stay; what their response said joins them. */
+/** Calls that a guarded tool recorded stay; the text of their response is added to them. */
 function planKnown(
   told: ToldResponse,
   recorded: RecordedResponse,
@@ -332,7 +338,7 @@ function resultInput(callId: string, { payload, parts }: ToldResult): ToolResult
   return { callId, toolName, result: toolResult, error: toolError, ...(parts ? { parts } : {}) };
 }
 
-/** A synthetic result gives way to a real one. */
+/** A synthetic result is replaced by a real one. */
 function isReal(result: Message | undefined): boolean {
   return result !== undefined && result.synthetic !== true;
 }

@@ -1,15 +1,4 @@
-/**
- * The working context for hosts with their own loop.
- *
- *     const ctx = await openWorkingContext({ agentId: 'support-42', system: 'You are ...' });
- *     await ctx.beginTurn(userText);
- *     const { response } = await generateText({ model, tools: ctx.guardTools(tools), messages: ctx.messagesFor('ai-sdk') });
- *     await ctx.endTurn(response.messages);
- *
- * Hosts over the client of a provider build their request with `requestFor`, give its answer to `recordResponse`, and run its
- * calls with `runTool`. The input is durable before the model is called, each call before its tool starts, each result before the model sees it,
- * the answer when `endTurn` resolves. A guarded tool never runs twice for one call.
- */
+/** The entry point for hosts with their own loop. */
 import { agentExists, type MemoryOptions, openMemory, waitOptions } from '../../memory/open-memory.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import {
@@ -25,31 +14,54 @@ import { beginBranch } from '../checkpoints/begin-branch.js';
 import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
 import { DEFAULT_ORIGIN, WorkingContext } from './working-context.js';
 
+/** Options of `openWorkingContext`. */
 export interface WorkingContextOptions {
   readonly agentId: string;
-  /** The current system prompt. Left out: the one that the agent had. */
+  /** The current system prompt. Default: the agent's last one. */
   readonly system?: string;
-  /** Default: the file backend in `dir`, else `REKINDLE_MEMORY_DIR`, else `memory` below the current folder. */
+  /**
+   * Default: the file backend in `dir`, else in `REKINDLE_MEMORY_DIR`, else in `memory` below the current
+   * folder.
+   */
   readonly storage?: StorageBackend;
+  /** Base folder of the file backend; used when `storage` is not set. */
   readonly dir?: string;
   readonly memory?: MemoryOptions;
-  /** How long to wait, in line, while the agent is open elsewhere, in milliseconds. Default 0: LEASE_HELD at once. */
+  /** How long to wait while the agent is open elsewhere, in ms. Default 0: fail with LEASE_HELD at once. */
   readonly waitMs?: number;
   /** Ends that wait with ABORTED. */
   readonly signal?: AbortSignal;
   readonly restore?: WorkingContextSnapshotBootstrapOptionsInit;
-  /** Begin from this checkpoint, which holds an agent: under an id that is new (AGENT_EXISTS when it is not). */
+  /** Begin from this checkpoint of an agent. The id must be new (else AGENT_EXISTS). */
   readonly fromCheckpoint?: FromCheckpointInit;
-  /** Who answers; noted on answers, and gets its own signed reasoning back. */
+  /**
+   * The provider and model that answer. Noted on each answer, so that a provider gets its own signed
+   * reasoning back.
+   */
   readonly origin?: Origin;
 }
 
-/** Opens an agent's context: restores it when it exists, begins it when it does not. @throws LEASE_HELD, ABORTED, CONTEXT_BLANK, ... */
+/**
+ * Opens an agent's working context for a host with its own loop. Restores the agent if it exists, else begins
+ * it.
+ *
+ *     const ctx = await openWorkingContext({ agentId: 'support-42', system: 'You are ...' });
+ *     await ctx.beginTurn(userText);
+ *     const { response } = await generateText({ model, tools: ctx.guardTools(tools), messages: ctx.messagesFor('ai-sdk') });
+ *     await ctx.endTurn(response.messages);
+ *
+ * With a provider's own client, build requests with `requestFor`, record answers with `recordResponse`, and
+ * run calls with `runTool`.
+ *
+ * The input is durable before the model is called, each call before its tool starts, each result before the
+ * model sees it, and the answer when `endTurn` resolves. A guarded tool never runs twice for one call.
+ * @throws LEASE_HELD, ABORTED, CONTEXT_BLANK, ...
+ */
 export async function openWorkingContext(options: WorkingContextOptions): Promise<WorkingContext> {
   const storage = options.storage ?? openStorage(resolveMemoryBaseDir(options.dir));
   const { agentId, fromCheckpoint } = options;
   const memory: MemoryOptions = { ...options.memory, ...waitOptions(options) };
-  // What was opened for this context alone is closed with it.
+  // A backend that was opened for this context alone is closed with it.
   const closeOwn = async () => {
     if (!options.storage) await storage.close();
   };
@@ -59,7 +71,7 @@ export async function openWorkingContext(options: WorkingContextOptions): Promis
       ? open()
       : beginBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
   const inner = await opening.catch(async (thrown: unknown) => {
-    await closeOwn().catch(() => {}); // the first error is the one to tell
+    await closeOwn().catch(() => {}); // report the first error
     throw thrown;
   });
   const opened = { ...inner, close: () => inner.close().finally(closeOwn) };
@@ -76,7 +88,7 @@ export async function openWorkingContext(options: WorkingContextOptions): Promis
     await context.loadArtifacts();
     return context;
   } catch (thrown) {
-    await opened.close().catch(() => {}); // the first error is the one to tell
+    await opened.close().catch(() => {}); // report the first error
     throw thrown;
   }
 }

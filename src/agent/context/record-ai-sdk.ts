@@ -1,6 +1,6 @@
 /**
- * Records what `generateText` or `streamText` of the AI SDK gave. A stream is read beside the host's own reading of it, so that an
- * abort in the middle keeps what was shown; steps that were whole by then are kept whole.
+ * Records the result of the AI SDK's `generateText` or `streamText`. A stream is read in parallel with the
+ * host, so that an abort keeps the text shown so far and all completed steps.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { isJsonObject } from '../../core/json.js';
@@ -10,7 +10,7 @@ import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from 
 import type { HostMessage, HostStep } from './host-message.js';
 
 export interface AiSdkResult {
-  /** Of `streamText`: each reader gets one of its own. */
+  /** Of `streamText`: each reader gets its own stream. */
   readonly fullStream?: AsyncIterable<unknown>;
   readonly steps?: PromiseLike<readonly HostStep[]> | readonly HostStep[];
 }
@@ -31,7 +31,7 @@ export async function recordAiSdk(answer: Answer, result: AiSdkResult): Promise<
   return partial.message ? partial : viewOf(memory, turn.openCalls());
 }
 
-/** What broke the stream; null when it ended, also by an abort. */
+/** The error that broke the stream; null when it ended, also by an abort. */
 async function readThrough(
   stream: AsyncIterable<unknown>,
   seen: AiSdkSteps,
@@ -59,7 +59,9 @@ function errorOf(given: unknown): unknown {
   return new Error(text, { cause: given });
 }
 
-/** Null where there are none: no step was whole, or the stream broke, and then the promise may never settle. */
+/**
+ * Null if there are none. After a broken stream, or without a completed step, the promise may never settle.
+ */
 async function stepsOf(
   steps: NonNullable<AiSdkResult['steps']>,
   isBroken: boolean,

@@ -1,4 +1,7 @@
-/** Records what a provider's client, or the AI SDK, answered: a whole response, or a stream that is read to its end here. */
+/**
+ * Records the answer of a provider's client or of the AI SDK: a whole response, or a stream, which is read to
+ * its end here.
+ */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { storeInlineMedia } from '../../memory/inline-media.js';
@@ -16,7 +19,7 @@ import { type AiSdkResult, recordAiSdk } from './record-ai-sdk.js';
 
 type ProviderName = Exclude<TargetName, 'ai-sdk'>;
 
-/** What every answer of the target has. */
+/** A check that every answer of the target passes. */
 const ANSWERS: Readonly<Record<ProviderName, (response: JsonObject) => boolean>> = {
   'openai-chat': ({ choices }) => Array.isArray(choices),
   'openai-responses': ({ output }) => Array.isArray(output),
@@ -24,12 +27,12 @@ const ANSWERS: Readonly<Record<ProviderName, (response: JsonObject) => boolean>>
   gemini: ({ candidates }) => Array.isArray(candidates),
 };
 
-/** Fields that name the model which answered. */
+/** Fields that name the model. */
 const MODEL_FIELDS = ['model', 'modelVersion'];
 
 export async function recordAnswer(answer: Answer): Promise<RecordedAnswer> {
-  const response: unknown = await answer.response; // clients give promises of streams
-  if (typeof response !== 'object' || response === null) throw noAnswer(answer.target, 'it is no object');
+  const response: unknown = await answer.response; // clients return promises of streams
+  if (typeof response !== 'object' || response === null) throw noAnswer(answer.target, 'it is not an object');
   const { target } = answer;
   return answer.turn.answerOnce(response, () => {
     if (target === 'ai-sdk') return recordAiSdk(answer, response as AiSdkResult);
@@ -43,10 +46,10 @@ async function recordWhole(
   target: ProviderName,
   response: JsonObject,
 ): Promise<RecordedAnswer> {
-  if (!ANSWERS[target](response)) throw noAnswer(target, 'it is another kind of object');
+  if (!ANSWERS[target](response)) throw noAnswer(target, 'it has another shape');
   const messages = messagesIn(answer, target, response);
   if (!messages.some(({ role }) => role === 'assistant'))
-    throw noAnswer(target, 'it holds no message of the model');
+    throw noAnswer(target, 'it contains no message of the model');
   return keep(answer, messages);
 }
 
@@ -88,7 +91,7 @@ function messagesIn({ origin, toolNames }: Answer, target: ProviderName, respons
   );
 }
 
-/** The request may have had to spell the name of a tool in another way. */
+/** Restores the tools' own names: a request may have had to spell them differently. */
 function withOwnNames(message: Message, toolNames: ReadonlyMap<string, string>): Message {
   const calls = toolCallsOf(message);
   if (!calls.some(({ name }) => toolNames.has(name))) return message;
@@ -103,7 +106,7 @@ async function keep(answer: Answer, messages: readonly Message[]): Promise<Recor
   return viewOf(memory, calls, messages);
 }
 
-/** A response without anything in it is no message. */
+/** A response without content is not a message. */
 function isSaid(message: Message): boolean {
   const { content, parts, reasoning, reasoningContent, providerItems, toolPayload } = message;
   return Boolean(

@@ -1,6 +1,6 @@
 /**
- * The responses that a turn has recorded, and which of them a host's list tells of again. They are found by what they hold, and
- * not by their number: some SDKs hand over the whole turn, others its last step.
+ * Finds the recorded responses that a host's list contains again. They are matched by content, not by
+ * position: some SDKs hand over the whole turn, others only its last step.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { standsFor } from '../../memory/fit/store-apart.js';
@@ -19,20 +19,26 @@ import { messageToJson } from '../../messages/message-serializer.js';
 import type { ToldCall, ToldResponse } from './told-responses.js';
 
 export interface RecordedResponse {
-  /** What the traces call it. */
+  /** Its id in the traces. */
   readonly messageId: string | undefined;
   readonly message: Message;
-  /** By the id of their call. */
+  /** By call id. */
   readonly results: ReadonlyMap<string, Message>;
 }
 
-/** A turn's messages as a host knows them: with those that have left the context, and whole where the context has them smaller. */
+/**
+ * A turn's messages as a host knows them: including those that left the context, and in full where the
+ * context has a shorter form.
+ */
 export class WholeTurn {
   #whole: readonly Message[] = [];
-  /** What stands in the context → the whole message that it was made from. */
+  /** Message in the context → the full message that it was made from. */
   readonly #madeFrom = new WeakMap<Message, Message>();
 
-  /** @param before as `of` gave them before the context was made smaller @param now as they stand in it since */
+  /**
+   * @param before the result of `of` before the context shrank @param now the messages in the context since
+   * then
+   */
   keep(before: readonly Message[], now: readonly Message[]): void {
     const current = byKey(now);
     for (const message of before) {
@@ -42,14 +48,14 @@ export class WholeTurn {
     this.#whole = before;
   }
 
-  /** @param now as they stand in the context */
+  /** @param now the messages in the context */
   of(now: readonly Message[]): readonly Message[] {
     if (this.#whole.length === 0) return now;
     const current = byKey(now);
     const known = new Set(this.#whole.map(keyOf));
     const whole = this.#whole.map((message) => {
       const newer = current.get(keyOf(message));
-      return newer && this.#madeFrom.get(newer) !== message ? newer : message; // calls have joined it
+      return newer && this.#madeFrom.get(newer) !== message ? newer : message; // calls were added to it
     });
     return [...whole, ...now.filter((message) => !known.has(keyOf(message)))];
   }
@@ -59,14 +65,14 @@ function byKey(messages: readonly Message[]): Map<string, Message> {
   return new Map(messages.map((message) => [keyOf(message), message]));
 }
 
-/** A synthetic result and the real one that follows it are two. */
+/** A synthetic result and the real one after it are two messages. */
 function keyOf(message: Message): string {
   const result = toolResultOf(message);
   if (result) return `result ${message.synthetic === true} ${result.toolCallId}`;
   return `${message.role} ${message.messageId ?? canonicalJson(messageToJson(message))}`;
 }
 
-/** @param messages of the turn, as they stand in the context */
+/** @param messages of the turn, as they are in the context */
 export function recordedResponses(messages: readonly Message[]): RecordedResponse[] {
   const found: { message: Message; results: Map<string, Message> }[] = [];
   for (const message of messages) {
@@ -90,8 +96,8 @@ export class ResponseMatcher {
   readonly #isTold: (messageId: string) => boolean;
   readonly #givenIdOf: (id: string) => string | undefined;
   /**
-   * @param isTold whether a list has told of this response before
-   * @param givenIdOf what the response called a call that is recorded under an id of its own
+   * @param isTold whether an earlier list contained this response
+   * @param givenIdOf the id that the response gave to a call that is recorded under another id
    */
   constructor(
     recorded: readonly RecordedResponse[],
@@ -104,8 +110,9 @@ export class ResponseMatcher {
   }
 
   /**
-   * For each response of a list the recorded one that it is; null for a new one. A list is a stretch of the turn: the one that
-   * agrees longest counts, and of equals the one that no list has told of, then the latest.
+   * For each response of a list, the recorded response that it is; null for a new one. A list is a stretch of
+   * the turn. The longest match wins; among equals, a response that no list has contained yet, then the
+   * latest.
    */
   match(told: readonly ToldResponse[]): (RecordedResponse | null)[] {
     let best = { start: this.#recorded.length, length: 0, untold: 0 };
@@ -121,7 +128,7 @@ export class ResponseMatcher {
     return told.map((_, index) => this.#recorded[best.start + index] ?? null);
   }
 
-  /** A list that leaves responses out: each is looked for behind the one before it. */
+  /** For a list that leaves out responses: each is searched after the one before it. */
   #matchApart(told: readonly ToldResponse[]): (RecordedResponse | null)[] {
     let next = 0;
     return told.map((response) => {
@@ -132,7 +139,7 @@ export class ResponseMatcher {
     });
   }
 
-  /** Each call's own in the recorded response: by its arguments first, because one id may stand for two. */
+  /** Maps each call to its recorded call. Compares arguments first, because two calls may share one id. */
   calls(recorded: RecordedResponse, told: ToldResponse): Map<ToldCall, ToolCallSpec> {
     const free = new Set(toolCallsOf(recorded.message));
     const found = new Map<ToldCall, ToolCallSpec>();
@@ -153,12 +160,13 @@ export class ResponseMatcher {
       return toolCallsOf(recorded.message).length === 0 && said(recorded.message) === said(told.message);
     }
     if (toolCallsOf(recorded.message).length === 0) {
-      return textOf(told.message) !== '' && said(recorded.message) === said(told.message); // its calls come now
+      return textOf(told.message) !== '' && said(recorded.message) === said(told.message); // its calls follow later
     }
     const calls = this.calls(recorded, told);
     if (calls.size === 0) return false;
     if (!this.#isKnown(recorded)) return true;
-    // Told before: it is the same response only if nothing speaks against it. One without results may have grown.
+    // An earlier list contained it: it is the same response unless something contradicts that. One without
+    // results may have grown.
     const own = toolCallsOf(recorded.message).length;
     const isWhole = calls.size === own && (told.calls.length === own || recorded.results.size === 0);
     if (!isWhole || said(recorded.message) !== said(told.message)) return false;
@@ -180,13 +188,13 @@ export class ResponseMatcher {
   }
 }
 
-/** As `freeId` makes it. */
+/** Whether `freeId` derived this id. */
 function isMadeFrom(own: string, given: string): boolean {
   const base = `${given === '' ? 'call' : given}_`;
   return own.startsWith(base) && /^\d+$/.test(own.slice(base.length));
 }
 
-/** Of two calls with one id some SDKs tell the arguments of the first twice. */
+/** With two calls of one id, some SDKs report the arguments of the first call twice. */
 function hasTwin({ given }: ToldCall, told: ToldResponse): boolean {
   return told.calls.filter((call) => call.given === given).length > 1;
 }
@@ -202,7 +210,7 @@ function sameResult(recorded: Message | undefined, { result }: ToldCall): boolea
   return isEqual || standsFor(known, result.payload);
 }
 
-/** What was said, whoever tells of it. */
+/** The text, without ids. */
 function said(message: Message): string {
   const reasoning = [
     ...(message.reasoning ?? []),
@@ -215,7 +223,7 @@ function said(message: Message): string {
   return canonicalJson([texts.filter((text) => !isBlankText(text)), media]);
 }
 
-/** Nothing but calls: a guarded tool recorded them before its response was known. */
+/** Only calls: a guarded tool recorded them before their response was known. */
 export function isSilent(message: Message): boolean {
   const { toolPayload: _, ...rest } = message;
   return isBlankMessage(rest) && !message.reasoning?.length && message.reasoningContent === undefined;

@@ -1,6 +1,7 @@
 /**
- * The list that a host hands over, as responses with their results: ids told apart, results paired with their calls. The rules
- * are those that repair a history, so that the host's loop gives the same list as an import of the same messages.
+ * Parses a host's list into responses with their results: gives calls unique ids and pairs results with
+ * calls. It uses the rules of history repair, so that a host's loop and an import of the same messages give
+ * the same list.
  */
 import { abortedTurns } from '../../messages/legality/aborted-turns.js';
 import { distinctCallIds } from '../../messages/legality/h7-distinct-call-ids.js';
@@ -18,7 +19,7 @@ import {
 
 export interface ToldCall {
   readonly spec: ToolCallSpec;
-  /** The id that the response gave it, which another call may have, too. */
+  /** The id that the response gave it. Another call may have the same one. */
   readonly given: string;
   readonly result: ToldResult | null;
 }
@@ -35,11 +36,11 @@ export interface ToldResponse {
 
 export interface Told {
   readonly responses: readonly ToldResponse[];
-  /** Results of calls that the list does not have: of an earlier list, or of a call that waited. */
+  /** Results without a call in this list: the call is in an earlier list, or waited. */
   readonly strays: readonly ToldResult[];
 }
 
-/** Calls without a result are the host's to answer. */
+/** Calls without a result are left to the host. */
 const KEEP_OPEN = { keepOpen: { has: () => true } };
 
 /** @param messages assistant and tool messages */
@@ -58,7 +59,7 @@ export function toldResponses(messages: readonly Message[]): Told {
   };
 }
 
-/** Every list drops blank messages, so none may separate the calls of one response. */
+/** Every list drops blank messages, so they must not separate the calls of one response. */
 function withoutBlank(draft: DraftHistory): DraftHistory {
   const isBlank = (message: Message) => mendMessage(message) === null;
   if (!draft.messages.some(isBlank)) return draft;

@@ -1,4 +1,3 @@
-/** The working context in the hands of a host with its own loop: turns, requests, answers, tools. */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { ToolContext, ToolDescription } from '../../core/tool-definition.js';
@@ -29,14 +28,15 @@ import { type HostReading, readHostInput, readHostList } from './host-reading.js
 import { HostTurn } from './host-turn.js';
 import { recordAnswer } from './record-answer.js';
 
-/** Of a host that does not say who answers. */
+/** Used when the host gives no origin. */
 export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };
 
-/** How large a request may be. Left out: what is known of the model, else the policy's budget. */
+/** The maximum size of a request. Default: the known limit of the model, else the policy's budget. */
 export type RequestBudget = Pick<FitRequest, 'inputBudgetTokens' | 'reserveTokens' | 'signal'>;
 
+/** The working context of a host with its own loop: turns, requests, answers, tools. See `openWorkingContext`. */
 export class WorkingContext {
-  /** What opening found and did. */
+  /** What the restore found and changed. */
   readonly report: RestoreReport;
   /** The agent did not exist before. */
   readonly isNew: boolean;
@@ -44,11 +44,11 @@ export class WorkingContext {
   readonly #origin: Origin;
   readonly #artifacts: ContextArtifacts;
   #turn: HostTurn | null = null;
-  /** Tools that the host declared without `execute`: their results come from the client. */
+  /** Tools that the host declared without `execute`: the client returns their results. */
   readonly #clientTools = new Set<string>();
-  /** What the guarded tools add to a request. */
+  /** Descriptions of the guarded tools, to count their size. */
   #sdkTools: readonly ToolDescription[] = [];
-  /** Names of tools in the last request for a target → their own. */
+  /** Name of a tool in the last request for a target → the tool's own name. */
   readonly #toolNames = new Map<TargetName, ReadonlyMap<string, string>>();
 
   constructor(opened: OpenMemory, report: RestoreReport, isNew: boolean, origin: Origin) {
@@ -68,8 +68,8 @@ export class WorkingContext {
   }
 
   /**
-   * Begins a turn with a text, or with a message of the user in any known shape. Durable when it resolves.
-   * Calls that still wait are closed, and the model reads why.
+   * Begins a turn with a text, or with a user message in any supported shape. Durable when it resolves. Calls that still wait are
+   * closed, and the model reads why.
    * @throws AGENT_STATE while a turn is open; MESSAGE_INVALID before anything is written
    */
   async beginTurn(input: UserInput | string | HostMessage): Promise<string> {
@@ -91,7 +91,7 @@ export class WorkingContext {
     return turnId;
   }
 
-  /** Goes on with the turn that a crash interrupted, or whose calls wait, without a new input. @throws AGENT_STATE when there is none */
+  /** Continues the turn that a crash interrupted, or whose calls wait, without new input. @throws AGENT_STATE if there is none */
   resumeTurn(): string {
     const { kind, turnId } = this.memory.frontier;
     if (kind === 'idle' || this.#turn) {
@@ -101,15 +101,15 @@ export class WorkingContext {
     return this.#turn.turnId;
   }
 
-  /** The request's messages. Ask for them before each request: it is cheap. */
+  /** The messages of the next request. Call it before each request; it is cheap. */
   messagesFor(target: 'ai-sdk'): AiSdkMessage[] {
     return this.requestFor(target, { ending: 'as-is' }).request.messages;
   }
 
   /**
-   * The whole request as a provider's own API takes it, with notes on what could not go as it is. Nothing is written, unless a
-   * `budget` is given: then the context is first made small enough for it, durably.
-   * @throws TOOL_INVALID for a tool whose shape or schema cannot be read; CONTEXT_TOO_LARGE when what must stay is larger than the budget
+   * The whole request in the shape of a provider's API, with notes on what was dropped or changed. Writes nothing, unless a `budget`
+   * is given: the context is then first made small enough, durably.
+   * @throws TOOL_INVALID for an unreadable tool; CONTEXT_TOO_LARGE if the budget is too small for what must stay
    */
   requestFor<Name extends TargetName>(
     name: Name,
@@ -130,8 +130,8 @@ export class WorkingContext {
   }
 
   /**
-   * Keeps each request of the AI SDK within the budget: `prepareStep: ctx.prepareStep`. Records what the steps before it gave, each
-   * once, and gives the list to send. @throws CONTEXT_TOO_LARGE when what must stay is larger than the budget
+   * Keeps each request of the AI SDK within the budget: pass it as `prepareStep: ctx.prepareStep`. Records the earlier steps, each
+   * once, and returns the messages to send. @throws CONTEXT_TOO_LARGE if the budget is too small
    */
   readonly prepareStep = async ({
     steps,
@@ -148,8 +148,8 @@ export class WorkingContext {
   };
 
   /**
-   * After a model call that failed: where the provider refused the request for its length, its size is learned and the context made
-   * smaller, durably. True when it is worth asking again, once, with a new request. @throws CONTEXT_TOO_LARGE
+   * Call it after a failed model call. If the provider refused the request for its length, learns the size and makes the context
+   * smaller, durably. True if one retry with a new request is worthwhile. @throws CONTEXT_TOO_LARGE
    */
   async fitAfter(thrown: unknown): Promise<boolean> {
     const turn = this.#turn;
@@ -171,7 +171,7 @@ export class WorkingContext {
     return projection;
   }
 
-  /** The same tools, each call in the ledger before it starts and its result in the traces before the model sees it. */
+  /** The same tools, with each call in the ledger before it starts and each result durable before the model sees it. */
   guardTools<Tools extends GuardableTools>(tools: Tools): Tools {
     for (const [name, tool] of Object.entries(tools)) {
       if (typeof (tool as { execute?: unknown }).execute !== 'function') this.#clientTools.add(name);
@@ -181,16 +181,16 @@ export class WorkingContext {
   }
 
   /**
-   * The tool that reads what was left out of the context, in the AI SDK's shape: `guardTools({ ...tools, read_result: ctx.readResult })`.
-   * `requestFor` and `runTool` take it as it is.
+   * The tool that reads results that were left out of the context, in the AI SDK's shape: `guardTools({ ...tools, read_result:
+   * ctx.readResult })`. `requestFor` and `runTool` accept it, too.
    */
   get readResult(): HostTool {
     return hostTool(readResultTool({ backend: this.memory.store.backend, agentId: this.memory.agentId }));
   }
 
   /**
-   * The tools that find what left the context (`read_result`, `memory_search`, `memory_read`), in the AI SDK's shape:
-   * `guardTools({ ...tools, ...ctx.lookBackTools })`.
+   * The tools that find what left the context (`read_result`, `memory_search`, `memory_read`), in the AI SDK's shape: `guardTools({
+   * ...tools, ...ctx.lookBackTools })`.
    */
   get lookBackTools(): Record<string, HostTool> {
     const { backend } = this.memory.store;
@@ -199,9 +199,9 @@ export class WorkingContext {
   }
 
   /**
-   * Records an answer of a provider's client: its response, or its stream, which is read to its end here. Durable when it resolves.
-   * A stream that breaks or ends too early leaves what was said as an aborted answer; what broke it is thrown then.
-   * @throws MESSAGE_INVALID for what is no answer of this target, and what the stream and the journal throw
+   * Records an answer of a provider's client: a response, or a stream, which is read to its end. Durable when it resolves. If a
+   * stream breaks or ends early, its text is recorded as an aborted answer and the error is thrown.
+   * @throws MESSAGE_INVALID for an object that is not an answer of this target, and what stream and journal throw
    */
   recordResponse(target: TargetName, response: object, options: RecordOptions = {}): Promise<RecordedAnswer> {
     const turn = this.#openTurn();
@@ -226,8 +226,8 @@ export class WorkingContext {
   }
 
   /**
-   * Records messages of the open turn, each once: for `onStepFinish`, and for results and approvals that come from a client.
-   * Durable when it resolves. @throws MESSAGE_INVALID before anything is written
+   * Records messages of the open turn, each once: for `onStepFinish`, and for results and approvals from a client. Durable when it
+   * resolves. @throws MESSAGE_INVALID before anything is written
    */
   readonly step = async (step: HostStep | readonly HostMessage[]): Promise<void> => {
     const turn = this.#openTurn();
@@ -238,8 +238,8 @@ export class WorkingContext {
   };
 
   /**
-   * Ends the turn with what is new in the messages. They may be of the last step or of the whole turn: what is recorded is found
-   * by its content. Calls without a result wait from now on. Durable when it resolves; then the cache is current.
+   * Ends the turn and records the new messages. Pass those of the last step or of the whole turn: recorded ones are recognised by
+   * content. Calls without a result wait from now on. Durable when it resolves; the cache is then current.
    * @throws MESSAGE_INVALID before anything is written, and what the journal throws
    */
   async endTurn(messages: readonly HostMessage[] = []): Promise<void> {
@@ -261,7 +261,7 @@ export class WorkingContext {
     await turn.ingest(messages, reading.approvals);
   }
 
-  /** Gives the turn up: what is durable stays, and the next request may follow. Calls without a result get one. */
+  /** Gives up the turn. What is durable stays. Calls without a result get one, so that another request may follow. */
   async abandonTurn(): Promise<void> {
     this.#turn = null;
     const results = this.memory.openCalls().map(({ call, turnId }) => ({
@@ -275,7 +275,7 @@ export class WorkingContext {
     await this.memory.endTurn();
   }
 
-  /** Flushes and lets the agent go, so that another process can open it at once. */
+  /** Flushes and releases the lease, so that another process can open the agent at once. */
   async close(): Promise<void> {
     await this.#opened.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Erases everything of an agent, of a session or of a thread, in every place of a store that holds it. See `docs/erasure.md` for the
- * places, and for what is not reached.
+ * Erases all data of an agent, a session or a thread from a store. `docs/erasure.md` lists the places and the
+ * limits.
  */
 import { nameKey } from '../../adapters/name-key.js';
 import { checkpointsOf, sharedCheckpoints } from '../../checkpoints/maintenance/agent-checkpoints.js';
@@ -16,8 +16,9 @@ import type { Name, StorageBackend } from '../../storage/ports.js';
 import { agentStates } from '../../workspace/sessions/erase-agent-states.js';
 import { agentCalls } from '../../workspace/tool-calls/erase-calls.js';
 
+/** Options of `erase`. */
 export interface EraseOptions {
-  /** Only says what would go. Takes no lease, writes nothing. */
+  /** Only report what would be erased. Takes no lease, writes nothing. */
   readonly dryRun?: boolean;
 }
 
@@ -25,10 +26,13 @@ const CHECKPOINTS: Name = ['checkpoints'];
 const WORKSPACE: Name = ['workspace'];
 
 /**
- * Crash-safe: what a crash leaves, the same call goes on with, and until then nothing of that name is used (ERASURE_UNFINISHED). Afterwards
- * the name is free.
- * @throws AGENT_NOT_FOUND or SESSION_NOT_FOUND when there is nothing of it, LEASE_HELD while it is in use, INVALID_ARGUMENT, INVALID_NAME,
- * ERASURE_UNFINISHED when something of it was written meanwhile, and what storage throws
+ * Erases all data of an agent, a session or a thread. Durable when it resolves; the name is free again.
+ *
+ * Crash-safe: after a crash, call it again to continue. Until then any use of the name fails with
+ * ERASURE_UNFINISHED.
+ * @throws AGENT_NOT_FOUND or SESSION_NOT_FOUND if there is no data, LEASE_HELD while it is in use,
+ * INVALID_ARGUMENT, INVALID_NAME, ERASURE_UNFINISHED if some of it was written meanwhile, and what storage
+ * throws
  */
 export async function erase(
   backend: StorageBackend,
@@ -37,12 +41,12 @@ export async function erase(
 ): Promise<ErasureReport> {
   const plan = await planFor(backend, checked(target));
   const found = await erasePlaces(backend, plan, { dryRun: true });
-  // What was set aside in a log of several is no proof that there is such an agent.
+  // Parts that were set aside from a shared log do not prove that the agent exists.
   if (!found.resumed && found.places.every(({ kind }) => kind === 'aside')) throw notFound(target);
   return options.dryRun ? found : erasePlaces(backend, plan);
 }
 
-/** Goes on with every erasure that was interrupted. @throws as `erase` */
+/** Continues every interrupted erasure. @throws as `erase` */
 export async function resumeErasures(backend: StorageBackend): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const { target } of await unfinishedErasures(backend)) reports.push(await erase(backend, target));

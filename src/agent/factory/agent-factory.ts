@@ -1,4 +1,3 @@
-/** Makes agents. Construction only: nothing is read or written before `agent.start()`. */
 import { systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
@@ -21,15 +20,20 @@ import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-c
 import type { AgentConfig } from '../context/agent-config.js';
 import { AgentContext } from '../context/agent-context.js';
 
+/** Options of `restoreAgent`. */
 export interface RestoreAgentOptions extends WorkingContextSnapshotBootstrapOptionsInit {
-  /** Begin from this checkpoint, which holds an agent, under an id that is new. */
+  /** Begin from this checkpoint of an agent. The id must be new. */
   readonly fromCheckpoint?: FromCheckpointInit;
 }
 
+/** Makes agents. Reads and writes nothing before `agent.start()`. */
 export class AgentFactory {
   readonly #steps: readonly BootstrapStep[];
 
-  /** @param steps another bootstrap, in order. Tools come first, so that a bad one leaves nothing on disk. */
+  /**
+   * @param steps a custom bootstrap, in order. Tools come first, so that an invalid one leaves nothing on
+   * disk.
+   */
   constructor(steps?: readonly BootstrapStep[]) {
     this.#steps = steps ?? [
       new ToolsStep(),
@@ -50,9 +54,10 @@ export class AgentFactory {
   }
 
   /**
-   * An agent whose process is gone. `start()` restores it (AGENT_NOT_FOUND when there is none) and `agent.restoreReport` says how.
-   * With `fromCheckpoint` the agent begins from a checkpoint, under an id that is new (AGENT_EXISTS when it is not).
-   * @param memoryDir base folder, in place of `config.memoryDir` and `config.storage`
+   * An agent whose process has ended. `start()` restores it (AGENT_NOT_FOUND if it does not exist), and
+   * `agent.restoreReport` reports how. With `fromCheckpoint` the agent begins from a checkpoint, under a new
+   * id (else AGENT_EXISTS).
+   * @param memoryDir base folder; replaces `config.memoryDir` and `config.storage`
    */
   restoreAgent(
     agentId: string,
@@ -76,8 +81,8 @@ export class AgentFactory {
   }
 
   /**
-   * The agent, started: restored when it exists, new when it does not. @throws what `start()` throws
-   * @param options of the restore, where there is one
+   * A started agent: restored if it exists, else new. @throws what `start()` throws
+   * @param options of the restore, if there is one
    */
   async openAgent(
     agentId: string,
@@ -95,7 +100,7 @@ export class AgentFactory {
   }
 }
 
-/** Where an agent is kept. What was opened for it alone is closed with it. */
+/** The storage of an agent. A backend opened for this agent alone is closed with it. */
 interface Store {
   readonly storage: StorageBackend;
   readonly isOwn: boolean;
@@ -116,12 +121,15 @@ function contextFor(agentId: string, config: AgentConfig, store: Store): AgentCo
 
 const factory = new AgentFactory();
 
-/** `new AgentFactory().createAgent(config)` for the usual bootstrap. */
+/** Makes a new agent. Call `start()` on it. Same as `new AgentFactory().createAgent(config)`. */
 export function createAgent(config: AgentConfig): Agent {
   return factory.createAgent(config);
 }
 
-/** `new AgentFactory().openAgent(...)` for the usual bootstrap: restores the agent, or begins it. */
+/**
+ * Restores the agent if it exists, else begins it, and starts it. Same as `new
+ * AgentFactory().openAgent(...)`.
+ */
 export function openAgent(
   agentId: string,
   config: Omit<AgentConfig, 'agentId'>,
@@ -130,7 +138,7 @@ export function openAgent(
   return factory.openAgent(agentId, config, options);
 }
 
-/** `new AgentFactory().restoreAgent(...)` for the usual bootstrap. */
+/** Makes an agent that `start()` restores. Same as `new AgentFactory().restoreAgent(...)`. */
 export function restoreAgent(
   agentId: string,
   config: AgentConfig,

@@ -1,4 +1,3 @@
-/** Brings the agents of a session back. */
 import { RekindleError } from '../../core/errors.js';
 import type { Session } from '../../workspace/sessions/session-manager.js';
 import type { Agent } from '../agent.js';
@@ -6,9 +5,11 @@ import type { AgentConfig } from '../context/agent-config.js';
 import { restoreAgent } from './agent-factory.js';
 
 /**
- * The agents that a session knows, restored and started, by their names. When one cannot be started, those that were are stopped.
- * @param configFor what each agent runs with; not called for agents that the session does not know
- * @throws INVALID_ARGUMENT when two have one name, AGENT_NOT_FOUND, LEASE_HELD, and what else `start` throws
+ * Restores and starts all agents of a session, by name. If one cannot be started, those already started are
+ * stopped.
+ * @param configFor returns the configuration of each agent; called only for agents of the session
+ * @throws INVALID_ARGUMENT if two agents have one name, AGENT_NOT_FOUND, LEASE_HELD, and what else `start`
+ * throws
  */
 export async function restoreSession(
   session: Session,
@@ -26,7 +27,7 @@ export async function restoreSession(
     return agents;
   } catch (thrown) {
     await Promise.allSettled([...agents.values()].map((agent) => agent.stop()));
-    throw thrown; // the first error is the one to tell
+    throw thrown; // report the first error
   }
 }
 
@@ -36,7 +37,7 @@ function noAgent(session: string, name: string): RekindleError {
   });
 }
 
-/** The session was edited by hand: which of the two is meant cannot be known. */
+/** The session was edited by hand, so it is ambiguous which of the two is intended. */
 function sameName(session: string, name: string): RekindleError {
   return new RekindleError('INVALID_ARGUMENT', `The session ${session} has two agents of the name ${name}.`, {
     details: { session, name },

@@ -14,7 +14,7 @@ const STREAMED = [
   'turn_ended',
 ] as const;
 
-/** Runs the turn; tells its id before its first event. */
+/** Runs the turn. Calls `onTurn` with its id before the first event. */
 type RunTurn = (signal: AbortSignal, onTurn: (turnId: string) => void) => Promise<TurnResult>;
 
 export class EventStream implements AsyncIterable<AgentEvent> {
@@ -37,7 +37,7 @@ export class EventStream implements AsyncIterable<AgentEvent> {
     let ownTurn: string | null = null;
     const ends = STREAMED.map((name) =>
       this.#events.on(name, (event) => {
-        if (event.turnId !== ownTurn) return; // turns wait for each other: this one is of another reader
+        if (event.turnId !== ownTurn) return; // turns run one after the other: this one belongs to another reader
         waiting.push({ type: name, ...event } as AgentEvent);
         wake();
       }),
@@ -49,7 +49,7 @@ export class EventStream implements AsyncIterable<AgentEvent> {
       ended = true;
       wake();
     });
-    turn.catch(() => {}); // thrown below, to the reader
+    turn.catch(() => {}); // thrown to the reader below
     try {
       while (true) {
         const event = waiting.shift();

@@ -1,8 +1,8 @@
 /**
  * One turn: ask the model, run the tools it calls, ask again, until it answers without calls.
  *
- * A trace is durable before its effect is visible: the input before the model is called, the calls before a tool starts, a
- * result before the model sees it, the answer before the turn's promise resolves.
+ * A trace is durable before its effect is visible: the input before the model is called, the calls before a
+ * tool starts, a result before the model sees it, the answer before the turn's promise resolves.
  */
 import type { TypedEvents } from '../../core/events.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
@@ -58,7 +58,7 @@ export class TurnLoop {
     });
   }
 
-  /** Notes in the tool-call log what an earlier process left in the middle. */
+  /** Records calls that an earlier process left unfinished in the tool-call log. */
   recordInterrupted(calls: readonly InterruptedCall[]): void {
     const { messages } = this.#memory.context;
     for (const call of calls) {
@@ -69,17 +69,20 @@ export class TurnLoop {
     }
   }
 
-  /** Resolves when the tool-call log has what it was given. */
+  /** Resolves when everything handed to the tool-call log is written. */
   async flush(): Promise<void> {
     await this.#recorder?.flush();
   }
 
-  /** Goes on until the turn ends. The input is in memory already. @throws MODEL_FAILED, and what the journal throws */
+  /**
+   * Runs until the turn ends. The input is already in memory. @throws MODEL_FAILED, and what the journal
+   * throws
+   */
   async run(turnId: string, signal: AbortSignal): Promise<TurnResult> {
     const stepsMax = this.#config.stepsMax ?? STEPS_MAX;
     let usage: TokenUsage = {};
     let text = '';
-    if (signal.aborted) return this.#aborted(turnId, text, 0, usage); // while it waited
+    if (signal.aborted) return this.#aborted(turnId, text, 0, usage); // aborted while it waited
     for (let steps = 1; steps <= stepsMax; steps += 1) {
       const response = await this.#ask(turnId, signal);
       usage = sum(usage, response.usage);
@@ -95,7 +98,7 @@ export class TurnLoop {
     return { turnId, text, status: 'steps_exceeded', steps: stepsMax, usage };
   }
 
-  /** Runs calls whose traces are durable already. */
+  /** Runs calls whose traces are already durable. */
   async runCalls(calls: readonly ToolCallSpec[], turnId: string, signal: AbortSignal): Promise<void> {
     for (const call of calls) {
       this.#recorder?.begun(call);
@@ -109,8 +112,8 @@ export class TurnLoop {
   }
 
   /**
-   * One response; what came of it until then when the caller cancelled. Where the provider refuses the request for its length, the
-   * context is made smaller and the request is repeated, once.
+   * Asks for one response. After a cancellation, returns the text received so far. If the provider refuses
+   * the request for its length, makes the context smaller and repeats the request, once.
    */
   async #ask(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
     const fit = { tools: this.#registry.descriptions(), signal, ...modelOf(this.#config.model) };
@@ -160,7 +163,7 @@ export class TurnLoop {
     return new Set(own.flatMap(toolCallsOf).map((call) => call.id));
   }
 
-  /** What was said stays; calls that were on their way do not. */
+  /** Keeps the text received so far; unfinished calls are dropped. */
   async #keepPartial(
     turnId: string,
     response: ResponseCollector,

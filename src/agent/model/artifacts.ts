@@ -20,7 +20,10 @@ export async function artifactsOf(
   return artifacts;
 }
 
-/** A damaged artifact must not stop the agent: the model is told that it is not available, and `verify` reports it. */
+/**
+ * A damaged artifact must not stop the agent: the model reads that it is unavailable, and `verify` reports
+ * it.
+ */
 function missingWhenDamaged(thrown: unknown): null {
   if (isRekindleError(thrown, 'BLOB_DAMAGED')) return null;
   throw thrown;

@@ -1,4 +1,4 @@
-/** Gathers a stream of model events into one response. */
+/** Collects a stream of model events into one response. */
 import type { AssistantResponse } from '../../memory/memory-input.js';
 import type { Origin, ProviderItem, ReasoningItem, ToolCallSpec } from '../../messages/message.js';
 import type { ModelEvent, TokenUsage } from './language-model.js';
@@ -42,12 +42,15 @@ export class ResponseCollector {
     }
   }
 
-  /** The whole response. @param takenIds ids of earlier calls of the turn: a call is known by its turn and its id */
+  /**
+   * The whole response. @param takenIds ids of earlier calls of the turn, because a turn and an id must
+   * identify one call
+   */
   response(takenIds: ReadonlySet<string> = new Set()): AssistantResponse {
     return { ...this.#said(), toolCalls: uniqueCalls(this.#calls, takenIds) };
   }
 
-  /** What was said before it was cut off; calls that were on their way are dropped. Null when nothing was said. */
+  /** The text received before the cut; unfinished calls are dropped. Null if there is none. */
   partial(): AssistantResponse | null {
     if (this.#text.trim() === '') return null;
     return { content: this.#text, origin: this.#origin, status: 'aborted', final: false };
@@ -66,7 +69,7 @@ export class ResponseCollector {
   }
 }
 
-/** A model that repeats a call id, or leaves it blank, gets ids of its own making told apart. */
+/** Gives a call a new id if the model repeats an id or leaves it blank. */
 function uniqueCalls(calls: readonly ToolCallSpec[], takenIds: ReadonlySet<string>): ToolCallSpec[] {
   const seen = new Set(takenIds);
   return calls.map((call, index) => {

@@ -1,10 +1,12 @@
-/** One prompt, one text: a model as the `ModelSummarizer` of memory takes it. */
 import type { GenerateText } from '../../memory/compaction/model-summarizer.js';
 import { ResponseCollector } from './collect-response.js';
 import type { LanguageModel } from './language-model.js';
 import { type RetryOptions, retryingStream } from './retrying-stream.js';
 
-/** `new ModelSummarizer(generateTextWith(model))`. The function throws MODEL_FAILED after its retries. */
+/**
+ * Adapts a model to the function that memory's `ModelSummarizer` needs: `new
+ * ModelSummarizer(generateTextWith(model))`. The function throws MODEL_FAILED after its retries.
+ */
 export function generateTextWith(model: LanguageModel, retry: RetryOptions = {}): GenerateText {
   return async (prompt, signal) => {
     let collector = new ResponseCollector(model.origin);

@@ -1,12 +1,15 @@
-/** Answers without a network: shows what the context holds, so that a person can try memory without a key. */
 import { type Message, textOf } from '../../messages/message.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from './language-model.js';
 import { speak } from './scripted-model.js';
 
+/**
+ * A model without a network connection. It shows what the context contains, to try memory without an API key.
+ */
 export class OfflineModel implements LanguageModel {
   readonly origin = { provider: 'offline', model: 'offline' } as const;
   readonly #wordMs: number;
 
+  /** @param options `wordMs`: pause between words, in ms */
   constructor(options: { readonly wordMs?: number } = {}) {
     this.#wordMs = options.wordMs ?? 15;
   }

@@ -1,13 +1,17 @@
-/** Tries a model call again when it fails, with growing pauses. What a failed try said is taken back by a `retry` event. */
+/**
+ * Retries a failed model call with growing pauses. A `retry` event takes back what the failed attempt
+ * streamed.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { lengthRefusalOf } from '../../memory/fit/provider-refusal.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from './language-model.js';
 
+/** How failed model calls are retried. */
 export interface RetryOptions {
-  /** Tries after the first. Default 3. */
+  /** Attempts after the first. Default 3. */
   readonly retriesMax?: number;
-  /** Pause before the first retry; doubled each time, with up to a quarter of jitter. Default 500 ms. */
+  /** Pause before the first retry. It doubles each time, with up to 25% jitter. Default 500 ms. */
   readonly firstPauseMs?: number;
 }
 
@@ -15,7 +19,7 @@ export type RetryingEvent =
   | ModelEvent
   | { readonly type: 'retry'; readonly attempt: number; readonly pauseMs: number; readonly reason: string };
 
-/** @throws MODEL_FAILED after the last try; whatever the signal's abort made the model throw */
+/** @throws MODEL_FAILED after the last attempt, or the model's own error after an abort */
 export async function* retryingStream(
   model: LanguageModel,
   request: ModelRequest,

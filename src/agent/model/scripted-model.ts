@@ -1,33 +1,39 @@
-/**
- * A model that follows a script: for tests, and for the offline demo. Fails on a call that the script does not have, and `assertDone`
- * fails on one that was not made.
- */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from './language-model.js';
 
+/** A tool call of a scripted answer. */
 export interface ScriptedCall {
   readonly id?: string;
   readonly name: string;
   readonly arguments: JsonValue;
 }
 
+/** One scripted answer: text, reasoning, and tool calls. */
 export interface ScriptedAnswer {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
-  /** Thrown after the text, in place of the end. */
+  /** Thrown after the text, instead of the end of the answer. */
   readonly fails?: Error;
-  /** Time between words. Default 0. */
+  /** Pause between words, in ms. Default 0. */
   readonly wordMs?: number;
 }
 
+/** An answer, or a function that makes it from the request. */
 export type ScriptStep = ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer);
 
+/**
+ * A model that follows a script, for tests and offline demos. A request beyond the script throws
+ * MODEL_SCRIPT_MISMATCH.
+ *
+ *     const model = new ScriptedModel([{ text: 'Hello' }]);
+ */
 export class ScriptedModel implements LanguageModel {
   readonly origin = { provider: 'scripted', model: 'scripted' } as const;
   readonly #steps: readonly ScriptStep[];
+  /** All requests so far. */
   readonly requests: ModelRequest[] = [];
 
   constructor(steps: readonly ScriptStep[]) {
@@ -50,7 +56,7 @@ export class ScriptedModel implements LanguageModel {
     return !(thrown instanceof RekindleError);
   }
 
-  /** @throws MODEL_SCRIPT_MISMATCH when answers are left */
+  /** @throws MODEL_SCRIPT_MISMATCH if answers are left */
   assertDone(): void {
     if (this.requests.length >= this.#steps.length) return;
     throw new RekindleError(

@@ -1,12 +1,12 @@
-/** Why the signal of a turn aborts when its agent is stopped. */
+/** The reason with which a turn's signal aborts when its agent is stopped. */
 export class AgentStopped extends Error {
-  /** @param keepPendingApprovals calls that wait for an approval stay open for the next process */
+  /** @param keepPendingApprovals leave calls that wait for an approval open for the next process */
   constructor(readonly keepPendingApprovals: boolean) {
     super('The agent was stopped.');
   }
 }
 
-/** True when the signal's abort leaves a call that waits for its approval open. */
+/** True if the abort leaves a call open that waits for its approval. */
 export function keepsApprovals(signal: AbortSignal): boolean {
   return signal.aborted && signal.reason instanceof AgentStopped && signal.reason.keepPendingApprovals;
 }

@@ -1,4 +1,4 @@
-/** Hands the calls of an agent to a tool-call log. A log that fails fails no turn; it is told. */
+/** Writes the calls of an agent to a tool-call log. A failing log does not fail the turn; it is reported. */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { messageOf } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
@@ -8,9 +8,10 @@ import type { ToolCallSpec } from '../../messages/message.js';
 import type { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import type { ToolOutcome } from './tool-runner.js';
 
+/** Where an agent's tool calls are logged. */
 export interface CallLogging {
   readonly log: ToolCallLog;
-  /** The name under which the calls are found. Default: the agent's id. */
+  /** The name to find the calls by. Default: the agent's id. */
   readonly agent?: string;
   readonly session?: string;
 }
@@ -41,9 +42,9 @@ export class CallRecorder {
     this.#clock = clock;
   }
 
-  /** When a call is begun: asked for, or run. The later one counts. */
+  /** A call was requested or started. The later time counts. */
   begun(call: ToolCallSpec): void {
-    const input = toJsonValue(call.arguments).value; // a copy: the tool may change what it is given
+    const input = toJsonValue(call.arguments).value; // a copy: the tool may change its arguments
     this.#running.set(call.id, { input, startedMs: this.#clock.nowMs(), since: performance.now() });
   }
 
@@ -69,14 +70,14 @@ export class CallRecorder {
     this.#writing.add(writing);
   }
 
-  /** A call that an earlier process left in the middle: nobody else will ever tell of it. */
+  /** A call that an earlier process left unfinished. This is the only place that logs it. */
   interrupted({ callId, toolName, turnId, verdict }: InterruptedCall, input: JsonValue): void {
     this.#running.set(callId, { input, startedMs: this.#clock.nowMs(), since: performance.now() });
     const error = `Interrupted by the end of its process: ${verdict}.`;
     this.ended({ callId, toolName, result: null, error }, turnId ?? '');
   }
 
-  /** Resolves when what ended is in the log. */
+  /** Resolves when all finished calls are in the log. */
   async flush(): Promise<void> {
     await Promise.all(this.#writing);
   }

@@ -1,6 +1,6 @@
 /**
- * Calls that stayed open (for an approval, or because the disk failed) get their result before another message follows them:
- * no provider takes a call without one. Runs no tool.
+ * Gives calls that stayed open (for an approval, or after a disk failure) a result before the next message:
+ * no provider accepts a call without one. Runs no tool.
  */
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { closeInterruptedCalls } from '../../memory/restore/close-interrupted-calls.js';

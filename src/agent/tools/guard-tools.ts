@@ -1,4 +1,7 @@
-/** Puts the ledger and the traces around the tools of a host's own loop. Knows the AI SDK's tool shape by structure only. */
+/**
+ * Wraps the tools of a host's own loop with the ledger and the traces. Knows the AI SDK's tool shape by
+ * structure only.
+ */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
@@ -8,33 +11,34 @@ import { runRecordedCall } from './recorded-call.js';
 
 interface ExecuteOptions {
   readonly toolCallId: string;
-  /** What the model was sent in this step. */
+  /** The messages that the model got in this step. */
   readonly messages?: readonly unknown[];
   readonly abortSignal?: AbortSignal;
 }
 
-// The SDK's tools differ in their argument types, which this wrapper hands through unseen.
+// The SDK's tools differ in their argument types, which this wrapper passes through.
 export type GuardableTools = { readonly [name: string]: object };
 
 type Execute = (input: unknown, options: ExecuteOptions) => unknown;
 
-/** The open turn of the host. */
+/** The host's open turn. */
 export interface GuardedTurn {
   readonly turnId: string;
-  /** What the calls of one response are recorded under. */
+  /** The id under which the calls of one response are recorded. */
   stepIdOf(messages: readonly unknown[] | undefined): string;
   /** The id under which the call is recorded. */
   callIdOf(step: string, toolName: string, given: string, args: JsonValue): string;
   isRecorded(callId: string): boolean;
-  /** The same call, at once or later, gets what its one run gave. */
+  /** Runs the call once. A repeated request for the same call gets the same result. */
   once<T>(callId: string, run: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Tools without `execute` (run by the client or the provider) are passed on as they are. A tool may say `idempotent: true`.
+ * Tools without `execute` (run by the client or the provider) are returned unchanged. A tool may set
+ * `idempotent: true`.
  *
- * The model sees what is recorded: a guarded tool returns the JSON of what its tool gave, and where the tool has `toModelOutput`,
- * what that gives is recorded.
+ * The model sees the recorded value: a guarded tool returns the JSON of its tool's output. If the tool has
+ * `toModelOutput`, the result of that is recorded.
  */
 export function guardTools<Tools extends GuardableTools>(
   tools: Tools,
@@ -92,10 +96,10 @@ async function runGuarded(
     const details = { toolName: call.toolName, callId: call.callId };
     throw new RekindleError('TOOL_FAILED', outcome.error, { details });
   }
-  return shown ? output : outcome.result; // the SDK asks `toModelOutput` once more, with what the tool gave
+  return shown ? output : outcome.result; // the SDK calls `toModelOutput` again, with the tool's output
 }
 
-/** A tool may stream its output, as the SDK has it: the last part is the result. */
+/** A tool may stream its output, as the SDK allows: the last part is the result. */
 async function finalOutput(output: unknown): Promise<unknown> {
   if (!isAsyncIterable(output)) return output;
   let last: unknown;

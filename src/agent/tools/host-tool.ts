@@ -1,16 +1,16 @@
-/** A tool of ours in the shape of the AI SDK, for hosts that mount it beside their own. */
+/** A tool of this library in the shape of the AI SDK, for hosts that mount it next to their own tools. */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 
 export interface HostTool {
   readonly description: string;
-  // The SDK's type of schemas differs between its versions, and each takes what carries its mark.
+  // The SDK's schema type differs between its versions; each accepts an object with its marker.
   readonly inputSchema: never;
   readonly idempotent: boolean;
   readonly execute: (input: JsonObject, options?: { readonly toolCallId?: string }) => Promise<JsonValue>;
 }
 
-/** The marks by which the SDK knows a JSON Schema; version 5 looks for the second one, too. */
+/** The markers by which the SDK recognises a JSON Schema; version 5 also checks the second one. */
 const SCHEMA = Symbol.for('vercel.ai.schema');
 const VALIDATOR = Symbol.for('vercel.ai.validator');
 

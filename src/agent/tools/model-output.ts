@@ -1,4 +1,4 @@
-/** What the model is shown of a tool's output where the tool has a `toModelOutput`, as the AI SDK has it. */
+/** What the model sees of a tool's output if the tool has `toModelOutput`, as in the AI SDK. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { storeInlineMedia } from '../../memory/inline-media.js';
@@ -8,7 +8,7 @@ import { type ContentPart, toolResultOf } from '../../messages/message.js';
 
 export interface ShownOutput {
   readonly result: JsonValue;
-  /** Media beside it. */
+  /** Media next to the result. */
   readonly parts: readonly ContentPart[] | undefined;
 }
 
@@ -20,7 +20,10 @@ interface Run {
 
 type ToModelOutput = (given: unknown) => unknown;
 
-/** Null for a tool without `toModelOutput`. What it throws, and an output that says it is an error, become the call's error. */
+/**
+ * Null for a tool without `toModelOutput`. An error that it throws, and an output marked as an error, become
+ * the call's error.
+ */
 export async function shownOutput(
   tool: object,
   run: Run,
@@ -37,7 +40,10 @@ export async function shownOutput(
   return { result: toolResult, parts: message.parts };
 }
 
-/** Version 5 of the SDK hands over the output itself, later ones an object that has it: the function shows which it reads. */
+/**
+ * Version 5 of the SDK passes the output itself, later versions an object that contains it. The function
+ * reveals which one it reads.
+ */
 async function modelOutput(toModelOutput: ToModelOutput, run: Run): Promise<unknown> {
   let isRead = false;
   const given = {

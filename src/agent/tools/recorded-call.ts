@@ -1,6 +1,6 @@
 /**
- * Runs one call so that it never runs twice: the ledger has it before the tool starts, the traces have the result before anyone
- * sees it. The only place where a tool is run, for our own loop and for a host's.
+ * Runs one call so that it never runs twice: it is in the ledger before the tool starts, and its result is in
+ * the traces before anyone sees it. Every tool run, in this library's loop or a host's, goes through here.
  */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import type { ToolContext } from '../../core/tool-definition.js';
@@ -13,11 +13,11 @@ export interface RecordedCallOptions {
   readonly idempotent: boolean;
   readonly timeoutMs?: number;
   readonly signal: AbortSignal;
-  /** Media that the model is shown beside the result; asked for when the tool has ended. */
+  /** Media that the model sees next to the result. Called when the tool has ended. */
   readonly parts?: () => readonly ContentPart[] | undefined;
 }
 
-/** @throws OUTCOME_UNKNOWN when an earlier process started it, and what the journal throws */
+/** @throws OUTCOME_UNKNOWN if an earlier process started it, and what the journal throws */
 export async function runRecordedCall(
   memory: MemoryManager,
   call: LedgerCall,
@@ -31,7 +31,10 @@ export async function runRecordedCall(
   return record(memory, call, outcome, options.parts?.());
 }
 
-/** A result that no journal takes (it is too large) becomes an error that says so: the call must not stay open. */
+/**
+ * A result that no journal accepts (it is too large) becomes an error that says so, because the call must not
+ * stay open.
+ */
 async function record(
   memory: MemoryManager,
   call: LedgerCall,
@@ -65,7 +68,7 @@ async function withLimit(
       ? null
       : setTimeout(() => timeout.abort(new Error(timedOut(timeoutMs))), timeoutMs);
   let forget = () => {};
-  // A tool that does not listen must not hold the turn.
+  // A tool that ignores the signal must not block the turn.
   const aborted = new Promise<never>((_, reject) => {
     forget = onAbort(signal, () => reject(abortError(signal)));
   });
@@ -83,7 +86,9 @@ async function withLimit(
   }
 }
 
-/** What a tool throws is its own, also when it looks like an error of ours: a tool may run another agent. */
+/**
+ * An error of a tool is always the tool's own, even if it is a `RekindleError`: a tool may run another agent.
+ */
 async function runTool(
   execute: (context: ToolContext) => Promise<unknown> | unknown,
   context: ToolContext,

@@ -8,21 +8,23 @@ import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
 import { type ToolCallSpec, toolResultOf } from '../../messages/message.js';
 import { runRecordedCall } from './recorded-call.js';
 
+/** A recorded call for `runTool`. Take it from `RecordedAnswer.toolCalls`. */
 export interface HostCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: JsonValue;
 }
 
+/** Options of `runTool`. */
 export interface RunToolOptions {
-  /** Running it twice does no harm: a call whose end is unknown may be repeated. Default false. */
+  /** Running it twice is harmless, so a call with an unknown outcome may be repeated. Default false. */
   readonly idempotent?: boolean;
   /** Default: none. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** The open turn, as far as a call needs it. */
+/** The part of the open turn that a call needs. */
 interface RunningTurn {
   readonly turnId: string;
   callOf(callId: string): ToolCallSpec | undefined;

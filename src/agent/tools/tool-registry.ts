@@ -5,7 +5,7 @@ import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
 import type { ToolDefinition, ToolDescription } from '../../core/tool-definition.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** What a timer can hold; a longer one would fire at once. */
+/** The longest delay of a timer in ms; a longer one would fire at once. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 interface Registered {
@@ -17,7 +17,10 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Registered>();
   #descriptions: readonly ToolDescription[] | null = null;
 
-  /** @throws TOOL_INVALID for a bad name, a name given twice, a bad time-out, or a schema that is none of an object */
+  /**
+   * @throws TOOL_INVALID for an invalid or repeated name, an invalid timeout, or a schema that is not of an
+   * object
+   */
   constructor(tools: readonly ToolDefinition[] = []) {
     for (const tool of tools) this.#add(tool);
   }
@@ -32,12 +35,12 @@ export class ToolRegistry {
       throw invalid(tool, `Its time-out must be 1 to ${TIMEOUT_MS_MAX} ms; leave it out for none.`);
     }
     if ((tool.inputSchema?.['type'] ?? 'object') !== 'object') {
-      throw invalid(tool, 'Its input schema must be one of an object.');
+      throw invalid(tool, 'Its input schema must describe an object.');
     }
     try {
       this.#tools.set(tool.name, { tool, check: checkFor(tool.inputSchema) });
     } catch (cause) {
-      throw invalid(tool, `Its input schema is no JSON Schema: ${messageOf(cause)}`, cause);
+      throw invalid(tool, `Its input schema is not a valid JSON Schema: ${messageOf(cause)}`, cause);
     }
   }
 
@@ -45,7 +48,7 @@ export class ToolRegistry {
     return this.#tools.get(name)?.tool;
   }
 
-  /** The same list each time. */
+  /** The same array each time. */
   descriptions(): readonly ToolDescription[] {
     this.#descriptions ??= [...this.#tools.values()].map(({ tool: { name, description, inputSchema } }) => ({
       name,
@@ -55,7 +58,7 @@ export class ToolRegistry {
     return this.#descriptions;
   }
 
-  /** What is wrong with a call, for the model to read; null when it may run. */
+  /** Why the call is refused, for the model to read; null if it may run. */
   problemWith(name: string, args: JsonValue): string | null {
     const registered = this.#tools.get(name);
     if (!registered) {
@@ -71,12 +74,12 @@ export class ToolRegistry {
   }
 }
 
-/** Compiled once, also when many agents have the tool. */
+/** Compiled once, even if many agents have the tool. */
 const CHECKS = new WeakMap<JsonObject, SchemaCheck>();
 
 /**
- * Schemas come from generators and other servers. Their `$schema` (often of an older draft) and `$id` (which may stand only once
- * in a process) say nothing about the arguments.
+ * Schemas come from generators and other servers. Their `$schema` (often of an older draft) and `$id` (which
+ * must be unique in a process) do not affect the check of the arguments.
  */
 function checkFor(schema: JsonObject): SchemaCheck {
   if (!isJsonObject(schema)) return compileSchema(schema);
@@ -94,7 +97,7 @@ function isTimeout(ms: number | undefined): boolean {
 
 function invalid(tool: ToolDefinition, problem: string, cause?: unknown): RekindleError {
   const details: JsonObject = { tool: String(tool?.name), problem };
-  return new RekindleError('TOOL_INVALID', `The tool ${JSON.stringify(tool?.name)} is refused. ${problem}`, {
+  return new RekindleError('TOOL_INVALID', `The tool ${JSON.stringify(tool?.name)} is invalid. ${problem}`, {
     details,
     ...(cause === undefined ? {} : { cause }),
   });

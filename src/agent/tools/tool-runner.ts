@@ -1,4 +1,7 @@
-/** Runs the calls of one response, in parallel: checks, approvals, time-outs, cancellation. Every call gets its result. */
+/**
+ * Runs the calls of one response in parallel: checks, approvals, timeouts, cancellation. Every call gets its
+ * result.
+ */
 import PQueue from 'p-queue';
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
@@ -12,6 +15,7 @@ import { onAbort } from './on-abort.js';
 import { NOT_STARTED_TEXT, runRecordedCall } from './recorded-call.js';
 import type { ToolRegistry } from './tool-registry.js';
 
+/** A tool call that needs a decision. */
 export interface ApprovalRequest {
   readonly callId: string;
   readonly turnId: string;
@@ -20,7 +24,7 @@ export interface ApprovalRequest {
   readonly signal: AbortSignal;
 }
 
-/** Asks whoever may decide. Anything but true, or a rejection: not approved. */
+/** Asks a person or a policy. Anything other than true, or a rejection, means: not approved. */
 export type Approve = (request: ApprovalRequest) => Promise<boolean> | boolean;
 
 export interface ToolOutcome {
@@ -33,7 +37,7 @@ export interface ToolOutcome {
 export interface ToolRunnerOptions {
   readonly memory: MemoryManager;
   readonly registry: ToolRegistry;
-  /** Without one, calls that need approval are refused. */
+  /** Without it, calls that need approval are refused. */
   readonly approve: Approve | null;
   readonly parallelMax: number;
   readonly onStarted: (call: ToolCallSpec, turnId: string) => void;
@@ -41,7 +45,10 @@ export interface ToolRunnerOptions {
   readonly onResult: (outcome: ToolOutcome, turnId: string) => void;
 }
 
-/** In place of a refusal: the agent was stopped while a person was asked, and the next process asks again. */
+/**
+ * Returned instead of a refusal: the agent was stopped while a person was asked, and the next process asks
+ * again.
+ */
 const LEFT_OPEN = Symbol('left open');
 
 export const NOT_APPROVED_TEXT = 'The call was not approved, so it did not run.';
@@ -54,11 +61,14 @@ export class ToolRunner {
     this.#options = options;
   }
 
-  /** Resolves when every call has its durable result, or waits for an approval while the agent stops. @throws what the journal throws */
+  /**
+   * Resolves when every call has its durable result, or waits for an approval while the agent stops. @throws
+   * what the journal throws
+   */
   async runAll(calls: readonly ToolCallSpec[], turnId: string, signal: AbortSignal): Promise<void> {
     const queue = new PQueue({ concurrency: this.#options.parallelMax });
     const runs = calls.map((call) => queue.add(() => this.#run(call, turnId, signal)));
-    const settled = await Promise.allSettled(runs); // a failure must not leave other calls unseen
+    const settled = await Promise.allSettled(runs); // a failure must not leave other calls unobserved
     const failed = settled.find((run) => run.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -108,7 +118,7 @@ export class ToolRunner {
     }
   }
 
-  /** Why the call must not run; null when it may. */
+  /** Why the call must not run; null if it may. */
   async #refusal(
     spec: ToolCallSpec,
     call: LedgerCall,
@@ -151,7 +161,7 @@ function needsApproval(tool: ToolDefinition, spec: ToolCallSpec): boolean {
   try {
     return tool.needsApproval(spec.arguments as JsonObject);
   } catch {
-    return true; // who cannot say asks
+    return true; // if it is unknown, ask
   }
 }
 

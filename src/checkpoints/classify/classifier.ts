@@ -1,4 +1,4 @@
-/** Classifies contexts by the rules that are in force now. */
+/** Classifies contexts by the current rules. */
 import { isRekindleError, messageOf } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { ConfigFile } from '../../storage/config-file.js';
@@ -32,7 +32,9 @@ export class Classifier {
     });
   }
 
-  /** The rules as their file has them now; the built-in ones where there is none. @throws DOCUMENT_DAMAGED, RULES_INVALID */
+  /**
+   * The rules in their file now; the built-in ones if there is none. @throws DOCUMENT_DAMAGED, RULES_INVALID
+   */
   async rules(): Promise<CompiledRules> {
     const from = (await this.#file.read()) ?? DEFAULT_RULES;
     if (this.#compiled?.from !== from) this.#compiled = { from, rules: await compileRules(from) };
@@ -50,7 +52,10 @@ export class Classifier {
     return viewContext(context, await this.#verdicts(context, marks), budget, budgets);
   }
 
-  /** How much there is of each layer. @param sizes bytes of each value, by its key. Rules that are wrong are a warning: they are no reason not to save. */
+  /**
+   * Keys and bytes of each layer. Invalid rules give a warning, because they must not prevent a save. @param
+   * sizes bytes of each value, by its key
+   */
   async summarize(
     context: JsonObject,
     sizes: ReadonlyMap<string, number>,
@@ -72,7 +77,7 @@ export class Classifier {
 function summaryOf(sizes: ReadonlyMap<string, number>, verdicts: ReturnType<typeof classify>): LayerSummary {
   const summary: Record<string, { keys: number; bytes: number }> = {};
   for (const { key, layer } of verdicts) {
-    if (!sizes.has(key)) continue; // it is undefined, and so not there
+    if (!sizes.has(key)) continue; // undefined values are not saved
     const counted = (summary[layer] ??= { keys: 0, bytes: 0 });
     counted.keys += 1;
     counted.bytes += sizes.get(key) ?? 0;

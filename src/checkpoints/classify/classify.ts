@@ -1,30 +1,30 @@
-/** Which part of a context belongs to which layer. Changes nothing: it says what a view would keep, never what is stored. */
+/** Assigns the parts of a context to layers. This affects only views, never what is stored. */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { type CompiledRule, type CompiledRules, type ContextLayer, LAYERS } from './rules.js';
 
-/** The parts of a context, by layer. Each key is in one of them. */
+/** The parts of a context by layer. Each key is in one layer. */
 export type ClassifiedContext = { readonly [Layer in ContextLayer]: JsonObject };
 
-/** How much a key matters. */
+/** The layer of one key. */
 export interface KeyVerdict {
   readonly key: string;
   readonly layer: ContextLayer;
-  /** Of the layer's rules, together. 0 where none matched. */
+  /** Sum of the layer's matching rules; 0 if none matched. */
   readonly score: number;
-  /** Somebody said that it is critical: no view drops it. */
+  /** The key was marked as critical: no view drops it. */
   readonly marked: boolean;
 }
 
 export interface ClassifyOptions {
-  /** Keys that are critical whatever the rules say. */
+  /** Keys that are critical regardless of the rules. */
   readonly marks?: ReadonlySet<string>;
-  /** Rules about contents count, too. Default true. */
+  /** Apply rules about contents, too. Default true. */
   readonly heuristics?: boolean;
 }
 
-/** What no rule is about. */
+/** For keys that no rule matches. */
 const DEFAULT_LAYER: ContextLayer = 'USEFUL';
-/** Characters of a part that rules about contents are shown. */
+/** Characters of a value that rules about contents examine. */
 const EXCERPT = 1_000;
 
 /** In the order of the context. */
@@ -48,14 +48,14 @@ function addScores(scores: Map<ContextLayer, number>, rules: readonly CompiledRu
     if (test(text)) scores.set(layer, (scores.get(layer) ?? 0) + priority);
 }
 
-/** The parts themselves, not copies. */
+/** The values themselves, not copies. */
 export function byLayer(context: JsonObject, verdicts: readonly KeyVerdict[]): ClassifiedContext {
   const layers = { CRITICAL: {}, IMPORTANT: {}, USEFUL: {}, EPHEMERAL: {} };
   for (const { key, layer } of verdicts) setOwn(layers[layer], key, context[key]!);
   return layers;
 }
 
-/** Of equal ones the more important layer. */
+/** If scores are equal, the more important layer. */
 function highest(scores: ReadonlyMap<ContextLayer, number>): { layer: ContextLayer; score: number } {
   let best = { layer: DEFAULT_LAYER, score: 0 };
   for (const layer of LAYERS) {
@@ -65,7 +65,7 @@ function highest(scores: ReadonlyMap<ContextLayer, number>): { layer: ContextLay
   return best;
 }
 
-/** `userGoal`, `user-goal` and `USER_GOAL` are `user_goal`. */
+/** `userGoal`, `user-goal` and `USER_GOAL` become `user_goal`. */
 function wordsOf(key: string): string {
   return key
     .slice(0, 200)

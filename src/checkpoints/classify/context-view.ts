@@ -1,6 +1,7 @@
 /**
- * What a model is shown of a context, within a budget of tokens. Each layer has its share, and what it does not use goes on to the
- * others. A part is shown whole, or cut where its values end, or left out, and the view says which; the context itself stays whole.
+ * The part of a context that a model is shown within a token budget. Each layer has a share; unused tokens go
+ * to the others. A value is shown whole, or cut between its items, or left out, and the view says which. The
+ * context itself does not change.
  */
 import { type CountValue, fitValue, isWithin } from '../../core/fit-value.js';
 import { type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
@@ -8,20 +9,22 @@ import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import type { KeyVerdict } from './classify.js';
 import { type ContextLayer, LAYERS, type LayerBudgets } from './rules.js';
 
+/** How one key of the context is shown. */
 export interface ShownKey {
   readonly key: string;
   readonly layer: ContextLayer;
   readonly marked: boolean;
   readonly shown: 'whole' | 'cut' | 'left out';
   readonly tokens: number;
-  /** Items and properties in it that were left out. */
+  /** Items and properties of the value that were left out. */
   readonly leftOut: number;
 }
 
+/** A part of a context that fits a token budget. */
 export interface ContextView {
-  /** What is shown, in the order of the context. */
+  /** The shown part, in the order of the context. */
   readonly context: JsonObject;
-  /** Of its JSON. Above the budget only when what was marked as critical is. */
+  /** Tokens of its JSON. Exceeds the budget only if the critical keys do. */
   readonly tokens: number;
   readonly budget: number;
   readonly keys: readonly ShownKey[];
@@ -38,7 +41,10 @@ interface Part {
 /** The braces around everything. */
 const FRAME_TOKENS = 2;
 
-/** @param budget in tokens (o200k) */
+/**
+ * Shows a context within a token budget: the values of the most important keys, and the names of the others.
+ * @param budget in tokens (o200k)
+ */
 export async function viewContext(
   context: JsonObject,
   verdicts: readonly KeyVerdict[],
@@ -55,7 +61,7 @@ export async function viewContext(
   return view.finish(parts);
 }
 
-/** The most important first; of equal ones in their order. */
+/** Most important first; equal ones in their order. */
 function inLayer(parts: readonly Part[], layer: ContextLayer): Part[] {
   return parts
     .filter(({ verdict }) => verdict.layer === layer && !verdict.marked)
@@ -90,12 +96,12 @@ class View {
       let room = Math.floor((whole * shares[layer]) / 100);
       for (const part of parts) room -= this.#fit(part, room);
     }
-    // What is left of any share goes to those who need more, the most important layer first.
+    // Unused tokens go to keys that need more, in the most important layer first.
     for (const { parts } of layers)
       for (const part of parts) if (part.fitted !== part.value) this.#fit(part, part.tokens + this.#left);
   }
 
-  /** Shows as much of a part as there is room for. The tokens that it takes more than before. */
+  /** Shows as much of a value as fits. Returns the additional tokens. */
   #fit(part: Part, room: number): number {
     const key = this.#keyTokens(part);
     const fitted = isWithin(part.value, room - key, this.#count)
@@ -112,7 +118,7 @@ class View {
     return more;
   }
 
-  /** With its quotes, the colon and the comma. */
+  /** With quotes, colon and comma. */
   #keyTokens({ verdict }: Part): number {
     return this.#count(verdict.key) + 2;
   }

@@ -1,28 +1,31 @@
-/** Rules that say how much parts of a context matter: by their key, and by what is in them. Patterns run in linear time (RE2). */
+/** Rules that weigh the parts of a context by key and content. Patterns run in linear time (RE2). */
 import type { RE2JS } from 're2js';
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 
-/** The most important first. */
+/** The layers, most important first. */
 export const LAYERS = ['CRITICAL', 'IMPORTANT', 'USEFUL', 'EPHEMERAL'] as const;
+/** A layer of a context: how much a key matters. */
 export type ContextLayer = (typeof LAYERS)[number];
 
+/** One rule: a pattern that adds weight to a layer. */
 export interface ClassificationRule {
   /**
-   * `key_regex`: about the key, as words in lower case with `_` between them: `userGoal` is `user_goal`. `content_heuristic`: about
-   * the beginning of what is in it.
+   * `key_regex`: matches the key in lower case with `_` between words (`userGoal` is `user_goal`).
+   * `content_heuristic`: matches the beginning of the value.
    */
   readonly type: 'key_regex' | 'content_heuristic';
-  /** RE2 syntax: no look-around, no references back. */
+  /** RE2 syntax: no look-around, no backreferences. */
   readonly pattern: string;
-  /** Weight: those of a layer add up, and the layer with the most has it. */
+  /** Weight. Weights of a layer add up, and the key goes to the layer with the highest sum. */
   readonly priority: number;
 }
 
+/** The rules of each layer, as `config/classification.json` stores them. */
 export interface ClassificationRules {
   readonly patterns: { readonly [Layer in ContextLayer]?: readonly ClassificationRule[] };
-  /** Shares of a view's budget, in percent; together at most 100. Default 30, 40, 20, 10. */
+  /** Shares of a view's budget in percent, at most 100 in total. Default 30, 40, 20, 10. */
   readonly budgets?: { readonly [Layer in ContextLayer]?: number };
 }
 
@@ -40,9 +43,13 @@ export interface CompiledRules {
   readonly budgets: LayerBudgets;
 }
 
+/** Default share of each layer in a view's budget, in percent. */
 export const DEFAULT_BUDGETS: LayerBudgets = { CRITICAL: 30, IMPORTANT: 40, USEFUL: 20, EPHEMERAL: 10 };
 
-/** Whole words of a key, so that `temperature`, `dialog`, `catalog` and `login` are neither temporary nor logs. */
+/**
+ * Matches whole words of a key, so that `temperature`, `dialog`, `catalog` and `login` do not count as
+ * temporary or as logs.
+ */
 function words(...alternatives: string[]): string {
   return `(?:^|_)(?:${alternatives.join('|')})(?:_|$)`;
 }
@@ -58,6 +65,7 @@ const content = (pattern: string, priority: number): ClassificationRule => ({
   priority,
 });
 
+/** The built-in rules, used without a rules file. */
 export const DEFAULT_RULES: ClassificationRules = {
   patterns: {
     CRITICAL: [
@@ -126,7 +134,7 @@ export const DEFAULT_RULES: ClassificationRules = {
 
 const PATTERN_LENGTH_MAX = 512;
 const RULES_MAX = 200;
-/** Steps of a compiled pattern: the time for a text grows with their number. */
+/** Maximum steps of a compiled pattern, because matching time grows with them. */
 const PROGRAM_MAX = 1_000;
 
 const Rule = Type.Object(
@@ -151,7 +159,11 @@ export const checkRules = lazySchema(
   ),
 );
 
-/** @throws RULES_INVALID for a pattern that cannot run in linear time, or is no pattern, or budgets above 100 percent */
+/**
+ * Compiles classification rules for repeated use.
+ * @throws RULES_INVALID for an invalid pattern, one that cannot run in linear time, or budgets above 100
+ * percent
+ */
 export async function compileRules({ patterns, budgets }: ClassificationRules): Promise<CompiledRules> {
   const { RE2JS: engine } = await import('re2js');
   const ofType = (type: ClassificationRule['type']) =>

@@ -1,47 +1,55 @@
-/** How checkpoints are kept. What is not said has its default; what is said wrongly is refused. */
+/** The configuration of checkpoints. Missing values have defaults; invalid ones are refused. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import type { CompressionOptions } from '../content/compression.js';
 
+/** The complete configuration of checkpoints, as `config/checkpoints.json` stores it. */
 export interface CheckpointConfig {
   readonly storage: {
-    /** Of one owner in one session. Its oldest make room for a new one. Default 100. */
+    /** Checkpoints per owner in one session. The oldest are deleted to make room. Default 100. */
     readonly maxCheckpoints: number;
-    /** Bytes of one session. Default 1 GiB. */
+    /** Maximum bytes of one session. Default 1 GiB. */
     readonly maxSessionSize: number;
-    /** Bytes of all sessions. Default 1 GiB. */
+    /** Maximum bytes of all sessions. Default 1 GiB. */
     readonly maxTotalSize: number;
-    /** `prune` removes what is older. Default 30. */
+    /** `prune` removes older checkpoints. Default 30. */
     readonly maxAgeDays: number;
-    /** Data that nothing refers to is left alone for so long. Default 60. */
+    /** Age from which unreferenced data may be removed. Default 60. */
     readonly orphanGraceMinutes: number;
   };
   readonly compression: CompressionOptions;
   readonly encryption: {
     /**
-     * New sessions are encrypted. Null, the default: when any session of the store is. A program that stops asking for encryption gets no
-     * plain sessions that way; `false` does. One that is encrypted stays so.
+     * Whether new sessions are encrypted. Null, the default: if any session of the store is encrypted. So a
+     * program without this setting adds no plain sessions to an encrypted store; `false` does. An encrypted
+     * session stays encrypted.
      */
     readonly enabled: boolean | null;
-    /** Where master keys are. Null, the default: the environment when `REKINDLE_MASTER_KEY` is set and no `keyFile` is named, else `file`. */
+    /**
+     * Where master keys are stored. Null, the default: the environment if `REKINDLE_MASTER_KEY` is set and no
+     * `keyFile` is given, else `file`.
+     */
     readonly provider: KeyProviderName | null;
     /** Default: `master-keys.json` in the configuration folder of the platform. */
     readonly keyFile: string | null;
   };
   readonly classification: {
-    /** A file with rules. Default: `config/classification.json` beside the checkpoints, and where there is none built-in rules. */
+    /**
+     * A file with rules. Default: `config/classification.json` next to the checkpoints, else the built-in
+     * rules.
+     */
     readonly rulesPath: string | null;
-    /** Rules about contents count, too. Default true. */
+    /** Apply rules about contents, too. Default true. */
     readonly enableHeuristics: boolean;
   };
   readonly timeouts: {
-    /** For lists and metadata, in milliseconds. Default 5,000. */
+    /** Timeout for lists and metadata, in ms. Default 5,000. */
     readonly queryMs: number;
-    /** For the data of one checkpoint. Default 10,000. */
+    /** Timeout for the data of one checkpoint, in ms. Default 10,000. */
     readonly fileMs: number;
-    /** For the lock of a session, while others save. Default 15,000. */
+    /** Timeout for the lock of a session while others save, in ms. Default 15,000. */
     readonly lockMs: number;
   };
 }
@@ -49,7 +57,7 @@ export interface CheckpointConfig {
 export const KEY_PROVIDERS = ['file', 'environment', 'os_keychain'] as const;
 export type KeyProviderName = (typeof KEY_PROVIDERS)[number];
 
-/** Any part of it. */
+/** Any part of a `CheckpointConfig`. */
 export type CheckpointConfigInit = {
   readonly [Section in keyof CheckpointConfig]?: Partial<CheckpointConfig[Section]>;
 };
@@ -70,7 +78,7 @@ export const DEFAULT_CONFIG: CheckpointConfig = {
 
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
 const whole = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
-/** What a timer can wait. */
+/** A delay that a timer supports. */
 const timer = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
 const flag = Type.Optional(Type.Boolean());
 const pathOrNull = Type.Optional(Type.Union([Type.String({ minLength: 1 }), Type.Null()]));
@@ -134,14 +142,14 @@ function merged(config: CheckpointConfig, part: CheckpointConfigInit): Checkpoin
   };
 }
 
-/** What is `undefined` was not said. */
+/** Drops `undefined` values. */
 function given<Section extends object>(section: Section | undefined): Partial<Section> {
   const said = Object.entries(section ?? {}).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said) as Partial<Section>;
 }
 
 function invalid(violations: JsonValue[]): RekindleError {
-  return new RekindleError('INVALID_ARGUMENT', 'The configuration of checkpoints is not what it may be.', {
+  return new RekindleError('INVALID_ARGUMENT', 'The configuration of checkpoints is invalid.', {
     details: { field: 'config', violations },
   });
 }

@@ -1,4 +1,4 @@
-/** Folders that the platform has for programs. */
+/** The platform's folders for data and configuration. */
 import os from 'node:os';
 import path from 'node:path';
 import { RekindleError } from '../../core/errors.js';
@@ -6,8 +6,8 @@ import { RekindleError } from '../../core/errors.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where earlier releases kept checkpoints by default: `REKINDLE_DATA_DIR`, else the folder in which the platform keeps the data of
- * programs. It is read only when somebody names it.
+ * The default folder of checkpoints in earlier releases: `REKINDLE_DATA_DIR`, else the platform's folder for
+ * program data. It is read only if a user names it.
  */
 export function dataFolder(
   environment: Environment = process.env,
@@ -22,7 +22,10 @@ export function dataFolder(
   return join(environment['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'rekindle');
 }
 
-/** In another folder than the data where the platform has one: who copies the data does not copy the key to it. */
+/**
+ * Outside of the data folder if the platform has a configuration folder, so that a copy of the data does not
+ * include the key.
+ */
 export function defaultKeyFile(
   environment: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -39,7 +42,7 @@ function accountHome(): string {
   try {
     return os.homedir();
   } catch (cause) {
-    const text = 'No home folder is known. Set HOME, or say with REKINDLE_DATA_DIR where the data is.';
+    const text = 'No home folder is known. Set HOME, or set REKINDLE_DATA_DIR to the folder of the data.';
     throw new RekindleError('INVALID_ARGUMENT', text, { details: { field: 'HOME' }, cause });
   }
 }

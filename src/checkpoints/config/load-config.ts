@@ -1,4 +1,7 @@
-/** The configuration beside the checkpoints, `config/checkpoints.json`, and what the host says, which goes before it. */
+/**
+ * The configuration next to the checkpoints, `config/checkpoints.json`. The host's own settings take
+ * precedence.
+ */
 import { ConfigFile } from '../../storage/config-file.js';
 import type { Documents, Name } from '../../storage/ports.js';
 import {

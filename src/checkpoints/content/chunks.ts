@@ -1,23 +1,28 @@
 /**
- * Cuts bytes where their content says so: a change moves the cuts beside it and no others, so that what is equal in two contexts is
- * cut equally, wherever it stands. A rolling hash over the last 32 bytes decides (a gear hash, as FastCDC has it).
+ * Content-defined chunking: a change moves only the cuts next to it, so that equal parts of two contexts are
+ * cut equally, wherever they are. A rolling hash over the last 32 bytes decides (a gear hash, as in FastCDC).
  */
 
-/** A piece of `bytes`, from `start` up to `end`. */
+/** The part of `bytes` from `start` up to `end`. */
 export interface Chunk {
   readonly start: number;
   readonly end: number;
 }
 
-/** Small, because each change costs about one chunk beside itself; what is stored for a chunk that is known is nothing. */
+/** Small, because each change costs about one additional chunk, and known chunks are not stored again. */
 const CHUNK_MIN = 256;
 const CHUNK_MAX = 4 * 1024;
-/** One cut in 1,024 bytes, beyond the least. The top bits: they have seen the most bytes. */
+/**
+ * One cut in 1,024 bytes on average, beyond the minimum. It uses the top bits, which depend on the most
+ * bytes.
+ */
 const MASK = 0xffc0_0000;
 
 const GEAR = gearTable();
 
-/** The same bytes are always cut in the same way: what is stored depends on it, so this never changes. */
+/**
+ * The same bytes must always be cut in the same way, because stored data depends on it. Never change this.
+ */
 export function* chunksOf(bytes: Uint8Array): Generator<Chunk> {
   let start = 0;
   while (start < bytes.length) {
@@ -37,7 +42,7 @@ function cutAfter(bytes: Uint8Array, start: number): number {
   return last;
 }
 
-/** 256 numbers without pattern (xorshift), the same for ever. */
+/** 256 pseudo-random numbers (xorshift). Never change them. */
 function gearTable(): Int32Array {
   const table = new Int32Array(256);
   let state = 0x9e37_79b9;

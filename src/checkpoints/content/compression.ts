@@ -1,4 +1,4 @@
-/** Compression without loss, by what the runtime has. What comes back is never longer than what was said when it went in. */
+/** Lossless compression with the runtime's algorithms. Output never exceeds the recorded size. */
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import { RekindleError } from '../../core/errors.js';
@@ -9,12 +9,12 @@ export type CompressionType = CompressionAlgorithm | 'none';
 export type CompressionLevel = 'basic' | 'standard' | 'aggressive';
 
 export interface CompressionOptions {
-  /** False: everything is stored as it is. */
+  /** False: everything is stored uncompressed. */
   readonly enabled: boolean;
   readonly algorithm: CompressionAlgorithm;
-  /** What it may cost: `basic` is fast, `aggressive` small. All are without loss. */
+  /** Speed or size: `basic` is fast, `aggressive` small. All are lossless. */
   readonly level: CompressionLevel;
-  /** Fewer bytes than this are stored as they are. */
+  /** Smaller data, in bytes, is stored uncompressed. */
   readonly minSizeForCompression: number;
 }
 
@@ -28,22 +28,25 @@ const ZSTD_LEVELS: Readonly<Record<CompressionLevel, number>> = { basic: 1, stan
 
 type Compress = (bytes: Uint8Array, options?: object) => Promise<Buffer>;
 
-/** Runtimes before Node 22.15 have no zstd. */
+/** Runtimes before Node 22.15 lack zstd. */
 const zstd = zlib as unknown as {
   readonly zstdCompress?: (bytes: Uint8Array, options: object, done: unknown) => void;
   readonly zstdDecompress?: (bytes: Uint8Array, options: object, done: unknown) => void;
 };
 const gzip = promisify(zlib.gzip) as Compress;
 const gunzip = promisify(zlib.gunzip) as Compress;
-/** Inflating less than this is faster done than handed to another thread. */
+/** Below this size, inflating is faster than handing the data to another thread. */
 const SYNC_BYTES_MAX = 64 * 1024;
 
-/** Asked when the service begins, not when the first context is saved. @throws DEPENDENCY_MISSING where the runtime lacks the algorithm */
+/**
+ * Checked when the service starts, not at the first save. @throws DEPENDENCY_MISSING if the runtime lacks the
+ * algorithm
+ */
 export function assertCompression({ enabled, algorithm }: CompressionOptions): void {
   if (enabled && algorithm === 'zstd') zstdOf('zstdCompress');
 }
 
-/** What does not get smaller is stored as it is. */
+/** Data that does not get smaller is stored uncompressed. */
 export async function compress(bytes: Uint8Array, options: CompressionOptions): Promise<Compressed> {
   const { enabled, algorithm, level, minSizeForCompression } = options;
   if (!enabled || bytes.length < minSizeForCompression) return { type: 'none', bytes };
@@ -58,7 +61,7 @@ export async function compress(bytes: Uint8Array, options: CompressionOptions): 
 const ZSTD_LEVEL = 100;
 
 /**
- * Inflates to exactly so many bytes, and never makes more: what claims to be small and is not costs nothing.
+ * Inflates to exactly `rawBytes` bytes and never allocates more, so that a compression bomb is harmless.
  * @throws CHECKPOINT_DAMAGED, DEPENDENCY_MISSING for zstd in a runtime without it
  */
 export async function decompress({ type, bytes }: Compressed, rawBytes: number): Promise<Buffer> {

@@ -1,11 +1,11 @@
 /**
- * What of a context is stored already, and what is new. A content is a list of extents: ranges of the data that this checkpoint or an
- * earlier one of its session wrote.
+ * Decides which parts of a context are stored already and which are new. A content is a list of extents:
+ * ranges of data written by this checkpoint or an earlier one of its session.
  */
 import { hash } from 'node:crypto';
 import { chunksOf } from './chunks.js';
 
-/** A range of the data in a pack. The number is that of the checkpoint which wrote the pack. */
+/** A range of the data in a pack. `pack` is the number of the checkpoint that wrote it. */
 export interface Extent {
   readonly pack: number;
   readonly offset: number;
@@ -13,9 +13,9 @@ export interface Extent {
 }
 
 export interface ContentPlan {
-  /** In order; together they are the content. */
+  /** In order; together they form the content. */
   readonly extents: readonly Extent[];
-  /** What is new. */
+  /** The new data. */
   readonly data: Buffer;
 }
 
@@ -24,17 +24,17 @@ interface Place {
   readonly offset: number;
 }
 
-/** Where the chunks of the contents that were seen are stored. Of one session. */
+/** Where the chunks of one session's known contents are stored. */
 export class ChunkIndex {
   readonly #places = new Map<string, Place>();
-  /** Checkpoints whose content is in it. */
+  /** Checkpoints whose content is indexed. */
   readonly #covered = new Set<number>();
 
   covers(number: number): boolean {
     return this.#covered.has(number);
   }
 
-  /** Learns where the content of a checkpoint is. */
+  /** Adds the places of a checkpoint's content. */
   add(number: number, content: Uint8Array, extents: readonly Extent[]): void {
     this.#covered.add(number);
     const reader = new ExtentReader(extents);
@@ -48,13 +48,13 @@ export class ChunkIndex {
     return this.#places.get(digest);
   }
 
-  /** Forgets what lies in packs that are gone. */
+  /** Forgets chunks in packs that were removed. */
   keepOnly(isThere: (pack: number) => boolean): void {
     for (const [digest, { pack }] of this.#places) if (!isThere(pack)) this.#places.delete(digest);
   }
 }
 
-/** @param number of the checkpoint that is made @param isThere whether a pack may be relied on */
+/** @param number of the new checkpoint @param isThere whether a pack may be used */
 export function planContent(
   content: Uint8Array,
   number: number,
@@ -80,7 +80,7 @@ export function planContent(
   return { extents: extents.list, data: Buffer.concat(fresh, offset) };
 }
 
-/** Neighbours in a pack become one. */
+/** Merges neighbouring extents of a pack. */
 class ExtentList {
   readonly list: Extent[] = [];
 
@@ -92,18 +92,18 @@ class ExtentList {
   }
 }
 
-/** Finds places of the content in its extents; asked in order. */
+/** Finds places of the content in its extents. Ask in ascending order. */
 class ExtentReader {
   readonly #extents: readonly Extent[];
   #at = 0;
-  /** Where the extent begins in the content. */
+  /** The extent's position in the content. */
   #start = 0;
 
   constructor(extents: readonly Extent[]) {
     this.#extents = extents;
   }
 
-  /** Null when the range lies in more than one extent, as one does that was cut by other rules. */
+  /** Null if the range spans several extents, for example because it was cut by other rules. */
   placeOf(start: number, end: number): Place | null {
     let extent = this.#extents[this.#at];
     while (extent && this.#start + extent.length <= start) {
@@ -116,7 +116,7 @@ class ExtentReader {
   }
 }
 
-/** 128 bits are enough to tell chunks apart; a content is checked as a whole besides. */
+/** 128 bits suffice to distinguish chunks; the digest of the whole content is checked, too. */
 function digestOf(chunk: Uint8Array): string {
   return hash('sha256', chunk, 'buffer').toString('latin1', 0, 16);
 }

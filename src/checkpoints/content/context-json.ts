@@ -1,4 +1,7 @@
-/** A context as it is stored: its JSON text, from which exactly the same comes back. What JSON cannot hold is refused, with its place. */
+/**
+ * A context as it is stored: JSON text that loads exactly. Values that JSON cannot represent are refused,
+ * with their place.
+ */
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
@@ -11,16 +14,16 @@ export interface ContextContent {
   readonly context: JsonObject;
   /** JSON text, as UTF-8. Keys stay in their order. */
   readonly content: Buffer;
-  /** SHA-256 of the canonical JSON (RFC 8785), hex: equal contexts have equal ones, whatever the order of their keys. */
+  /** SHA-256 of the canonical JSON (RFC 8785), hex. Independent of the order of keys. */
   readonly hash: string;
-  /** Bytes of JSON of each value, by its key. */
+  /** Bytes of each value as JSON, by key. */
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** Of one context, as JSON text in bytes. */
+/** Largest context, in bytes of JSON text. */
 export const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Properties that are `undefined` are not there, and -0 is 0, as JSON has it. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
+/** Drops `undefined` properties and stores -0 as 0, like JSON. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function contextContent(given: unknown, redactor: StorageRedactor | null = null): ContextContent {
   if (!isJsonObject(given)) throw refused({ path: '', problem: 'a context is a JSON object' });
   const found = problemIn(given, 0);
@@ -46,7 +49,7 @@ export function contextHash(context: JsonValue): string {
   return hash('sha256', canonicalJson(context), 'hex');
 }
 
-/** The session of a workflow that begins with this context, at any depth of it. */
+/** The session id of a workflow that begins with this context. */
 export function derivedSessionId(workflowId: string | null, contextHashHex: string): string {
   return `session_${contextHash([workflowId, contextHashHex]).slice(0, 32)}`;
 }
@@ -57,7 +60,7 @@ interface Problem {
   readonly problem: string;
 }
 
-/** The path is made only on the way back from a problem: most contexts have none. */
+/** The path is built only when a problem is found, because most contexts have none. */
 function problemIn(value: unknown, depth: number): Problem | null {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
   if (typeof value === 'number') return Number.isFinite(value) ? null : here(`${value} is no number in JSON`);
@@ -83,7 +86,7 @@ function problemInArray(array: readonly unknown[], depth: number): Problem | nul
   return null;
 }
 
-/** An object of a class would come back as another thing. */
+/** An instance of a class would be loaded as something else. */
 function notPlain(value: object): string {
   const name = (value.constructor as { name?: string } | undefined)?.name || 'an object of a class';
   return `${name} cannot be saved; make plain JSON of it`;

@@ -1,7 +1,10 @@
 /**
- * What one checkpoint writes: a list of extents that makes its content, the digest of that content, and the data which is new in it.
- * Laid out as `digest (32 bytes) | count of extents | extents | data`, numbers as unsigned LEB128. Of an extent there are the pack, as
- * so many before this one, the offset, as the distance from where the last extent of that pack ended, and the length.
+ * The data that one checkpoint writes: the extents that form its content, the digest of that content, and its
+ * new data. Layout: `digest (32 bytes)
+ * count of extents
+ * extents
+ * data`, numbers as unsigned LEB128. An extent stores its pack relative to this one, its offset relative to
+ * the end of the last extent of that pack, and its length.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
@@ -17,7 +20,7 @@ export interface Pack {
 
 const DIGEST_BYTES = 32;
 
-/** Whose content it is belongs to it: SHA-256 of session and number as canonical JSON, and the whole content. */
+/** Covers the owner: SHA-256 of session and number as canonical JSON, and the whole content. */
 export function contentDigest(session: string, number: number, content: Uint8Array): Buffer {
   return createHash('sha256')
     .update(canonicalJson([session, number]))
@@ -61,7 +64,7 @@ function writeNumber(out: number[], value: number): void {
   out.push(rest);
 }
 
-/** Small numbers of either sign become small numbers. */
+/** Maps small numbers of either sign to small numbers. */
 function zigzag(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }

@@ -1,7 +1,3 @@
-/**
- * Master keys from the environment: `REKINDLE_MASTER_KEY`, and while keys are rotated the ones before it in
- * `REKINDLE_MASTER_KEY_PREVIOUS`, separated by commas. Each is 32 bytes as base64 or hex.
- */
 import { keyUnavailable, type MasterKey, type MasterKeys, masterKeyOf, parseKey } from './master-keys.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -9,6 +5,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const CURRENT = 'REKINDLE_MASTER_KEY';
 const PREVIOUS = 'REKINDLE_MASTER_KEY_PREVIOUS';
 
+/**
+ * Master keys from the environment: `REKINDLE_MASTER_KEY`, and during a rotation the previous ones in
+ * `REKINDLE_MASTER_KEY_PREVIOUS`, separated by commas. Each is 32 bytes in base64 or hex.
+ */
 export class EnvironmentKeys implements MasterKeys {
   readonly place = CURRENT;
   readonly #environment: Environment;
@@ -29,7 +29,7 @@ export class EnvironmentKeys implements MasterKeys {
     return known.find((key) => key.id === id) ?? null;
   }
 
-  /** Whoever sets the variables has put the new one in its place. */
+  /** The user has already replaced the variable. */
   renew(): null {
     return null;
   }
@@ -40,5 +40,8 @@ export class EnvironmentKeys implements MasterKeys {
 function parsed(text: string, place: string): MasterKey {
   const bytes = parseKey(text);
   if (bytes) return masterKeyOf(bytes);
-  throw keyUnavailable(`${place} is no key: 32 bytes as base64 or hex are.`, { place, reason: 'malformed' });
+  throw keyUnavailable(`${place} is not a key. Set it to 32 bytes in base64 or hex.`, {
+    place,
+    reason: 'malformed',
+  });
 }

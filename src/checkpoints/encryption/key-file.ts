@@ -1,9 +1,12 @@
-/** The file with the master keys: mode 0600, replaced as a whole. It belongs to another place than the data, and into a backup of its own. */
 import { isRekindleError, messageOf } from '../../core/errors.js';
 import { readPrivateFile, writePrivateFile } from '../../storage/file/private-file.js';
 import { keyUnavailable } from './master-keys.js';
 import type { SecretPlace } from './stored-keys.js';
 
+/**
+ * The file with the master keys (mode 0600, replaced atomically). Store it outside of the data folder, and
+ * back it up separately.
+ */
 export class KeyFile implements SecretPlace {
   /** Its path. */
   readonly name: string;

@@ -1,9 +1,8 @@
-/** The keychain of the system as the place of the master keys, by the optional package `@napi-rs/keyring`. */
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { keyUnavailable } from './master-keys.js';
 import type { SecretPlace } from './stored-keys.js';
 
-/** What is used of `@napi-rs/keyring`. */
+/** The used part of `@napi-rs/keyring`. */
 export interface KeyringEntry {
   getPassword(): string | null;
   setPassword(text: string): void;
@@ -15,6 +14,7 @@ export interface KeyringPackage {
 const SERVICE = 'rekindle';
 const ACCOUNT = 'checkpoint master keys';
 
+/** Stores the master keys in the system's keychain. Needs the optional package `@napi-rs/keyring`. */
 export class Keychain implements SecretPlace {
   readonly name = 'the keychain of the system';
   readonly #load: () => Promise<KeyringPackage>;
@@ -41,7 +41,10 @@ export class Keychain implements SecretPlace {
     return this.#tell(() => new Entry(SERVICE, ACCOUNT));
   }
 
-  /** A machine without a screen mostly has a keychain that cannot be opened: that is told, and nothing else is used in its place. */
+  /**
+   * A machine without a display often has no usable keychain. That is reported; no other place is used
+   * instead.
+   */
   #tell<T>(work: () => T): T {
     try {
       return work();

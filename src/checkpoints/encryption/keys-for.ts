@@ -1,4 +1,4 @@
-/** The master keys that a configuration means. */
+/** Creates the master keys that a configuration names. */
 import type { CheckpointConfig } from '../config/checkpoint-config.js';
 import { defaultKeyFile } from '../config/data-folder.js';
 import { type Environment, EnvironmentKeys } from './environment-keys.js';
@@ -8,9 +8,9 @@ import { keyUnavailable, type MasterKey, type MasterKeys } from './master-keys.j
 import { StoredKeys } from './stored-keys.js';
 
 export interface KeyOptions {
-  /** Master keys of the host's own, in place of what the configuration names. */
+  /** The host's own master keys; they replace the configured ones. */
   readonly masterKeys?: MasterKeys;
-  /** Default: that of the process. */
+  /** Default: the environment of the process. */
   readonly environment?: Environment;
 }
 
@@ -30,7 +30,9 @@ export function keysFor(
   return isInEnvironment ? environmentBefore(environment, inFile) : inFile();
 }
 
-/** The key in the environment, which nobody named: sessions that a key of the file wraps stay readable. */
+/**
+ * The environment key, used without being configured: sessions wrapped by a key of the file stay readable.
+ */
 function environmentBefore(environment: Environment, inFile: () => MasterKeys): MasterKeys {
   const keys = new EnvironmentKeys(environment);
   return {
@@ -43,8 +45,8 @@ function environmentBefore(environment: Environment, inFile: () => MasterKeys): 
 }
 
 /**
- * What a new data key is wrapped with. The first one is made here; where other sessions have keys, one that is missing was lost, and
- * is not replaced in silence.
+ * The master key for a new data key. The first one is created here. If other sessions have keys, a missing
+ * master key was lost and must not be replaced silently.
  * @throws KEY_UNAVAILABLE
  */
 export async function masterForNew(masters: MasterKeys, hasKeys: () => Promise<boolean>): Promise<MasterKey> {
@@ -59,7 +61,7 @@ export async function masterForNew(masters: MasterKeys, hasKeys: () => Promise<b
       },
     );
   const made = await Promise.resolve(masters.renew()).catch(async (thrown: unknown) => {
-    const others = await masters.current(); // somebody else was first
+    const others = await masters.current(); // another process was first
     if (others) return others;
     throw thrown;
   });

@@ -1,28 +1,34 @@
-/** Master keys: they wrap the data keys of sessions, and nothing else. Where they are kept is a port. */
+/** Master keys wrap the data keys of sessions, nothing else. `MasterKeys` is the port to their storage. */
 import { createHmac } from 'node:crypto';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { KEY_BYTES } from './sealing.js';
 
+/** A 256-bit key that wraps data keys. Make it with `masterKeyOf`. */
 export interface MasterKey {
-  /** Tells keys apart and nothing about them. */
+  /** Identifies the key without revealing it. */
   readonly id: string;
   readonly bytes: Buffer;
 }
 
+/** The port to the storage of master keys. Implement it for a key service of your own. */
 export interface MasterKeys {
-  /** Where they are, for messages. */
+  /** Where they are stored, for messages. */
   readonly place: string;
-  /** What new data keys are wrapped with; null when there is none yet. @throws KEY_UNAVAILABLE */
+  /** The key that wraps new data keys; null if there is none yet. @throws KEY_UNAVAILABLE */
   current(): Promise<MasterKey | null>;
-  /** Any key that is still known; null when it is not. @throws KEY_UNAVAILABLE */
+  /** Any known key; null if unknown. @throws KEY_UNAVAILABLE */
   find(id: string): Promise<MasterKey | null>;
-  /** Makes a new current key; older ones stay known. Null where keys are given from outside, and the current one is the new one. */
+  /**
+   * Makes a new current key; older ones stay known. Null if keys are set from outside: the current one then
+   * counts as new.
+   */
   renew(): Promise<MasterKey> | null;
-  /** Forgets all but the current one, once nothing is wrapped with them. */
+  /** Forgets all but the current one. Call it only when no data key needs the others. */
   forgetOld(): Promise<void>;
 }
 
+/** A master key of 32 bytes, with an id derived from them. */
 export function masterKeyOf(bytes: Buffer): MasterKey {
   const id = createHmac('sha256', bytes).update('rekindle master key').digest('hex').slice(0, 16);
   return { id, bytes };
@@ -36,7 +42,7 @@ export function parseKey(text: string): Buffer | null {
   return bytes.length === KEY_BYTES && /^[A-Za-z0-9+/_-]+=*$/.test(trimmed) ? bytes : null;
 }
 
-/** Never has a key in it. */
+/** The error must never contain a key. */
 export function keyUnavailable(problem: string, details: JsonObject, cause?: unknown): RekindleError {
   return new RekindleError('KEY_UNAVAILABLE', problem, { details, cause });
 }

@@ -1,6 +1,6 @@
 /**
- * The data keys of one session, in `keys.json` beside its checkpoints, each wrapped by a master key. A data key never leaves its
- * session; a new master key rewraps it, and no blob is written anew.
+ * The data keys of one session, in its `keys.json`, each wrapped by a master key. A data key is used only for
+ * its session. A new master key rewraps it, and no data is rewritten.
  */
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
@@ -12,13 +12,13 @@ import type { Documents, Name } from '../../storage/ports.js';
 import { keyUnavailable, type MasterKey, type MasterKeys } from './master-keys.js';
 import { KEY_BYTES, open, seal } from './sealing.js';
 
-/** One data key, as what it is used for. */
+/** One data key, as the keys derived from it. */
 export interface DataKey {
   readonly id: string;
   readonly seal: Buffer;
-  /** A code for a record at its place: nobody without the key can make one. */
+  /** Authentication code of a record at its place; it needs the key. */
   macOf(session: string, seq: number, record: JsonObject): string;
-  /** The digest of a context, so that it tells nothing to those who guess at contents. */
+  /** Keyed digest of a context, which does not help to guess its content. */
   digestOf(digest: string): string;
 }
 
@@ -26,7 +26,9 @@ interface WrappedKey {
   readonly id: string;
   /** The id of the master key. */
   readonly master: string;
-  /** The number of the first record that it can have sealed. From the first key's on, every record is sealed. */
+  /**
+   * The first record number that it may have sealed. From the first key's number on, every record is sealed.
+   */
   readonly from: number;
   readonly wrapped: string;
 }
@@ -37,12 +39,12 @@ interface KeyDocument {
   readonly keys: readonly WrappedKey[];
 }
 
-/** When a new key is made, and with what. */
+/** When to make a new key, and with what. */
 export interface KeyForWriting {
-  /** What to wrap a new key with. */
+  /** The master key to wrap a new key with. */
   readonly master: () => Promise<MasterKey>;
   readonly isWornOut: (key: DataKey) => boolean;
-  /** The number of the record that is written. */
+  /** The number of the new record. */
   readonly seq: number;
   /** Keys that records name: none may be missing. */
   readonly needed: ReadonlySet<string>;
@@ -58,7 +60,7 @@ const checkDocument = lazySchema(
   Type.Object({ format: Type.Literal(1), keys: Type.Array(Wrapped, { minItems: 1 }) }),
 );
 
-/** Random nonces may be used about so often under one key; NIST SP 800-38D allows 2^32. */
+/** Safe number of random nonces under one key; NIST SP 800-38D allows 2^32. */
 export const MESSAGES_PER_KEY = 2 ** 30;
 
 export class SessionKeys {
@@ -67,7 +69,7 @@ export class SessionKeys {
   readonly #session: string;
   readonly #masters: MasterKeys;
   readonly #known = new Map<string, DataKey>();
-  /** As it was stored when it was unwrapped: what is stored otherwise now has to be unwrapped again. */
+  /** The stored form of unwrapped keys: if it changes, the key must be unwrapped again. */
   readonly #stored = new Map<string, string>();
   #sealedFrom = Number.POSITIVE_INFINITY;
 
@@ -78,7 +80,7 @@ export class SessionKeys {
     this.#masters = masters;
   }
 
-  /** What was unwrapped before; undefined otherwise. */
+  /** A key that was unwrapped before; else undefined. */
   known(id: string): DataKey | undefined {
     return this.#known.get(id);
   }
@@ -87,12 +89,14 @@ export class SessionKeys {
     return this.#known.size > 0;
   }
 
-  /** Records from this number on are sealed. Infinite while no key is known. */
+  /** Records from this number on are sealed. Infinity if no key is known. */
   get sealedFrom(): number {
     return this.#sealedFrom;
   }
 
-  /** Unwraps every key that is stored, when some are not known yet. True when there are new ones. @throws KEY_UNAVAILABLE */
+  /**
+   * Unwraps all stored keys if some are not known yet. True if there are new ones. @throws KEY_UNAVAILABLE
+   */
   async load(needed: ReadonlySet<string> = new Set()): Promise<boolean> {
     if (this.isLoaded && [...needed].every((id) => this.#known.has(id))) return false;
     const before = this.#known.size;
@@ -100,7 +104,7 @@ export class SessionKeys {
     return this.#known.size > before;
   }
 
-  /** @throws KEY_UNAVAILABLE when it is lost, or its master key is, or is another one */
+  /** @throws KEY_UNAVAILABLE if it or its master key is lost or different */
   async get(id: string): Promise<DataKey> {
     if (!this.#known.has(id)) await this.load(new Set([id]));
     const key = this.#known.get(id);
@@ -108,7 +112,7 @@ export class SessionKeys {
     throw this.#missing(id);
   }
 
-  /** The one in use. @throws KEY_UNAVAILABLE */
+  /** The key in use. @throws KEY_UNAVAILABLE */
   async newest(): Promise<DataKey> {
     const last = (await this.#read())?.keys.at(-1);
     if (last) return this.#learn(last);
@@ -116,8 +120,9 @@ export class SessionKeys {
   }
 
   /**
-   * The key to write with: the last one, or a new one when there is none, or when it was used often enough. The caller holds the lease.
-   * @throws KEY_UNAVAILABLE, also when a key that records name is not there: it was lost, and no new one takes its place
+   * The key to write with: the last one, or a new one if there is none or it was used often enough. The
+   * caller must hold the lease.
+   * @throws KEY_UNAVAILABLE, also if a key that records name is missing: it was lost and must not be replaced
    */
   async forWriting({ master, isWornOut, seq, needed }: KeyForWriting): Promise<DataKey> {
     const document = await this.#read();
@@ -133,14 +138,15 @@ export class SessionKeys {
     return this.#learn(made);
   }
 
-  /** True when any key is here. @throws KEY_UNAVAILABLE when the document is damaged */
+  /** True if there is any key. @throws KEY_UNAVAILABLE if the document is damaged */
   async exists(): Promise<boolean> {
     return (await this.#read()) !== null;
   }
 
   /**
-   * Wraps every key with this master key. The caller holds the lease. How many were wrapped with another; null when there are none.
-   * @throws KEY_UNAVAILABLE with everything as it was
+   * Wraps every key with this master key. The caller must hold the lease. Returns how many had another one;
+   * null if there are none.
+   * @throws KEY_UNAVAILABLE; nothing changes then
    */
   async rewrap(master: MasterKey): Promise<number | null> {
     const document = await this.#read();

@@ -1,4 +1,3 @@
-/** Master keys that this program keeps: in a file that only its owner can read, or in the keychain of the system. */
 import { randomBytes } from 'node:crypto';
 import { tryParseJson } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
@@ -6,13 +5,13 @@ import { lazySchema } from '../../core/schema-check.js';
 import { keyUnavailable, type MasterKey, type MasterKeys, masterKeyOf, parseKey } from './master-keys.js';
 import { KEY_BYTES } from './sealing.js';
 
-/** Where one text is kept in secret. */
+/** A place that stores one secret text. */
 export interface SecretPlace {
-  /** For messages. */
+  /** Its name, for messages. */
   readonly name: string;
-  /** Null when there is none. @throws KEY_UNAVAILABLE when it cannot be read, or others can */
+  /** Null if there is none. @throws KEY_UNAVAILABLE if it cannot be read, or other users can read it */
   read(): Promise<string | null>;
-  /** Durable when it resolves. @throws KEY_UNAVAILABLE; also when there is one already and `isNew` says that there is none */
+  /** Durable when it resolves. @throws KEY_UNAVAILABLE; also if one exists although `isNew` is set */
   write(text: string, isNew: boolean): Promise<void>;
 }
 
@@ -20,6 +19,10 @@ const checkKeys = lazySchema(
   Type.Object({ format: Type.Literal(1), keys: Type.Array(Type.String(), { minItems: 1 }) }),
 );
 
+/**
+ * Master keys that this library creates and stores: in a file (`KeyFile`) or in the system's keychain
+ * (`Keychain`).
+ */
 export class StoredKeys implements MasterKeys {
   readonly #secret: SecretPlace;
 
@@ -63,6 +66,9 @@ export class StoredKeys implements MasterKeys {
     const value = tryParseJson(text);
     const keys = checkKeys()(value) ? (value as { keys: string[] }).keys.map(parseKey) : [null];
     if (keys.every((key) => key !== null)) return keys.map(masterKeyOf);
-    throw keyUnavailable(`${this.place} holds no master keys.`, { place: this.place, reason: 'malformed' });
+    throw keyUnavailable(`${this.place} does not contain valid master keys.`, {
+      place: this.place,
+      reason: 'malformed',
+    });
   }
 }

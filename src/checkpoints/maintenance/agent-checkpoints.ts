@@ -1,4 +1,4 @@
-/** The checkpoints of one agent: sessions that are its alone, and its own in sessions that it shares with others. */
+/** The checkpoints of one agent: its own sessions, and its part of shared sessions. */
 import { systemClock } from '../../core/clock.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
@@ -8,7 +8,7 @@ import { SessionPool } from '../session/session-pool.js';
 import { sessionPrefix } from '../tools/checkpoint-scope.js';
 
 export interface AgentCheckpoints {
-  /** Folders of sessions that are its alone. */
+  /** Folders of sessions that only it uses. */
   readonly whole: readonly Name[];
   /** Ids of sessions in which others have checkpoints, too. */
   readonly shared: readonly string[];
@@ -31,7 +31,7 @@ export async function checkpointsOf(
   return { whole, shared };
 }
 
-/** Its checkpoints in a session of several: their records and labels, and data that no other checkpoint uses. */
+/** Its checkpoints in a shared session: their records and labels, and data that no other checkpoint uses. */
 export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: string, agent: string) {
   const session = [...folder, 'sessions', id];
   return {
@@ -47,7 +47,7 @@ export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: str
         await pool.use(id, async (opened) => {
           const own = (await opened.read()).checkpoints.filter((save) => save.agent === agent);
           await opened.remove(() => own.map(({ number }) => number), 'erased');
-          // Data first: while records name the agent, a call after a crash finds what is left.
+          // Data first: as long as records name the agent, a call after a crash finds the rest.
           await opened.sweep(0, true);
           await opened.log.erasePast();
         });
@@ -58,7 +58,7 @@ export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: str
   };
 }
 
-/** Also of checkpoints that were removed since: their labels are there, and perhaps their data. */
+/** Includes removed checkpoints: their labels are still stored, and possibly their data. */
 async function savesOf(backend: StorageBackend, session: Name): Promise<JsonObject[]> {
   const journal = await backend.openJournal<JsonObject>([...session, 'checkpoints'], { readOnly: true });
   const saves: JsonObject[] = [];

@@ -1,13 +1,16 @@
-/** Who gives up room where several owners share a limit: those that take the most, and of their checkpoints the oldest. */
+/**
+ * Chooses what to remove when several owners share a limit: from the largest owners, their oldest
+ * checkpoints.
+ */
 
 export interface Removable<T> {
   readonly item: T;
   readonly owner: string;
-  /** What it added to the store. */
+  /** Bytes that it added to the store. */
   readonly bytes: number;
 }
 
-/** Owners that take at least so much of what the largest one takes count as equally large. */
+/** Owners with at least this share of the largest one count as equally large. */
 const EQUAL = 0.9;
 
 export class OwnerShares<T> {
@@ -15,12 +18,12 @@ export class OwnerShares<T> {
   readonly #queues = new Map<string, { readonly rank: number; readonly removable: Removable<T> }[]>();
   #offered = 0;
 
-  /** Counts what an owner has, whether it may go or not. */
+  /** Counts an owner's bytes, removable or not. */
   count(owner: string, bytes: number): void {
     this.#bytes.set(owner, this.#of(owner) + bytes);
   }
 
-  /** Oldest first. */
+  /** Call it oldest first. */
   offer(removable: Removable<T>): void {
     const one = { rank: this.#offered, removable };
     this.#offered += 1;
@@ -29,7 +32,7 @@ export class OwnerShares<T> {
     else this.#queues.set(removable.owner, [one]);
   }
 
-  /** The next to go; null when nothing may go any more. */
+  /** The next to remove; null if there is none. */
   next(): T | null {
     const waiting = [...this.#queues].filter(([, queue]) => queue.length > 0);
     const most = Math.max(...waiting.map(([owner]) => this.#of(owner)));

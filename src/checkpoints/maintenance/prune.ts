@@ -1,4 +1,7 @@
-/** Retention: removes checkpoints beyond the limits of age and number, and data that nothing refers to. Critical ones, and the newest of each owner in a session, stay. */
+/**
+ * Retention: removes checkpoints beyond the limits, and unreferenced data. Critical checkpoints, and the
+ * newest one of each owner in a session, stay.
+ */
 import { messageOf } from '../../core/errors.js';
 import { sessionNotFound } from '../checkpoint-id.js';
 import { type CheckpointMetadata, toMetadata } from '../checkpoint-metadata.js';
@@ -10,33 +13,37 @@ import type { SessionPool, SessionProblem } from '../session/session-pool.js';
 import type { SessionState } from '../session/session-state.js';
 import { OwnerShares } from './owner-shares.js';
 
+/** Options of `CheckpointService.prune`. */
 export interface PruneOptions {
-  /** Only say what would go. */
+  /** Only report what would be removed. */
   readonly dryRun?: boolean;
-  /** Only this session. The bytes of all of them do not count then. */
+  /** Only this session; the limit on the bytes of all sessions is then ignored. */
   readonly sessionId?: string;
-  /** In place of the configured ones. */
+  /** These three replace the configured limits. */
   readonly maxAgeDays?: number;
   readonly maxCheckpoints?: number;
   readonly orphanGraceMinutes?: number;
 }
 
+/** The limit that a removed checkpoint exceeded. */
 export type PruneReason = 'age' | 'count' | 'session bytes' | 'total bytes';
 
+/** A removed checkpoint, and why it was removed. */
 export interface PrunedCheckpoint {
   readonly checkpoint: CheckpointMetadata;
   readonly why: PruneReason;
 }
 
+/** What `prune` removed. */
 export interface PruneReport {
   readonly dryRun: boolean;
   readonly removed: readonly PrunedCheckpoint[];
-  /** Data that nothing referred to, and that was old enough. */
+  /** Unreferenced data that was old enough. */
   readonly orphans: { readonly blobs: number; readonly bytes: number };
-  /** What live checkpoints take, before and after. */
+  /** Bytes of live checkpoints, before and after. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
-  /** Sessions that were left alone, or in part. */
+  /** Sessions that were skipped, or pruned only in part. */
   readonly problems: readonly SessionProblem[];
 }
 
@@ -139,12 +146,12 @@ function sharesOf(plans: readonly Plan[]): OwnerShares<Candidate> {
   return shares;
 }
 
-/** Those that stay, as far as it is planned. */
+/** The checkpoints that the plan keeps. */
 function left({ goes }: Plan, records: readonly SaveRecord[]): SaveRecord[] {
   return records.filter(({ number }) => !goes.has(number));
 }
 
-/** Oldest first: all but what is critical, and the newest of each owner. */
+/** Oldest first: all except critical ones and the newest of each owner. */
 function removable({ sessionId, state }: Pick<Plan, 'sessionId' | 'state'>): SaveRecord[] {
   const newest = new Set(
     [...byOwner(sessionId, state.checkpoints).values()].map((own) => own.at(-1)!.number),
@@ -156,7 +163,7 @@ function planned(state: SessionState, goes: ReadonlyMap<number, PruneReason>): r
   return [...goes.keys()].flatMap((number) => state.find(number) ?? []);
 }
 
-/** What was marked, or became the newest, meanwhile stays. */
+/** Keeps checkpoints that were marked, or became the newest, meanwhile. */
 async function carryOut(
   session: CheckpointSession,
   goes: ReadonlyMap<number, PruneReason>,

@@ -1,6 +1,6 @@
 /**
- * A new master key: every data key is wrapped with it, and no data is written anew. A crash in between leaves some wrapped with the old
- * one, which stays known; doing it again finishes it.
+ * Rotates the master key: wraps every data key with a new one; no data is rewritten. After a crash, some data
+ * keys still have the old one, which stays known. Run it again to finish.
  */
 import { messageOf } from '../../core/errors.js';
 import type { Name } from '../../storage/ports.js';
@@ -8,26 +8,31 @@ import { masterForNew } from '../encryption/keys-for.js';
 import type { MasterKeys } from '../encryption/master-keys.js';
 import type { SessionPool } from '../session/session-pool.js';
 
+/** Options of `CheckpointService.rotateKeys`. */
 export interface RotateOptions {
   /**
-   * Afterwards the old master keys are forgotten, if no session failed. Default false: other stores, and copies of this one, may need
-   * them.
+   * Forget the old master keys afterwards, if no session failed. Default false, because other stores and
+   * copies of this one may need them.
    */
   readonly forgetOld?: boolean;
 }
 
+/** What `rotateKeys` did. */
 export interface RotationReport {
-  /** The id of the master key that is in force; null when there is none, and nothing that needs one. */
+  /** The id of the current master key; null if there is none and none is needed. */
   readonly master: string | null;
-  /** Sessions with keys. */
+  /** Number of sessions with keys. */
   readonly sessions: number;
-  /** Data keys that were wrapped with another one. */
+  /** Number of data keys that had another master key. */
   readonly rewrapped: number;
-  /** Sessions whose keys are as they were. */
+  /** Sessions whose keys did not change. */
   readonly failed: readonly { readonly sessionId: string; readonly message: string }[];
 }
 
-/** @throws KEY_UNAVAILABLE when there is no current key though sessions need one; LEASE_HELD while another rotation runs */
+/**
+ * @throws KEY_UNAVAILABLE if sessions need a master key and there is none; LEASE_HELD while another rotation
+ * runs
+ */
 export async function rotateKeys(
   pool: SessionPool,
   masters: MasterKeys,

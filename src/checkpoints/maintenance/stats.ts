@@ -1,19 +1,19 @@
-/** How much there is, and how much there may be. */
 import type { SessionInfo } from '../checkpoint-metadata.js';
 import type { CheckpointConfig } from '../config/checkpoint-config.js';
 import type { SessionProblem } from '../session/session-pool.js';
 
+/** Sizes, counts and limits of the checkpoints in a store. Sizes are in bytes. */
 export interface CheckpointStats {
   readonly sessions: number;
   readonly checkpoints: number;
-  /** What live checkpoints take. */
+  /** Bytes of live checkpoints. */
   readonly totalSizeBytes: number;
   readonly maxTotalSize: number;
   readonly maxSessionSize: number;
   readonly maxCheckpoints: number;
-  /** Sessions that cannot be read, and do not count. */
+  /** Unreadable sessions, which are not counted. */
   readonly problems: readonly SessionProblem[];
-  /** The largest first. */
+  /** Largest sessions first. */
   readonly largest: readonly Pick<SessionInfo, 'id' | 'totalSizeBytes' | 'checkpoints'>[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads everything that is stored, and says what is wrong. What was cut off at the end, or put back as a whole to an older state, looks
- * like a store in which less was saved: only a head that was kept elsewhere tells.
+ * Reads and checks everything that is stored. A truncated journal, or a session restored to an older state,
+ * looks like one in which less was saved. Only a head stored elsewhere reveals it.
  */
 import { isRekindleError, messageOf } from '../../core/errors.js';
 import { checkJournal, isHarmful } from '../../storage/journal-check.js';
@@ -10,31 +10,34 @@ import { PackCache } from '../session/content-reader.js';
 import type { SessionHead } from '../session/session-log.js';
 import type { SessionPool } from '../session/session-pool.js';
 
+/** Options of `CheckpointService.verify`. */
 export interface VerifyOptions {
   /** Only this session. */
   readonly sessionId?: string;
-  /** What an earlier `verify` gave: that nothing before it was taken away or changed. */
+  /** Heads of an earlier report: checks that nothing before them was removed or changed. */
   readonly heads?: readonly SessionHead[];
   readonly onProgress?: (checkpoints: number) => void;
 }
 
+/** One problem that `verify` found. */
 export interface VerifyProblem {
   readonly sessionId: string;
-  /** Null when it is about the session as a whole. */
+  /** Null if it concerns the whole session. */
   readonly checkpointId: string | null;
   readonly code: string;
   readonly message: string;
 }
 
+/** The result of `CheckpointService.verify`. */
 export interface VerifyReport {
   readonly ok: boolean;
   readonly sessions: number;
-  /** Of them, those that were read to their end and are what was saved are all but the ones in `problems`. */
+  /** Number of checkpoints read. All except those in `problems` are exactly as saved. */
   readonly checkpoints: number;
   readonly problems: readonly VerifyProblem[];
-  /** Data that nothing refers to, and that is older than the grace time: `prune` removes it. */
+  /** Unreferenced data older than the grace time; `prune` removes it. */
   readonly orphans: { readonly blobs: number; readonly bytes: number };
-  /** To be kept elsewhere, and given to a later `verify`. */
+  /** Store them elsewhere and pass them to a later `verify`. */
   readonly heads: readonly SessionHead[];
 }
 
@@ -51,7 +54,7 @@ export async function verifyCheckpoints(
     pool.use(id, async (session) => {
       const wrong = await checkRecords(pool, session);
       problems.push(...wrong);
-      // Without the key nothing can be read, and that is said once.
+      // Without the key nothing can be read; report that once.
       if (wrong.some(({ code }) => code === 'KEY_UNAVAILABLE'))
         checkpoints += session.log.state.checkpoints.length;
       else checkpoints += await checkContents(session, problems, () => onProgress?.(checkpoints));
@@ -94,11 +97,11 @@ async function checkRecords(pool: SessionPool, session: CheckpointSession): Prom
   for (const { seq, reason } of session.log.refused)
     problems.push(
       reason === 'forged'
-        ? problem(
-            'CHECKPOINT_DAMAGED',
-            `Record ${seq} was changed, or put there by somebody without the key.`,
-          )
-        : problem('UNSUPPORTED_VERSION', `Record ${seq} is of no kind that is known here.`),
+        ? problem('CHECKPOINT_DAMAGED', `Record ${seq} was changed, or written without the key.`)
+        : problem(
+            'UNSUPPORTED_VERSION',
+            `Record ${seq} has an unknown kind. A newer release may have written it.`,
+          ),
     );
   return problems;
 }
@@ -130,7 +133,7 @@ async function checkContents(
 async function checkHead(pool: SessionPool, head: SessionHead): Promise<VerifyProblem[]> {
   const isThere = await pool.use(head.sessionId, (session) => session.log.holds(head));
   if (isThere) return [];
-  const message = `Record ${head.seq} is not what it was: the session was put back to an older state, or replaced.`;
+  const message = `Record ${head.seq} has changed: the session was restored to an older state, or replaced.`;
   return [{ sessionId: head.sessionId, checkpointId: null, code: 'CHECKPOINT_DAMAGED', message }];
 }
 

@@ -1,4 +1,4 @@
-/** One record of a session's journal, `checkpoints.jsonl`. */
+/** The records of a session's journal, `checkpoints.jsonl`. */
 import type { JsonObject } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
@@ -6,53 +6,53 @@ import type { CompressionType } from '../content/compression.js';
 import { CONTEXT_BYTES_MAX } from '../content/context-json.js';
 import type { NumberRange } from './number-ranges.js';
 
-/** The data that a checkpoint wrote, as it is stored. */
+/** The stored data of one checkpoint. */
 export interface StoredPack {
-  /** SHA-256 of the stored bytes, by which they are named. */
+  /** SHA-256 of the stored bytes, which is also their name. */
   readonly digest: string;
-  /** As stored. */
+  /** Stored size. */
   readonly bytes: number;
-  /** Before compression. */
+  /** Size before compression. */
   readonly raw: number;
   readonly compression: CompressionType;
-  /** The data key that they are sealed with. */
+  /** The data key that sealed them. */
   readonly key?: string;
 }
 
-/** What a context is about, by layer: how many of its keys, and how many bytes of JSON. */
+/** Number of keys and bytes of JSON in each layer of a context. */
 export type LayerSummary = Readonly<Record<string, { readonly keys: number; readonly bytes: number }>>;
 
-/** What was said of a checkpoint, and found out. */
+/** Labels of a checkpoint, from the caller and from the classification. */
 export interface CheckpointLabels {
   readonly name?: string;
   readonly agent?: string;
   readonly workflow?: string;
   readonly tags?: readonly string[];
-  /** Retention leaves it alone. */
+  /** Retention never removes it. */
   readonly critical?: true;
-  /** What kind of thing the context is; absent for a plain context. */
+  /** Kind of the context; absent for a plain one. */
   readonly kind?: string;
   readonly layers?: LayerSummary;
 }
 
 export interface SaveRecord extends CheckpointLabels {
   readonly type: 'save';
-  /** That of its record in the journal: never used again. */
+  /** The number of its record in the journal; never reused. */
   readonly number: number;
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly context: {
-    /** Of its JSON text, as UTF-8. */
+    /** Bytes of its JSON text, as UTF-8. */
     readonly bytes: number;
     /** SHA-256 of its canonical JSON, hex; in an encrypted session a keyed digest of that. */
     readonly hash: string;
   };
   readonly pack: StoredPack;
-  /** Earlier checkpoints whose packs hold parts of the context. */
+  /** Earlier checkpoints whose packs contain parts of the context. */
   readonly uses: readonly NumberRange[];
-  /** Checkpoints that made room for it. */
+  /** Checkpoints removed to make room. */
   readonly removes?: readonly number[];
-  /** Bytes that the session's data takes from here on. */
+  /** Bytes of the session's data after this record. */
   readonly stored: number;
 }
 
@@ -67,14 +67,14 @@ export interface RemoveRecord {
 export interface MarkRecord {
   readonly type: 'mark';
   readonly at: string;
-  /** A key of the context that views never drop. */
+  /** A context key that no view drops. */
   readonly contextKey?: string;
-  /** A checkpoint that retention leaves alone. */
+  /** A checkpoint that retention keeps. */
   readonly number?: number;
   readonly stored: number;
 }
 
-/** Records that are missing for good: somebody repaired the journal, and knows it. */
+/** Records that are permanently missing, acknowledged by a repair. */
 export interface LostRecord {
   readonly type: 'lost';
   readonly at: string;
@@ -82,7 +82,7 @@ export interface LostRecord {
   readonly stored: number;
 }
 
-/** Everything that counts up to here: what comes before it can go. */
+/** Everything that is valid at this point, so that earlier records can be removed. */
 export interface BaseRecord {
   readonly type: 'base';
   readonly at: string;
@@ -90,20 +90,20 @@ export interface BaseRecord {
   readonly since: string;
   readonly saves: readonly (SaveRecord & { readonly removed?: true })[];
   readonly marks: readonly string[];
-  /** Data that no live checkpoint uses any more, and since when. */
+  /** Data that no live checkpoint uses, and since when. */
   readonly freed: { readonly [digest: string]: string };
-  /** How many records each data key sealed until here. */
+  /** Number of records that each data key sealed before. */
   readonly keyUses: { readonly [key: string]: number };
-  /** What the records before it come to, for heads. */
+  /** Chained digest of the records before it, for heads. */
   readonly chain: string;
   readonly stored: number;
 }
 
 export type CheckpointRecord = SaveRecord | RemoveRecord | MarkRecord | LostRecord | BaseRecord;
 
-/** Packs that one context may use. */
+/** Maximum of packs that one context may use. */
 export const PACKS_MAX = 256;
-/** Beside the data of a context: its digest, and where its parts are. */
+/** Largest pack: the data of a context, its digest, and its extents. */
 const PACK_BYTES_MAX = 2 * CONTEXT_BYTES_MAX;
 
 const number = Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 });
@@ -159,7 +159,7 @@ const checkRecord = lazySchema(
   ]),
 );
 
-/** Null for a row of another shape, or that cannot be true: damaged, forged, or of a newer release. */
+/** Null for a row of another shape, or with impossible values: damaged, forged, or of a newer release. */
 export function decodeRecord(row: JsonObject): CheckpointRecord | null {
   if (!checkRecord()(row)) return null;
   const record = row as unknown as CheckpointRecord;
@@ -167,7 +167,7 @@ export function decodeRecord(row: JsonObject): CheckpointRecord | null {
   return saves.every(hasPossibleUses) ? record : null;
 }
 
-/** Ascending ranges of earlier checkpoints, and not too many. */
+/** Ascending ranges of earlier checkpoints, within the limit. */
 function hasPossibleUses({ number: own, uses }: SaveRecord): boolean {
   let before = 0;
   let packs = 0;

@@ -1,4 +1,4 @@
-/** The checkpoints of one session: saving and reading them, under its lock. */
+/** The checkpoints of one session: saves and reads them, under its lock. */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Blobs, Name, StorageBackend } from '../../storage/ports.js';
@@ -25,7 +25,7 @@ export interface CheckpointSessionOptions {
   readonly session: string;
   readonly config: CheckpointConfig;
   readonly masters: MasterKeys;
-  /** What a first data key is wrapped with. */
+  /** The master key for a first data key. */
   readonly masterForNew: () => Promise<MasterKey>;
   /** Whether any session of the store is encrypted. */
   readonly othersAreEncrypted: () => Promise<boolean>;
@@ -34,7 +34,7 @@ export interface CheckpointSessionOptions {
   readonly messagesPerKey?: number;
 }
 
-/** A context, ready to be saved. */
+/** A context to save. */
 export interface NewCheckpoint extends CheckpointLabels {
   /** Its JSON text, as UTF-8. */
   readonly content: Buffer;
@@ -43,9 +43,9 @@ export interface NewCheckpoint extends CheckpointLabels {
 }
 
 export interface SaveLimits {
-  /** Also when nothing changed. */
+  /** Save even if nothing changed. */
   readonly force: boolean;
-  /** Bytes that other sessions take. */
+  /** Bytes of other sessions. */
   readonly otherBytes: number;
 }
 
@@ -55,7 +55,7 @@ export interface SavedCheckpoint {
   readonly removed: readonly SaveRecord[];
 }
 
-/** What a change of records comes to: with `isNew` false nothing is written. */
+/** The outcome of a decision; with `isNew` false nothing is written. */
 interface PlainChange<T> {
   readonly record: NonNullable<CheckpointDecision<T>['record']>;
   readonly isNew: boolean;
@@ -86,7 +86,10 @@ export class CheckpointSession {
     this.#planner = new ContentPlanner(this.log, this.#reader, this.#packs);
   }
 
-  /** The newest state, authentic where the keys are at hand. A session without records has no `since`. @throws STORAGE_UNAVAILABLE */
+  /**
+   * The newest state; authenticated if the keys are available. `since` is null without records. @throws
+   * STORAGE_UNAVAILABLE
+   */
   async read(): Promise<SessionState> {
     const { queryMs } = this.#options.config.timeouts;
     await withinTime(queryMs, 'read the list of checkpoints', this.log.refresh());
@@ -96,7 +99,10 @@ export class CheckpointSession {
     return this.log.state;
   }
 
-  /** Durable when it resolves, its data before its record. @throws STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, and what storage throws */
+  /**
+   * Saves a checkpoint, its data before its record. Durable when it resolves. @throws STORAGE_QUOTA_EXCEEDED,
+   * KEY_UNAVAILABLE, LEASE_HELD, and what storage throws
+   */
   async save(input: NewCheckpoint, limits: SaveLimits): Promise<SavedCheckpoint> {
     return this.log.change(async (seq): Promise<CheckpointDecision<SavedCheckpoint>> => {
       await this.log.lookAgain();
@@ -113,7 +119,7 @@ export class CheckpointSession {
     });
   }
 
-  /** Nothing but that it is critical now, if that was said. */
+  /** Saves nothing except a new `critical` mark, if one was requested. */
   #skip(newest: SaveRecord, input: NewCheckpoint, key: DataKey | null): CheckpointDecision<SavedCheckpoint> {
     const done = (): SavedCheckpoint => ({ status: 'SKIPPED_UNCHANGED', record: newest, removed: [] });
     const { state } = this.log;
@@ -155,16 +161,16 @@ export class CheckpointSession {
     return { record, key, done };
   }
 
-  /** Read back: what cannot be read is not acknowledged. */
+  /** Reads the data back, because unreadable data must not be acknowledged. */
   async #put(number: number, prepared: PreparedPack): Promise<StoredPack> {
     const pack = await this.#packs.put(prepared);
     if (await this.#packs.isWhole(number, pack)) return pack;
-    throw new RekindleError('STORAGE_FAILED', 'The data of a checkpoint is not what was written.', {
+    throw new RekindleError('STORAGE_FAILED', 'The data of a checkpoint differs from what was written.', {
       details: { sessionId: this.id, number, digest: pack.digest },
     });
   }
 
-  /** Once a session is encrypted it stays so, whatever the configuration says now. */
+  /** An encrypted session stays encrypted, whatever the current configuration is. */
   async #keyForWriting(seq: number): Promise<DataKey | null> {
     const {
       config,
@@ -179,7 +185,7 @@ export class CheckpointSession {
     return this.keys.forWriting({ master, isWornOut, seq, needed });
   }
 
-  /** What of the same owner has to go so that there are not too many. @throws STORAGE_QUOTA_EXCEEDED */
+  /** The owner's checkpoints that must be removed to stay within the limit. @throws STORAGE_QUOTA_EXCEEDED */
   #madeRoom(about: CheckpointLabels): SaveRecord[] {
     const { maxCheckpoints } = this.#options.config.storage;
     const { state } = this.log;
@@ -200,7 +206,7 @@ export class CheckpointSession {
   }
 
   /**
-   * The JSON text that was saved, and its record; null when there is no such checkpoint, or not any more.
+   * The saved JSON text and its record; null if there is no such checkpoint.
    * @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE
    */
   async load(number: number): Promise<{ readonly content: Buffer; readonly record: SaveRecord } | null> {
@@ -211,7 +217,7 @@ export class CheckpointSession {
       return { content: (await this.#reader.read(record)).content, record };
     } catch (thrown) {
       if (!isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) throw thrown;
-      await this.log.refresh(); // perhaps it was removed meanwhile, and its data with it
+      await this.log.refresh(); // it may have been removed meanwhile, with its data
       if (this.log.state.find(number) === null) return null;
       throw thrown;
     }
@@ -222,7 +228,10 @@ export class CheckpointSession {
     throw damaged(this.id, number, 'its record was changed');
   }
 
-  /** That it is what was saved, and fits its record. @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
+  /**
+   * Checks that the content is as saved and matches its record. @throws CHECKPOINT_DAMAGED, KEY_UNAVAILABLE,
+   * STORAGE_UNAVAILABLE
+   */
   async check(record: SaveRecord, cache: PackCache): Promise<void> {
     const { content } = await this.#reader.read(record, cache);
     const digest = contextHash(JSON.parse(content.toString('utf8')) as JsonObject);
@@ -232,7 +241,10 @@ export class CheckpointSession {
       throw damaged(this.id, record.number, 'its content does not match its hash');
   }
 
-  /** Notes that records are missing for good, so that what is left counts as whole. How many are. @throws as `SessionLog.change` */
+  /**
+   * Records that missing records are lost for good, so that the rest counts as complete. Returns their
+   * number. @throws as `SessionLog.change`
+   */
   async acknowledgeLoss(): Promise<number> {
     return this.log.change(async (seq): Promise<CheckpointDecision<number>> => {
       const { gaps, state } = this.log;
@@ -243,7 +255,7 @@ export class CheckpointSession {
     });
   }
 
-  /** What was removed. @throws as `SessionLog.change` */
+  /** Returns the removed checkpoints. @throws as `SessionLog.change` */
   async remove(
     decide: (state: SessionState) => readonly number[],
     why: string,
@@ -260,7 +272,9 @@ export class CheckpointSession {
     });
   }
 
-  /** A key of the context, or a checkpoint. Doing it again changes nothing. False when there is no such checkpoint. */
+  /**
+   * Marks a context key or a checkpoint; repeating it changes nothing. False if there is no such checkpoint.
+   */
   async mark(mark: { readonly contextKey: string } | { readonly number: number }): Promise<boolean> {
     return this.#changePlain((state, at) => {
       const isThere = !('number' in mark) || state.find(mark.number) !== null;
@@ -282,14 +296,18 @@ export class CheckpointSession {
     return new Date(this.#options.nowMs()).toISOString();
   }
 
-  /** Wraps the data keys with another master key. How many had another; null when there are none. @throws KEY_UNAVAILABLE, LEASE_HELD */
+  /**
+   * Wraps the data keys with another master key. Returns how many changed; null if there are none. @throws
+   * KEY_UNAVAILABLE, LEASE_HELD
+   */
   rewrapKeys(master: MasterKey): Promise<number | null> {
     return this.log.locked(() => this.keys.rewrap(master));
   }
 
   /**
-   * Data that no live checkpoint uses, and has not for the grace time; under the lock, so that nothing is being saved.
-   * @param remove false only looks
+   * Finds data that no live checkpoint has used for the grace time. Runs under the lock, so that nothing is
+   * being saved.
+   * @param remove false: only report
    * @throws KEY_UNAVAILABLE, LEASE_HELD
    */
   async sweep(graceMs: number, remove: boolean): Promise<Swept> {

@@ -1,9 +1,9 @@
 /**
- * What a new checkpoint can build on: the contents of this session that were seen, as long as their data is there.
+ * The contents of this session that a new checkpoint can build on, as long as their data is stored.
  *
- * A process reads the newest checkpoint once and knows from then on what it saves itself; what others saved meanwhile is read when it
- * is the newest. A save answers only for what another process can load: so what it builds on is read again and compared with its digest,
- * and data that is damaged or gone is not built on. Its parts are stored again.
+ * A process reads the newest checkpoint once and then tracks its own saves; saves of others are read when
+ * they are the newest. Another process must be able to load the result, so reused data is read again and
+ * compared with its digest. Damaged or missing data is not reused; its parts are stored again.
  */
 import PQueue from 'p-queue';
 import { isRekindleError } from '../../core/errors.js';
@@ -14,10 +14,10 @@ import type { PackStore } from './pack-store.js';
 import type { SessionLog } from './session-log.js';
 import { packsOf } from './session-state.js';
 
-/** A content that leaves most of what it would use unused is written whole. */
+/** If a content would use less than this fraction of the reused data, it is written whole. */
 const UNUSED_FACTOR = 4;
 const UNUSED_BYTES_MIN = 64 * 1024;
-/** Packs that are looked at at once. */
+/** Packs that are checked at the same time. */
 const LOOKS = 8;
 
 export class ContentPlanner {
@@ -25,7 +25,7 @@ export class ContentPlanner {
   readonly #reader: ContentReader;
   readonly #packs: PackStore;
   #index = new ChunkIndex();
-  /** What the index was made for: another journal has other numbers. */
+  /** The load count of the journal that the index belongs to: another journal has other numbers. */
   #loads = 0;
   #removals = 0;
 
@@ -35,7 +35,7 @@ export class ContentPlanner {
     this.#packs = packs;
   }
 
-  /** Under the lock, before `plan`: makes sure that what was saved last can be built on, by anybody and by this agent. */
+  /** Call it under the lock, before `plan`: ensures that the last saved content can be reused. */
   async prepare(agent: string | undefined): Promise<void> {
     const { state, loads } = this.#log;
     if (this.#loads !== loads) this.#forget();
@@ -47,7 +47,7 @@ export class ContentPlanner {
     for (const record of bases) if (record && !this.knows(record)) await this.#read(record);
   }
 
-  /** Whether it was read here, or saved, so that its data was there. */
+  /** Whether it was read or saved here, so that its data was present. */
   knows({ number }: SaveRecord): boolean {
     return this.#index.covers(number);
   }
@@ -56,13 +56,13 @@ export class ContentPlanner {
     this.#index.add(number, content, extents);
   }
 
-  /** Uses only what is whole. */
+  /** Uses only undamaged data. */
   async plan(content: Uint8Array, number: number): Promise<ContentPlan> {
     for (;;) {
       const plan = this.#planned(content, number);
       const bad = await this.#damagedOf(usedPacks(plan.extents, number));
       if (bad.size === 0) return plan;
-      this.#forget(); // what lies in the other packs is found again with the next checkpoint
+      this.#forget(); // the parts of other packs are found again with the next checkpoint
     }
   }
 
@@ -76,7 +76,7 @@ export class ContentPlanner {
     return planContent(content, number, this.#index, () => false);
   }
 
-  /** Whether all that a checkpoint consists of is what was stored. */
+  /** Whether all data of a checkpoint is unchanged. */
   async isWhole(record: SaveRecord): Promise<boolean> {
     return (await this.#damagedOf(packsOf(record))).size === 0;
   }
@@ -98,7 +98,7 @@ export class ContentPlanner {
       this.#index.add(record.number, content, extents);
     } catch (thrown) {
       if (!isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) throw thrown;
-      this.#forget(); // others may use the same data
+      this.#forget(); // other checkpoints may use the same data
     }
   }
 
@@ -107,7 +107,7 @@ export class ContentPlanner {
   }
 }
 
-/** Other packs than its own, ascending. */
+/** Packs of other checkpoints, ascending. */
 export function usedPacks(extents: readonly Extent[], own: number): number[] {
   return [...new Set(extents.map(({ pack }) => pack))].filter((pack) => pack !== own).sort((a, b) => a - b);
 }

@@ -1,4 +1,4 @@
-/** Puts the content of a checkpoint together from the packs that hold its parts. */
+/** Assembles the content of a checkpoint from the packs with its parts. */
 import PQueue from 'p-queue';
 import type { Extent } from '../content/content-plan.js';
 import { contentDigest, type Pack } from '../content/pack.js';
@@ -7,13 +7,13 @@ import { damaged } from './damaged.js';
 import type { PackStore } from './pack-store.js';
 import { packsOf, type SessionState } from './session-state.js';
 
-/** The JSON text of a context, and where its parts are. */
+/** The JSON text of a context, and the places of its parts. */
 export interface StoredContent {
   readonly content: Buffer;
   readonly extents: readonly Extent[];
 }
 
-/** Packs that were read, as long as they are not too many. */
+/** A bounded cache of packs. */
 export class PackCache {
   readonly #packs = new Map<number, Promise<Pack>>();
   #bytes = 0;
@@ -37,7 +37,7 @@ export class PackCache {
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** Packs that are read at once. */
+/** Packs that are read at the same time. */
 const READS = 8;
 
 export class ContentReader {

@@ -1,4 +1,4 @@
-/** The error of a checkpoint that is not what was saved. */
+/** The error for a checkpoint that differs from what was saved. */
 import { RekindleError } from '../../core/errors.js';
 
 export function damaged(session: string, number: number, problem: string, cause?: unknown): RekindleError {

@@ -5,10 +5,13 @@ import { noneLeft, sessionNotFound } from '../checkpoint-id.js';
 import { assertContextKey } from '../save-params.js';
 import type { CheckpointSession } from './checkpoint-session.js';
 
-/** Of a context, in an error. */
+/** Maximum of keys listed in an error. */
 const KEYS_SHOWN = 50;
 
-/** Durable when it resolves. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT for a key that the newest context does not have */
+/**
+ * Durable when it resolves. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT if the newest context does not have
+ * the key
+ */
 export async function markContextKey(session: CheckpointSession, contextKey: string): Promise<void> {
   assertContextKey(contextKey);
   const { since, newest, marks } = await session.read();

@@ -1,7 +1,7 @@
-/** Whole numbers as ranges, both ends in them: a checkpoint often uses the data of hundreds before it, most of them in a row. */
+/** Numbers as inclusive ranges: a checkpoint often uses the data of hundreds of consecutive earlier ones. */
 export type NumberRange = readonly [first: number, last: number];
 
-/** @param numbers ascending, each once */
+/** @param numbers ascending and unique */
 export function rangesOf(numbers: readonly number[]): NumberRange[] {
   const ranges: [number, number][] = [];
   for (const number of numbers) {

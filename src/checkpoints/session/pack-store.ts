@@ -1,4 +1,7 @@
-/** The data of one session's checkpoints: compressed, sealed when there is a key, and named by the SHA-256 of what is stored. */
+/**
+ * Stores the data of one session's checkpoints: compressed, sealed if there is a key, and named by the
+ * SHA-256 of the stored bytes.
+ */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -19,7 +22,7 @@ export interface PackStoreOptions {
   readonly timeoutMs: number;
 }
 
-/** A pack, ready to be stored: what it takes is known before anything is written. */
+/** A pack to store: its size is known before anything is written. */
 export interface PreparedPack {
   readonly stored: Omit<StoredPack, 'digest'>;
   readonly bytes: Uint8Array;
@@ -46,7 +49,10 @@ export class PackStore {
     return { digest, ...stored };
   }
 
-  /** Whether what is stored now is what was stored: read anew, since disks change bytes under a process that runs. @throws STORAGE_UNAVAILABLE */
+  /**
+   * Whether the stored bytes are unchanged. Reads them again, because a disk may corrupt them while the
+   * process runs. @throws STORAGE_UNAVAILABLE
+   */
   async isWhole(number: number, { digest, bytes }: StoredPack): Promise<boolean> {
     try {
       return (await this.#bytesOf(number, digest))?.length === bytes;
@@ -84,7 +90,7 @@ export class PackStore {
     throw damaged(this.#options.session, number, 'its data was changed, or belongs to another checkpoint');
   }
 
-  /** What the data of one checkpoint is sealed for: it cannot stand for any other. */
+  /** The context that the data is sealed for, so that it cannot replace any other data. */
   #boundTo(number: number, about: JsonObject): string {
     return canonicalJson(['rekindle checkpoint', 1, this.#options.session, number, about]);
   }

@@ -1,10 +1,16 @@
-/** Whose a checkpoint is. Room is made among one owner's checkpoints: what one saves never pushes out what another saved. */
+/**
+ * The owner of a checkpoint. Room is made only among one owner's checkpoints: a save never removes those of
+ * others.
+ */
 import type { CheckpointLabels, SaveRecord } from './checkpoint-record.js';
 
-/** What the sessions of tools begin with: see `sessionPrefix`. */
+/** Prefix of sessions of tools; see `sessionPrefix`. */
 const BOUND = /^(?:agent|session|client):[^:]*:/;
 
-/** The agent, else whoever the session is bound to. Whole agents count apart from contexts that the same agent saved. */
+/**
+ * The agent, else the owner that the session is bound to. Whole agents count separately from contexts of the
+ * same agent.
+ */
 export function ownerOf(sessionId: string, { kind, agent }: CheckpointLabels): string {
   const name = agent === undefined ? (BOUND.exec(sessionId)?.[0] ?? sessionId) : agent;
   return JSON.stringify([kind ?? null, agent === undefined ? 'session' : 'agent', name]);

@@ -1,6 +1,6 @@
 /**
- * The journal of one session, and what it leads to. In an encrypted session every record carries a code that only the key can make, of
- * its place and its content: one that was changed, or put somewhere else, does not count.
+ * The journal of one session and its state. In an encrypted session every record carries a keyed code of its
+ * place and content: a changed or moved record is ignored.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
@@ -30,13 +30,13 @@ export interface SessionLogOptions {
   readonly nowMs: () => number;
 }
 
-/** A record that does not count, and why. */
+/** An ignored record, and why. */
 export interface RefusedRecord {
   readonly seq: number;
   readonly reason: 'forged' | 'unknown';
 }
 
-/** What tells that a session's records up to here are those that were. */
+/** Identifies the records of a session up to this point, to detect later changes. */
 export interface SessionHead {
   readonly sessionId: string;
   readonly seq: number;
@@ -44,16 +44,16 @@ export interface SessionHead {
   readonly digest: string;
 }
 
-/** What a change comes to: a record and the key to seal it with, or none; and what follows. */
+/** The outcome of a decision: a record and the key to seal it with, or none, and the final step. */
 export interface CheckpointDecision<T> {
   readonly record?: CheckpointRecord;
   readonly key?: DataKey | null;
   done(): T;
 }
 
-/** Records that are no longer of use, before a new beginning is written. */
+/** Number of obsolete records after which a base record is written. */
 const SPENT_MAX = 1_000;
-/** About how much of the journal is removed at once. */
+/** Approximate bytes of the journal that are removed at once. */
 const SEGMENT_BYTES = 256 * 1024;
 
 export class SessionLog {
@@ -64,13 +64,13 @@ export class SessionLog {
   #isEncrypted = false;
   /** Data keys that records name. */
   #keyIds = new Set<string>();
-  /** Keys of records that count until they can be looked at with it; and keys that nobody has: their records do not count. */
+  /** Keys to authenticate records with later. Records of a key that is nowhere stored are ignored. */
   readonly #wanted = new Set<string>();
   readonly #strange = new Set<string>();
-  /** Numbers of records that are missing, since the last beginning. */
+  /** Numbers of missing records since the last base record. */
   #gaps: NumberRange[] = [];
   #lastSeq = 0;
-  /** That were read, whether they count or not. */
+  /** Number of records read, ignored ones included. */
   #records = 0;
   #loads = 0;
 
@@ -100,12 +100,12 @@ export class SessionLog {
     return this.#refused;
   }
 
-  /** Records that are missing, and nobody said that they are lost for good. */
+  /** Missing records that were not acknowledged as lost. */
   get gaps(): readonly NumberRange[] {
     return this.#gaps;
   }
 
-  /** Grows each time the state is made anew: what was known of it by numbers may be about another journal. */
+  /** Grows each time the state is rebuilt: numbers known before may belong to another journal. */
   get loads(): number {
     return this.#loads;
   }
@@ -115,7 +115,7 @@ export class SessionLog {
   }
 
   /**
-   * Makes sure that every record was looked at with its key. Where no key is stored, there is nothing to look with.
+   * Ensures that every record was authenticated with its key. If no key is stored, there is nothing to check.
    * @throws KEY_UNAVAILABLE
    */
   async authenticate(): Promise<void> {
@@ -127,7 +127,7 @@ export class SessionLog {
   }
 
   /**
-   * One change, on the newest state, which is authentic. `decide` is told the number of its record.
+   * One change of the newest, authenticated state. `decide` gets the number of its record.
    * @throws KEY_UNAVAILABLE, UNSUPPORTED_VERSION, and as `SharedJournal.change`
    */
   async change<T>(decide: (seq: number) => Promise<CheckpointDecision<T>>): Promise<T> {
@@ -137,14 +137,14 @@ export class SessionLog {
       const { record, key, done } = await decide(seq);
       return record ? { record: this.#sealed(record, key ?? null, seq), done } : { secure: true, done };
     });
-    // What was asked for is durable: a beginning that cannot be written now is tried again after the next change.
+    // The change is durable: if the base record cannot be written now, the next change tries again.
     if (this.#state.spent >= SPENT_MAX) await this.#beginAnew().catch(() => {});
     return result;
   }
 
   /**
-   * Reads the records again, as another process would. Where a disk changed one under this process, the state is made anew of what can
-   * still be read: a change must not build on a record that nobody else sees.
+   * Reads the records again, as another process would. If the disk corrupted a record, rebuilds the state
+   * from the readable ones: a change must not depend on a record that no other process can read.
    */
   async lookAgain(): Promise<void> {
     let records = 0;
@@ -155,17 +155,17 @@ export class SessionLog {
     if (isDamaged ? this.#records !== records : this.#records > records) await this.#journal.reload();
   }
 
-  /** Work under the session's lock, on the newest state, that appends nothing. @throws LEASE_HELD */
+  /** Runs work under the session's lock on the newest state, without appending. @throws LEASE_HELD */
   locked<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     return this.#journal.maintain(async (journal, lease) => {
-      await journal.secure(); // what a killed process wrote may not last: nothing may go because of it
+      await journal.secure(); // a killed process's unsynced records may vanish: nothing may be removed because of them
       return work(lease);
     });
   }
 
   /**
-   * A long history is replaced by one record, and what comes before it goes. Not where a record is damaged: what it said, and what it
-   * refers to, would be forgotten with it.
+   * Replaces a long history with one base record and removes the records before it. Not with a damaged
+   * record, because its content and references would be forgotten.
    */
   async #beginAnew(spentMin = SPENT_MAX): Promise<number> {
     const begin = await this.#journal.change(async (_, seq): Promise<Decision<JsonObject, number>> => {
@@ -182,7 +182,7 @@ export class SessionLog {
     return begin;
   }
 
-  /** One record takes the place of all that came before it, which is erased. @throws JOURNAL_DAMAGED, and as `change` */
+  /** Replaces and erases all earlier records. @throws JOURNAL_DAMAGED, and as `change` */
   async erasePast(): Promise<void> {
     const begin = await this.#beginAnew(0);
     if (begin === 0) {
@@ -202,12 +202,12 @@ export class SessionLog {
     return { ...sealed, mac: key.macOf(this.#options.session, seq, sealed) };
   }
 
-  /** What a newer release wrote is not to be lost by what this one writes. */
+  /** Records of a newer release must not be lost through a change by this one. */
   #assertKnown(): void {
     const unknown = this.#refused.find(({ reason }) => reason === 'unknown');
     if (!unknown) return;
     const { session: sessionId } = this.#options;
-    const text = `Record ${unknown.seq} of the session ${JSON.stringify(sessionId)} is of no kind that is known here.`;
+    const text = `Record ${unknown.seq} of the session ${JSON.stringify(sessionId)} has an unknown kind. A newer release may have written it.`;
     throw new RekindleError('UNSUPPORTED_VERSION', text, { details: { sessionId, seq: unknown.seq } });
   }
 
@@ -263,14 +263,20 @@ export class SessionLog {
     return false;
   }
 
-  /** Over the records since the last beginning, which says what those before it came to. Null for a session without records. */
+  /**
+   * Covers the records since the last base record, which includes the digest of those before it. Null without
+   * records.
+   */
   async headOf(): Promise<SessionHead | null> {
     let head: SessionHead | null = null;
     for await (const at of this.#heads()) head = at;
     return head;
   }
 
-  /** Whether the records up to a head are those that were. What was replaced by a beginning since then cannot be compared any more. */
+  /**
+   * Whether the records up to a head are unchanged. Records replaced by a base record can no longer be
+   * compared.
+   */
   async holds(head: SessionHead): Promise<boolean> {
     let isOlder = false;
     for await (const at of this.#heads()) {
@@ -291,7 +297,7 @@ export class SessionLog {
     }
   }
 
-  /** Whether every record is there and counts: then what they do not refer to is of no use. */
+  /** Whether every record is present and valid. Then data that they do not reference is unused. */
   async isWhole(): Promise<boolean> {
     if (this.#refused.length > 0 || this.#gaps.length > 0) return false;
     for await (const entry of (await this.#journal.reader()).read())

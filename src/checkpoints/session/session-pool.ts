@@ -1,4 +1,4 @@
-/** The sessions that are open in this process: the last ones that were used, each once. */
+/** The open sessions of this process: the most recently used ones, each opened once. */
 import { messageOf, RekindleError } from '../../core/errors.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
@@ -9,9 +9,9 @@ export interface SessionPoolOptions
   readonly folder: Name;
 }
 
-/** Open at once; more than that only while all of them are at work. */
+/** Maximum of open sessions; exceeded only while all of them are in use. */
 const OPEN_MAX = 100;
-/** What other sessions take is looked up again after so long, and after so many times what it took to look. */
+/** Sizes of other sessions are looked up again after this time, or after a multiple of the look-up time. */
 const SIZES_MS = 5_000;
 const SIZES_FACTOR = 50;
 
@@ -33,7 +33,7 @@ interface Opened {
 
 export class SessionPool {
   readonly #options: SessionPoolOptions;
-  /** The one that was used last comes last. */
+  /** Least recently used first. */
   readonly #opened = new Map<string, Opened>();
   #sizes: Promise<Sizes> | null = null;
   #sizesUntilMs = 0;
@@ -77,7 +77,7 @@ export class SessionPool {
     }
   }
 
-  /** Every session, one after the other; one that cannot be read does not keep the others. */
+  /** Calls `work` for every session, one after the other. An unreadable session does not stop the others. */
   async each(work: (id: string) => Promise<unknown>): Promise<SessionProblem[]> {
     const problems: SessionProblem[] = [];
     for (const sessionId of await this.names()) {
@@ -97,7 +97,7 @@ export class SessionPool {
     return new CheckpointSession({ ...this.#options, ...own });
   }
 
-  /** Closes a session that is not at work, and with it its lock. */
+  /** Closes an idle session and its lock. */
   async release(id: string): Promise<void> {
     const opened = this.#opened.get(id);
     if (!opened || opened.users > 0) return;
@@ -105,7 +105,7 @@ export class SessionPool {
     await opened.session.close();
   }
 
-  /** What they acknowledged is durable: closing them may take its time, and fail. */
+  /** Their saves are durable, so closing may be slow or fail. */
   #closeIdle(): void {
     for (const [id, { session, users }] of this.#opened) {
       if (this.#opened.size <= OPEN_MAX) return;
@@ -123,7 +123,7 @@ export class SessionPool {
     return false;
   }
 
-  /** Bytes that all sessions but this one take, as far as it is known: what other processes saved in the last seconds may be missing. */
+  /** Known bytes of all other sessions. Saves by other processes in the last seconds may be missing. */
   async bytesOfOthers(id: string): Promise<number> {
     const { bySession } = await this.#known();
     let bytes = 0;
@@ -131,12 +131,12 @@ export class SessionPool {
     return bytes;
   }
 
-  /** What is known is looked up anew: others may have made room. */
+  /** Forces a new look-up: others may have made room. */
   forgetSizes(): void {
     this.#sizesUntilMs = 0;
   }
 
-  /** What a session takes now. */
+  /** Records the current size of a session. */
   noteSize(id: string, bytes: number): void {
     this.#sizes?.then(
       ({ bySession }) => bySession.set(id, bytes),
@@ -144,7 +144,7 @@ export class SessionPool {
     );
   }
 
-  /** Looked up by one for all who ask meanwhile. */
+  /** Concurrent callers share one look-up. */
   #known(): Promise<Sizes> {
     if (this.#sizes && performance.now() <= this.#sizesUntilMs) return this.#sizes;
     this.#sizesUntilMs = Number.POSITIVE_INFINITY;
@@ -165,7 +165,7 @@ export class SessionPool {
     return { bySession, untilMs: end + Math.max(SIZES_MS, SIZES_FACTOR * (end - start)) };
   }
 
-  /** As its last record says. One that cannot be read must not keep others from saving. */
+  /** From the session's last record. An unreadable session must not prevent saves in others. */
   async #storedBytes(id: string): Promise<number> {
     const name = [...this.folderOf(id), 'checkpoints'];
     const journal = await this.#options.backend.openJournal(name, { readOnly: true });

@@ -1,4 +1,4 @@
-/** What the records of a session lead to. */
+/** The state of a session after its records. */
 import type { BaseRecord, CheckpointRecord, SaveRecord } from './checkpoint-record.js';
 import { numbersIn } from './number-ranges.js';
 
@@ -8,28 +8,31 @@ export interface PlacedRecord {
   readonly record: CheckpointRecord;
 }
 
-/** How long it is remembered over a new beginning when data was let go. A longer grace time counts from when the data was stored. */
+/**
+ * How long the time of release is remembered across base records. A longer grace time counts from when the
+ * data was stored.
+ */
 const FREED_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export class SessionState {
-  /** Also of checkpoints that were removed: others may use their data. By number, ascending. */
+  /** Includes removed checkpoints, whose data others may use. By number, ascending. */
   readonly #saves = new Map<number, SaveRecord>();
   readonly #removed = new Set<number>();
   readonly #critical = new Set<number>();
   readonly #marks = new Set<string>();
-  /** How many live checkpoints use a pack. */
+  /** Number of live checkpoints that use a pack. */
   readonly #users = new Map<number, number>();
-  /** Since when no live checkpoint uses some data, by its digest. */
+  /** Since when no live checkpoint uses the data, by digest. */
   readonly #freed = new Map<string, string>();
-  /** How many records each data key sealed. */
+  /** Number of records that each data key sealed. */
   readonly #keyUses = new Map<string, number>();
   #since: string | null = null;
   #beganAt = 0;
   #spent = 0;
   #removals = 0;
 
-  /** False for a record that cannot be at this place. @param key the data key that it is sealed with, if it is */
+  /** False for a record that is impossible at this place. @param key the data key that sealed it, if any */
   apply({ seq, record }: PlacedRecord, key: string | null = null): boolean {
     if (record.type === 'save' && record.number !== seq) return false;
     if (key !== null) this.#keyUses.set(key, this.usesOf(key) + 1);
@@ -48,7 +51,7 @@ export class SessionState {
         if (record.number !== undefined) this.#critical.add(record.number);
         break;
       case 'lost':
-        break; // the log takes note of it
+        break; // the log handles it
       case 'base':
         this.#begin(record, seq);
     }
@@ -97,7 +100,7 @@ export class SessionState {
     this.#removed.delete(number);
   }
 
-  /** Live ones, oldest first. */
+  /** Live checkpoints, oldest first. */
   get checkpoints(): SaveRecord[] {
     return [...this.#saves.values()].filter(({ number }) => !this.#removed.has(number));
   }
@@ -111,7 +114,7 @@ export class SessionState {
     return this.#removed.has(number) ? null : (this.#saves.get(number) ?? null);
   }
 
-  /** Who wrote a pack, also when that checkpoint is gone. */
+  /** The checkpoint that wrote a pack, even if it was removed. */
   writerOf(pack: number): SaveRecord | null {
     return this.#saves.get(pack) ?? null;
   }
@@ -125,37 +128,37 @@ export class SessionState {
     return this.#critical.has(number);
   }
 
-  /** Keys that views never drop. */
+  /** Keys that no view drops. */
   get marks(): ReadonlySet<string> {
     return this.#marks;
   }
 
-  /** When the first checkpoint was saved; null for a session that has none. */
+  /** When the first checkpoint was saved; null if there is none. */
   get since(): string | null {
     return this.#since;
   }
 
-  /** The number of the beginning that replaced what came before it; 0 when nothing was replaced. */
+  /** The number of the base record that replaced earlier ones; 0 if there is none. */
   get beganAt(): number {
     return this.#beganAt;
   }
 
-  /** Grows with each checkpoint that is removed. */
+  /** Grows with each removed checkpoint. */
   get removals(): number {
     return this.#removals;
   }
 
-  /** Since when no live checkpoint uses this data, ISO 8601; null when that is not known. */
+  /** Since when no live checkpoint uses this data, ISO 8601; null if unknown. */
   freedAt(digest: string): string | null {
     return this.#freed.get(digest) ?? null;
   }
 
-  /** How many records this data key sealed; each stands for one message under it, or more. */
+  /** Number of records that this data key sealed; each one stands for at least one message. */
   usesOf(key: string): number {
     return this.#keyUses.get(key) ?? 0;
   }
 
-  /** How much of the journal is of no use any more, in records. */
+  /** Number of obsolete records in the journal. */
   get spent(): number {
     return this.#spent;
   }
@@ -165,7 +168,7 @@ export class SessionState {
     return new Set([...this.#users.keys()].flatMap((pack) => this.#saves.get(pack)?.pack.digest ?? []));
   }
 
-  /** Bytes that the data takes; without these checkpoints, and with this one. */
+  /** Bytes of the data, without some checkpoints and with a new one. */
   storedBytes(without: readonly number[] = [], added: SaveRecord | null = null): number {
     const gone = new Set(without);
     const packs = new Set(
@@ -177,7 +180,7 @@ export class SessionState {
     return bytes;
   }
 
-  /** A record that stands for all of them. */
+  /** A record that replaces all of them. */
   baseRecord(at: string, chain: string): BaseRecord {
     const saves = [...this.#saves.values()].map(({ removes: _, ...record }) => ({
       ...(this.#removed.has(record.number) ? { ...unlabelled(record), removed: true as const } : record),
@@ -198,7 +201,7 @@ export class SessionState {
   }
 }
 
-/** One that was removed is there for its data only. */
+/** A removed checkpoint is kept only for its data. */
 function unlabelled({ name, agent, workflow, tags, kind, layers, ...record }: SaveRecord): SaveRecord {
   return record;
 }

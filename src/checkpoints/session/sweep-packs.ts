@@ -1,4 +1,4 @@
-/** Finds data that nothing refers to, and removes it. */
+/** Finds and removes unreferenced data. */
 import type { Blobs, Lease } from '../../storage/ports.js';
 import type { SessionLog } from './session-log.js';
 
@@ -7,21 +7,24 @@ export interface SweepOptions {
   readonly blobs: Blobs;
   readonly graceMs: number;
   readonly nowMs: () => number;
-  /** The right to remove. Null only looks. */
+  /** The lease that permits removal. Null: only report. */
   readonly lease: Lease | null;
 }
 
-/** What was found that nothing refers to. */
+/** The unreferenced data that was found. */
 export interface Swept {
   readonly blobs: number;
   readonly bytes: number;
 }
 
 const NOTHING: Swept = { blobs: 0, bytes: 0 };
-/** A process that was stopped for longer than this asks again whether the lock is still its own. */
+/** After being suspended for longer than this, check again that the lease is still held. */
 const LEASE_AGE_MS = 1_000;
 
-/** Where a record is damaged or missing, what it refers to is not known, and everything stays. @throws KEY_UNAVAILABLE, LEASE_LOST */
+/**
+ * If a record is damaged or missing, its references are unknown, so nothing is removed. @throws
+ * KEY_UNAVAILABLE, LEASE_LOST
+ */
 export async function sweepPacks({ log, blobs, graceMs, nowMs, lease }: SweepOptions): Promise<Swept> {
   await log.authenticate();
   const { state } = log;

@@ -1,9 +1,9 @@
-/** Which sessions the checkpoint tools reach: those of one owner. Whoever mounts the tools says who that is. */
+/** The sessions that the checkpoint tools can reach: those of one owner, which the host sets. */
 import { hash } from 'node:crypto';
 
 /**
- * The owner of what the tools save. `all` reaches the plain checkpoints of every session in the store: mount that only for a model that
- * may read what all others saved.
+ * The owner of checkpoints that the tools save. `all` reaches the plain checkpoints of every session in the
+ * store: use it only for a model that may read all of them.
  */
 export type CheckpointScope =
   | { readonly agent: string }
@@ -12,12 +12,12 @@ export type CheckpointScope =
   | { readonly client: string }
   | 'all';
 
-/** Longer owners are named by their digest: a session id has little room. */
+/** Longer owner names are replaced by their digest, because session ids are short. */
 const OWNER_BYTES_MAX = 48;
 
 /**
- * What the sessions of an owner begin with, such as `agent:desk:`. No owner's prefix begins another's: an owner's name has no colon once
- * it is escaped.
+ * The prefix of an owner's sessions, such as `agent:desk:`. No prefix is the beginning of another one,
+ * because an escaped owner name has no colon.
  */
 export function sessionPrefix(scope: CheckpointScope): string {
   if (scope === 'all') return '';

@@ -1,6 +1,6 @@
 /**
- * The tools with which an agent saves and loads its context. Whose checkpoints they are is bound here: the session ids that a model
- * gives are names among its owner's own. Whole agents are out of reach: the tools neither read nor write them.
+ * The tools with which an agent saves and loads contexts. The owner is fixed here: session ids from the model
+ * are names among the owner's own sessions. The tools neither read nor write checkpoints of whole agents.
  */
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -21,24 +21,25 @@ interface SaveArgs {
   readonly force?: boolean;
 }
 
+/** Options of `checkpointTools`. */
 export interface CheckpointToolOptions {
-  /** Whose checkpoints the tools save, load and list. */
+  /** The owner of the checkpoints. */
   readonly scope: CheckpointScope;
-  /** Noted on what is saved. Default: that of the scope. */
+  /** Recorded on saved checkpoints. Default: the agent of the scope. */
   readonly agentId?: string;
 }
 
-/** Tool definitions as the agent loop and MCP mount them. */
+/** Tool definitions for the agent loop and MCP. The model cannot choose the owner. */
 export function checkpointTools(
   service: CheckpointService,
   options: CheckpointToolOptions,
 ): ToolDefinition[] {
   const bound = new BoundCheckpoints(service, options);
   const tools = [saveTool(bound), loadTool(bound), listTool(bound), markTool(bound)];
-  return tools.map((tool) => ({ ...tool, returnsJson: true })); // a context comes back exactly as it was saved
+  return tools.map((tool) => ({ ...tool, returnsJson: true })); // contexts are returned exactly as saved
 }
 
-/** Ids as the model sees them on one side, and as the store has them on the other. */
+/** Translates between the ids that the model sees and those of the store. */
 class BoundCheckpoints {
   readonly service: CheckpointService;
   readonly agentId: string | null;
@@ -62,7 +63,7 @@ class BoundCheckpoints {
     return { ...metadata, id: this.shown(metadata.id), sessionId: this.shown(metadata.sessionId) };
   }
 
-  /** The store's errors name the ids of the store. */
+  /** Translates the ids in errors of the store. */
   async asShown<T>(id: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -74,7 +75,7 @@ class BoundCheckpoints {
     }
   }
 
-  /** A plain context of the owner's. @throws CHECKPOINT_NOT_FOUND also for a whole agent */
+  /** A plain context of the owner. @throws CHECKPOINT_NOT_FOUND also for a whole agent */
   async plain(checkpointId: string): Promise<string> {
     const stored = this.stored(checkpointId);
     const { kind } = await this.service.metadata({ checkpointId: stored });
@@ -224,7 +225,7 @@ function markTool(bound: BoundCheckpoints): ToolDefinition {
     async execute(args) {
       const { sessionId, contextKey } = args as { sessionId: string; contextKey: string };
       return bound.asShown(sessionId, async () => {
-        await bound.newest(sessionId); // a session of whole agents is not the model's to mark
+        await bound.newest(sessionId); // a model must not mark sessions of whole agents
         await bound.service.markCritical({ sessionId: bound.stored(sessionId), contextKey });
         const { criticalKeys } = await bound.service.session(bound.stored(sessionId));
         return { sessionId, contextKey, criticalKeys };

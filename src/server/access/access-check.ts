@@ -1,9 +1,9 @@
 /**
- * What every request is asked before anything else looks at it, in this order: for whom it is (Host), where it comes from (Origin),
- * how many there were, and who asks.
+ * The checks of every request, in this order: its target (Host), its source (Origin), the request rate, and
+ * the caller's identity.
  *
- * Host and Origin keep out web pages: a page that makes a name of its own point to this machine sends that name as Host, and a page
- * on another site sends its Origin. Programs send no Origin, and need the token as everyone does.
+ * Host and Origin keep out web pages: a page that resolves its own name to this machine sends that name as
+ * Host, and a page of another site sends its Origin. Programs send no Origin, but need a token, too.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { OWNER, type Principal } from './principal.js';
@@ -11,19 +11,21 @@ import { RateLimit } from './rate-limit.js';
 import type { Refusal } from './refusal.js';
 import { isSameToken, tokenDigest } from './token.js';
 
-/** The host's own authentication. Null: it does not know who asks, and the token decides. What it throws becomes an error of the server. */
+/**
+ * The host's own authentication. Null: unknown caller, so the token decides. An error becomes a server error.
+ */
 export type Authenticate = (request: {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
 }) => Promise<Principal | null> | Principal | null;
 
 export interface AccessOptions {
-  /** Of the owner, who reaches everything. */
+  /** The owner's token, which has access to everything. */
   readonly token: string;
-  /** Whom another token stands for. */
+  /** The principal of any other token. */
   readonly principalOf?: (token: string) => Promise<Principal | null>;
   readonly authenticate?: Authenticate;
-  /** The address that was asked for, and the port that it became. */
+  /** The requested address, and the actual port. */
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
@@ -31,27 +33,27 @@ export interface AccessOptions {
   readonly requestsPerSecond: number;
 }
 
-/** The headers as they came; undefined where there was none. */
+/** The headers as received. */
 export interface AccessRequest {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
-  /** The page itself and the health check are the same for everyone. */
+  /** False for the page and the health check, which are public. */
   readonly needsToken: boolean;
 }
 
-/** Who may go on. Null where nobody is asked who they are. */
+/** The result of the checks. `principal` is null for public paths. */
 export type Admission =
   | { readonly refusal: Refusal }
   | { readonly refusal: null; readonly principal: Principal | null };
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
-/** Wrong tokens in a second for each address: guessing is hopeless, and noticed. */
+/** Limit of wrong tokens per second and address, which makes guessing hopeless. */
 const WRONG_TOKENS_PER_SECOND = 10;
 
 export class AccessCheck {
   readonly #options: AccessOptions;
   readonly #token: Buffer;
-  /** With a port; those without one stand for every port. */
+  /** With a port; names without one apply to every port. */
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   readonly #requests: RateLimit;
@@ -69,7 +71,7 @@ export class AccessCheck {
     this.#requests = new RateLimit(options.requestsPerSecond);
   }
 
-  /** @throws what the host's own authentication throws, and what the store of tokens throws */
+  /** @throws what the host's own authentication and the token store throw */
   async admit(request: AccessRequest): Promise<Admission> {
     const { headers, address, needsToken } = request;
     const refusal = this.#checkHost(headers) ?? this.#checkOrigin(headers) ?? this.#checkRate(address);
@@ -79,18 +81,18 @@ export class AccessCheck {
     return principal ? { refusal: null, principal } : { refusal: this.#refuseToken(headers, address) };
   }
 
-  /** Counts a wrong token for its address. False when there were too many. */
+  /** Counts a wrong token of an address. False above the limit. */
   countWrong(address: string): boolean {
     return this.#wrongTokens.take(address);
   }
 
-  /** Whom a token stands for now. */
+  /** The current principal of a token. */
   async principalOf(token: string): Promise<Principal | null> {
     if (isSameToken(token, this.#token)) return OWNER;
     return (await this.#options.principalOf?.(token)) ?? null;
   }
 
-  /** Whom a request stands for now. Of one that was admitted, the token may have ended since. */
+  /** The current principal of a request: its token may have ended since it was admitted. */
   async holderOf({ headers, address }: AccessRequest): Promise<Principal | null> {
     const known = await this.#options.authenticate?.({ headers, address });
     if (known) return known;
@@ -101,14 +103,13 @@ export class AccessCheck {
   #checkHost({ host }: IncomingHttpHeaders): Refusal | null {
     const name = host?.toLowerCase() ?? '';
     if (this.#hosts.has(name) || this.#hosts.has(name.replace(/:\d+$/, ''))) return null;
-    const detail =
-      'The header Host names no host that is served here. Start the server with --allow-host to add one.';
+    const detail = 'The Host header names an unknown host. To allow it, start the server with --allow-host.';
     return { status: 403, reason: 'host', detail };
   }
 
   #checkOrigin({ origin }: IncomingHttpHeaders): Refusal | null {
     if (origin === undefined || this.#origins.has(origin.toLowerCase())) return null;
-    const detail = 'The header Origin names another site. Start the server with --allow-origin to add one.';
+    const detail = 'The Origin header names another site. To allow it, start the server with --allow-origin.';
     return { status: 403, reason: 'origin', detail };
   }
 

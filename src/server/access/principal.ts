@@ -1,27 +1,34 @@
-/** Who asks, and what of the store they reach. It comes from a token or from the host's own authentication, never from what a client claims. */
+/**
+ * The caller of a request and its rights. They come from a token or from the host's own authentication, never
+ * from a client's claims.
+ */
 
-/** What a principal reaches. Nothing named in `agents` and `roots`: no agent, no session. */
+/** The rights of a principal. Empty lists: no agent, no session. */
 export interface TokenScope {
-  /** Ids of the agents that can be reached: their memory, their checkpoints, their tools. */
+  /** Ids of accessible agents: their memory, checkpoints and tools. */
   readonly agents: readonly string[] | 'all';
-  /** Ids of the root sessions that can be reached, with their children and their shared state. */
+  /** Ids of accessible root sessions, with their children and shared state. */
   readonly roots: readonly string[] | 'all';
-  /** The session that acts, whatever a header says. Null: a header may name one of the same root. */
+  /**
+   * The session that the caller acts as, whatever a header says. Null: a header may name a session of an
+   * accessible root.
+   */
   readonly session: string | null;
   readonly mayWrite: boolean;
 }
 
+/** An authenticated caller with its rights. */
 export interface Principal extends TokenScope {
-  /** For people who look back: the id of a token, or the name that the host gave. */
+  /** For logs: the id of a token, or the name that the host returned. */
   readonly name: string;
 }
 
-/** Reaches everything: the token of the server itself. */
+/** The owner of the server's own token, with access to everything. */
 export const OWNER: Principal = {
   ...{ name: 'owner', agents: 'all', roots: 'all', session: null, mayWrite: true },
 };
 
-/** Where nobody is asked who they are: the health check and the page. */
+/** For public paths: the health check and the page. */
 export const NOBODY: Principal = {
   ...{ name: 'nobody', agents: [], roots: [], session: null, mayWrite: false },
 };
@@ -34,7 +41,7 @@ export function reachesRoot({ roots }: Principal, root: string): boolean {
   return roots === 'all' || roots.includes(root);
 }
 
-/** What belongs to no agent and no session. */
+/** Access to data that belongs to no agent and no session. */
 export function reachesStore({ agents, roots }: Principal): boolean {
   return agents === 'all' && roots === 'all';
 }

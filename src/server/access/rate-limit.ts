@@ -1,4 +1,4 @@
-/** So many requests in a second for each address, and bursts of twice as many: a token bucket. */
+/** A token bucket per address: a number of requests per second, and bursts of twice as many. */
 
 interface Bucket {
   left: number;
@@ -17,14 +17,14 @@ export class RateLimit {
     this.#nowMs = nowMs;
   }
 
-  /** False when it is too much. */
+  /** False above the limit. */
   take(address: string): boolean {
     const nowMs = this.#nowMs();
     const burst = this.#perSecond * 2;
     const bucket = this.#buckets.get(address) ?? { left: burst, atMs: nowMs };
     bucket.left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);
     bucket.atMs = nowMs;
-    // The least recently seen stands first, and goes first.
+    // The least recently seen address comes first and is dropped first.
     this.#buckets.delete(address);
     this.#buckets.set(address, bucket);
     if (this.#buckets.size > ADDRESSES_MAX) this.#buckets.delete(this.#buckets.keys().next().value ?? '');

@@ -1,4 +1,4 @@
-/** Why a request is not answered. The same for HTTP and for the upgrade to a WebSocket. */
+/** Why a request is refused. The same for HTTP and for WebSocket upgrades. */
 
 export interface Refusal {
   readonly status: number;

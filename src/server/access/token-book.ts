@@ -1,7 +1,3 @@
-/**
- * Tokens that reach a part of the store. The document `server/tokens` holds their digests, never the tokens; like the server's own token
- * it must belong to this user alone.
- */
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
@@ -14,9 +10,9 @@ import type { Principal, TokenScope } from './principal.js';
 import { isSameToken, tokenDigest } from './token.js';
 
 const NAME = ['server', 'tokens.json'];
-/** How long a revoked token may go on in a server that runs, in milliseconds. */
+/** How long a running server may accept a revoked token, in ms. */
 const FRESH_MS = 1_000;
-/** The same for a token that is not known: it may be new. */
+/** The same for an unknown token, which may be new. */
 const UNKNOWN_FRESH_MS = 20;
 const TRIES = 10;
 const TOKENS_MAX = 1_000;
@@ -35,20 +31,28 @@ const StoredToken = Type.Object({
 type StoredToken = Static<typeof StoredToken>;
 const check = lazySchema(Type.Object({ tokens: Type.Array(StoredToken) }));
 
+/** A stored token, without its secret. */
 export interface TokenInfo extends TokenScope {
   readonly id: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** Null: it does not end by itself. */
+  /** Null: it never expires. */
   readonly expiresAt: string | null;
   readonly hasExpired: boolean;
 }
 
+/** A created token with its secret. */
 export interface NewToken extends TokenInfo {
-  /** Shown this once: only its digest is stored. */
+  /** The secret. It cannot be shown again, because only its digest is stored. */
   readonly token: string;
 }
 
+/**
+ * Tokens with access to a part of the store. The document `server/tokens` stores their digests, never the
+ * tokens; its file must be private to the user.
+ *
+ *     const { token } = await new TokenBook(backend).create({ agents: ['ann'], roots: [], session: null, mayWrite: false });
+ */
 export class TokenBook {
   readonly #backend: StorageBackend;
   readonly #clock: Clock;
@@ -62,8 +66,10 @@ export class TokenBook {
   }
 
   /**
-   * Durable when it resolves. @param expiresMs when it ends, in milliseconds since 1970; null: never
-   * @throws INVALID_ARGUMENT for a scope that reaches nothing or an end that is past, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_FAILED
+   * Creates a token. Durable when it resolves.
+   * @param expiresMs expiry, in ms since 1970; null: never
+   * @throws INVALID_ARGUMENT for a scope without access or an expiry in the past, INVALID_NAME,
+   * LIMIT_EXCEEDED, STORAGE_FAILED
    */
   async create(scope: TokenScope, expiresMs: number | null = null): Promise<NewToken> {
     assertScope(scope);
@@ -88,12 +94,15 @@ export class TokenBook {
     return { ...this.#infoOf(row), token: made.token };
   }
 
-  /** The oldest first. @throws DOCUMENT_DAMAGED, PATH_REFUSED for a file that others can read or change */
+  /** Oldest first. @throws DOCUMENT_DAMAGED, PATH_REFUSED for a file that other users can read or change */
   async list(): Promise<TokenInfo[]> {
     return (await this.#read()).tokens.map((row) => this.#infoOf(row));
   }
 
-  /** It ends within a second in servers that run. @throws TOKEN_NOT_FOUND, as `list`, STORAGE_FAILED */
+  /**
+   * Ends a token; running servers refuse it within a second. @throws TOKEN_NOT_FOUND, as `list`,
+   * STORAGE_FAILED
+   */
   async revoke(id: string): Promise<void> {
     await this.#change((tokens) => {
       if (!tokens.some((token) => token.id === id)) throw notFound(id);
@@ -101,7 +110,7 @@ export class TokenBook {
     });
   }
 
-  /** Another token with the same scope and the same end; the old one ends. @throws as `revoke` */
+  /** Replaces a token by a new one with the same scope and expiry. @throws as `revoke` */
   async rotate(id: string): Promise<NewToken> {
     const made = newSecret();
     let rotated: StoredToken | undefined;
@@ -116,7 +125,7 @@ export class TokenBook {
     return { ...this.#infoOf(rotated!), token: made.token };
   }
 
-  /** Whom a token stands for; null for one that is unknown, revoked or past its end. @throws as `list` */
+  /** The principal of a token; null if it is unknown, revoked or expired. @throws as `list` */
   async principalOf(token: string): Promise<Principal | null> {
     const id = /^rk_([0-9a-f]{12})_/.exec(token)?.[1];
     if (id === undefined) return null;
@@ -127,7 +136,7 @@ export class TokenBook {
     return hasExpired ? null : { name: `token ${id}`, agents, roots, session, mayWrite };
   }
 
-  /** Requests that come together share a look at the document. */
+  /** Concurrent requests share one read of the document. */
   #refresh(freshMs: number): Promise<void> {
     if (performance.now() - this.#loadedAt < freshMs) return Promise.resolve();
     this.#loading ??= this.#load().finally(() => {
@@ -184,7 +193,7 @@ export class TokenBook {
       created_at: createdAt,
       expires_at: expiresAt,
     } = row;
-    // An end that cannot be read counts as past: an odd row never makes a token last longer.
+    // An unreadable expiry counts as past, so that an invalid row never extends a token.
     const hasExpired = expiresAt !== null && !(Date.parse(expiresAt) > this.#clock.nowMs());
     return {
       id,

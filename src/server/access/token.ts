@@ -1,4 +1,7 @@
-/** The bearer token: made once, kept in a file of mode 0600 below the base folder, compared in constant time. */
+/**
+ * The server's own bearer token: generated once, stored in a file of mode 0600 below the base folder,
+ * compared in constant time.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { isJsonObject } from '../../core/json.js';
@@ -7,18 +10,22 @@ import type { StorageBackend } from '../../storage/ports.js';
 const NAME = ['server', 'token.json'];
 const TOKEN_LENGTH_MIN = 16;
 
+/** The owner's token of a server. */
 export interface ServerToken {
   readonly token: string;
-  /** True when it was made just now: show it, it is not shown again. */
+  /** True if it was generated just now. Show it, because it is not shown again. */
   readonly isNew: boolean;
-  /** False on a disk that only reads: the token holds for this process, and the next one makes another. */
+  /** False on a read-only disk: the token is valid for this process only. */
   readonly isStored: boolean;
 }
 
-/** Error codes of a disk that takes no writes. A full disk is another case: it may soon have room again. */
+/** Error codes of a read-only disk. A full disk is another case: it may soon have room again. */
 const READ_ONLY: readonly unknown[] = ['EROFS', 'EACCES', 'EPERM'];
 
-/** The stored token, or a new one. @throws DOCUMENT_DAMAGED; PATH_REFUSED for a file that others can read or change, or another user's */
+/**
+ * The stored token, or a new one. @throws DOCUMENT_DAMAGED; PATH_REFUSED for a file of another user, or one
+ * that others can read or change
+ */
 export async function loadServerToken(backend: StorageBackend): Promise<ServerToken> {
   await backend.documents.assertPrivate?.(NAME);
   const stored = await backend.documents.read(NAME);
@@ -31,13 +38,13 @@ export async function loadServerToken(backend: StorageBackend): Promise<ServerTo
       if (isRekindleError(thrown, 'STORAGE_FAILED') && READ_ONLY.includes(thrown.details['errno']))
         return { token, isNew: true, isStored: false };
       if (!isRekindleError(thrown, 'DOCUMENT_CONFLICT')) throw thrown;
-      return loadServerToken(backend); // another server was a moment faster
+      return loadServerToken(backend); // another server was faster
     }
   }
   const token = isJsonObject(stored.value) ? stored.value['token'] : undefined;
   if (typeof token === 'string' && token.length >= TOKEN_LENGTH_MIN)
     return { token, isNew: false, isStored: true };
-  throw new RekindleError('DOCUMENT_DAMAGED', `${NAME.join('/')} holds no token.`, {
+  throw new RekindleError('DOCUMENT_DAMAGED', `${NAME.join('/')} does not contain a token.`, {
     details: { name: NAME },
   });
 }
@@ -47,12 +54,15 @@ export function assertToken(token: string): void {
   if (typeof token === 'string' && token.length >= TOKEN_LENGTH_MIN && /^[\x21-\x7e]+$/.test(token)) return;
   throw new RekindleError(
     'INVALID_ARGUMENT',
-    `A token has at least ${TOKEN_LENGTH_MIN} characters, without spaces.`,
+    `A token must have at least ${TOKEN_LENGTH_MIN} characters and no spaces.`,
     { details: { field: 'token' } },
   );
 }
 
-/** Compares with a token whose digest is known. Takes the same time for every wrong one, whatever it begins with and however long it is. */
+/**
+ * Compares with the token of this digest. Takes the same time for every wrong token, whatever its beginning
+ * and length.
+ */
 export function isSameToken(given: string, digest: Buffer): boolean {
   return timingSafeEqual(tokenDigest(given), digest);
 }

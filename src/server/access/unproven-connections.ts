@@ -1,12 +1,12 @@
 /**
- * Connections whose client has not shown the token. There are few places for them: a new one ends the oldest, so that clients that
- * say nothing cannot keep out those that know the token.
+ * Connections without a proven token. Their number is limited, and a new one ends the oldest, so that silent
+ * clients cannot keep out those with a token.
  */
 import type { Duplex } from 'node:stream';
 
 export class UnprovenConnections {
   readonly #max: number;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #sockets = new Set<Duplex>();
 
   constructor(max: number) {
@@ -23,7 +23,7 @@ export class UnprovenConnections {
     }
   }
 
-  /** The client has shown the token. */
+  /** The client has sent a valid token. */
   prove(socket: Duplex): void {
     this.#sockets.delete(socket);
   }

@@ -1,7 +1,4 @@
-/**
- * The page: a few static files, the same for everyone, with nothing in them that is not public. What they show, they ask for with
- * the token.
- */
+/** The page: a few static, public files. They load all data with the token. */
 import { fileURLToPath } from 'node:url';
 import { readLocalFile } from '../../storage/file/local-file.js';
 
@@ -12,8 +9,8 @@ export interface DashboardAsset {
 }
 
 /**
- * On every answer. No inline script or style, nothing from elsewhere, in no frame; and no other page may read it or keep a handle
- * on its window.
+ * Headers of every answer: no inline scripts or styles, no external resources, no framing. No other page can
+ * read it or keep a handle on its window.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
@@ -47,7 +44,7 @@ export const dashboardAssets: readonly DashboardAsset[] = [
   asset('/page/style.css', 'style.css', 'text/css; charset=utf-8'),
   asset('/page/icon.svg', 'icon.svg', 'image/svg+xml'),
   ...SCRIPTS.map((name) => asset(`/page/${name}`, name, SCRIPT)),
-  // Preact and htm in one file, as it is published: no import map, which would be an inline script.
+  // Preact and htm in one published file: an import map would be an inline script.
   made('/page/preact.js', SCRIPT, () => import.meta.resolve('htm/preact/standalone')),
 ];
 

@@ -1,11 +1,11 @@
-/** Conditional requests: `If-Match` and `If-None-Match` over versions. */
+/** Conditional requests: `If-Match` and `If-None-Match` with versions. */
 import { RekindleError } from '../../core/errors.js';
 import type { VersionCondition } from '../../state/shared/key-decision.js';
 import type { RouteRequest } from './route.js';
 
 /**
- * Versions are whole numbers; a tag holds one. Something in between that packs answers makes our tags weak: the version in it is as exact
- * as before.
+ * An entity tag contains a version, a whole number. A proxy that compresses answers makes our tags weak; the
+ * version in them is still exact.
  */
 const TAG = /^(?:W\/)?"(\d{1,15})"$/;
 
@@ -14,16 +14,18 @@ export function tagOf(version: number): string {
 }
 
 /**
- * What a change asks of the version: `If-Match: "3"`, `If-Match: "3", "4"` (one of them), `If-Match: *` (the key has a value),
- * `If-None-Match: *` (it has none). Null without such a header: the last writer wins. @throws INVALID_ARGUMENT for anything else
+ * The condition of a change: `If-Match: "3"`, `If-Match: "3", "4"` (one of them), `If-Match: *` (the key has
+ * a value), `If-None-Match: *` (it has none). Null without such a header: the last writer wins. @throws
+ * INVALID_ARGUMENT for anything else
  */
 export function conditionOf(request: RouteRequest): VersionCondition | null {
   const match = request.header('If-Match');
   const noneMatch = request.header('If-None-Match');
-  if (match !== null && noneMatch !== null) throw badTag('If-Match', 'give it or If-None-Match, not both');
+  if (match !== null && noneMatch !== null)
+    throw badTag('If-Match', 'use If-Match or If-None-Match, not both');
   if (noneMatch !== null) {
     if (noneMatch.trim() === '*') return 0;
-    throw badTag('If-None-Match', 'a change takes * only: create, and do not replace');
+    throw badTag('If-None-Match', 'a change accepts only *, to create a key without replacing it');
   }
   if (match === null) return null;
   if (match.trim() === '*') return '*';
@@ -33,7 +35,7 @@ export function conditionOf(request: RouteRequest): VersionCondition | null {
   return versions.length === 1 ? versions[0]! : versions;
 }
 
-/** Whether the client has this version already: then it gets 304. */
+/** Whether the client already has this version: then it gets 304. */
 export function hasCurrent(request: RouteRequest, tag: string): boolean {
   const header = request.header('If-None-Match');
   if (header === null) return false;

@@ -1,4 +1,4 @@
-/** Routes over hono, for requests that may come in: the route, its body, its answer. */
+/** Routes over hono for admitted requests: finds the route, checks the body, sends the answer. */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { RekindleError } from '../../core/errors.js';
@@ -14,14 +14,14 @@ import { textOfBody } from './request-body.js';
 import type { Reply, Route, Services } from './route.js';
 
 export interface HttpAppOptions {
-  /** Who was admitted with a request. */
+  /** The principal that was admitted with a request. */
   readonly principalOf: (context: Context<HttpEnv>) => Principal;
   readonly routes: readonly Route[];
   readonly services: Services;
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
-/** What the adapter to Node's server gives beside the request. */
+/** What the adapter to Node's server adds to the request. */
 export type HttpEnv = { Bindings: HttpBindings };
 
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
@@ -62,7 +62,7 @@ async function answer(
   }
 }
 
-/** From the address as it was sent: what is encoded in a segment never ends it. */
+/** Parses the raw address, because an encoded slash must not end a segment. */
 function paramsOf(path: string, { pathname }: URL): Record<string, string> {
   const given = pathname.split('/');
   const params: Record<string, string> = {};
@@ -109,7 +109,7 @@ function parseBody(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    throw new RekindleError('INVALID_ARGUMENT', 'The body is no JSON.', {
+    throw new RekindleError('INVALID_ARGUMENT', 'The body is not JSON.', {
       details: { field: 'body' },
       cause,
     });

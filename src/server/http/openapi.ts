@@ -1,4 +1,4 @@
-/** The OpenAPI document, made of the routes: what it says is what is served. */
+/** Makes the OpenAPI document from the routes, so that both always agree. */
 import type { JsonObject } from '../../core/json.js';
 import type { TSchema } from '../../core/schema.js';
 import type { Route, RouteParameter, RouteResponse } from './route.js';
@@ -6,7 +6,7 @@ import { problemDetails } from './schemas.js';
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-/** OpenAPI 3.1: its schemas are JSON Schema 2020-12, as ours are. */
+/** OpenAPI 3.1: its schemas are JSON Schema 2020-12, like those of this library. */
 export function openApiDocument(routes: readonly Route[]): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
@@ -57,7 +57,7 @@ function responseOf(status: string, { description, schema }: RouteResponse): Jso
   return { description, ...(schema ? { content: { [mediaType]: { schema: plain(schema) } } } : {}) };
 }
 
-/** Without what typebox keeps for itself. */
+/** Without typebox's internal properties. */
 function plain(schema: TSchema): JsonObject {
   return JSON.parse(JSON.stringify(schema)) as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** Errors as clients get them: problem details (RFC 9457), with the code of the library. */
+/** Errors as problem details (RFC 9457), with this library's error codes. */
 import { type ErrorCode, isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Refusal } from '../access/refusal.js';
@@ -49,19 +49,19 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'Insufficient Storage',
 };
 
-/** The kind of an error, as HTTP has it. */
+/** The HTTP status of an error. */
 export function statusOf(code: ErrorCode): number {
   return STATUS[code] ?? 500;
 }
 
-/** What is unexpected is told without its text: that may hold anything. `onUnexpected` gets it. */
+/** The text of an unexpected error may contain anything, so only `onUnexpected` gets it. */
 export function problemOf(thrown: unknown, onUnexpected: (thrown: unknown) => void): Reply {
   if (isRefused(thrown)) return refusalReply(thrown.refusal);
   if (!isRekindleError(thrown)) {
     onUnexpected(thrown);
     return problem(500, {
       code: 'UNEXPECTED',
-      detail: 'Something went wrong here; the log of the server says what.',
+      detail: 'An unexpected error occurred. See the log of the server.',
     });
   }
   const status = statusOf(thrown.code);
@@ -72,7 +72,7 @@ export function problemOf(thrown: unknown, onUnexpected: (thrown: unknown) => vo
   return problem(status, { code, detail: message, advice, details, ...conflict }, headers);
 }
 
-/** As the shared-state design has it. A version is null while the key has no value. */
+/** As in the shared-state design. A version is null if the key has no value. */
 function conflictFields(details: JsonObject): JsonObject {
   const { key, currentVersion, currentValue, ifVersion } = details;
   return {
@@ -97,7 +97,7 @@ export function refusalReply({ status, reason, detail, headers }: Refusal): Repl
   return problem(status, { code: 'REQUEST_REFUSED', detail, details: { reason } }, headers);
 }
 
-/** A refusal on its way out of a handler. */
+/** Carries a refusal out of a handler. */
 class RefusedError extends RekindleError {
   readonly refusal: Refusal;
 

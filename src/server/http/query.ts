@@ -2,7 +2,10 @@
 import { RekindleError } from '../../core/errors.js';
 import type { Route, RouteRequest } from './route.js';
 
-/** What nobody would look at is refused: a misspelt `at` would be answered with the present. @throws INVALID_ARGUMENT */
+/**
+ * Refuses unknown parameters, because a misspelt `at` would silently return the present. @throws
+ * INVALID_ARGUMENT
+ */
 export function assertKnownQuery({ parameters = [] }: Route, query: URLSearchParams): void {
   const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   for (const field of new Set(query.keys())) {
@@ -19,7 +22,7 @@ export function assertKnownQuery({ parameters = [] }: Route, query: URLSearchPar
   }
 }
 
-/** Null where it is not given. @throws INVALID_ARGUMENT */
+/** Null if it is not given. @throws INVALID_ARGUMENT */
 export function wholeNumber(
   { query }: RouteRequest,
   name: string,
@@ -35,7 +38,7 @@ export function wholeNumber(
   });
 }
 
-/** Undefined where it is not given. */
+/** Undefined if it is not given. */
 export function text({ query }: RouteRequest, name: string): string | undefined {
   return query.get(name) ?? undefined;
 }

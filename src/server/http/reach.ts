@@ -1,4 +1,7 @@
-/** Decides whether a principal may have what a route is about. What is out of reach gets the same error as what does not exist. */
+/**
+ * Checks a principal's access to the subject of a route. Anything out of reach gets the same error as
+ * something that does not exist.
+ */
 import { checkpointNotFound } from '../../checkpoints/checkpoint-id.js';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import { agentNotFound } from '../../memory/open-memory.js';
@@ -19,8 +22,8 @@ export async function assertReach(
   if (reach === 'session') await assertReachesSession(principal, shared, id);
   if (reach === 'checkpoint') await assertReachesCheckpoint(principal, checkpoints, id);
   if (reach === 'store' && !reachesStore(principal))
-    throw outOfScope('Only a token that reaches everything gets this.');
-  if (method !== 'GET' && !principal.mayWrite) throw outOfScope('The token is for reading only.');
+    throw outOfScope('This needs a token with access to everything (rekindle token create --everything).');
+  if (method !== 'GET' && !principal.mayWrite) throw outOfScope('The token is read-only.');
 }
 
 /** @throws SESSION_NOT_FOUND */
@@ -33,7 +36,10 @@ export async function assertReachesSession(
   if (!reachesRoot(principal, await tree.rootOf(id))) throw sessionNotFound(id);
 }
 
-/** A checkpoint belongs to the agent that it names. @throws CHECKPOINT_NOT_FOUND, and as `CheckpointService.metadata` */
+/**
+ * A checkpoint belongs to the agent that it names. @throws CHECKPOINT_NOT_FOUND, and as
+ * `CheckpointService.metadata`
+ */
 export async function assertReachesCheckpoint(
   principal: Principal,
   checkpoints: CheckpointService,

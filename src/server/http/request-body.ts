@@ -1,4 +1,4 @@
-/** The body of a request as text: never more of it than is allowed, and never nested deeper. */
+/** Reads the body of a request as text, within the limits of size and nesting. */
 import type { IncomingMessage } from 'node:http';
 import { RekindleError } from '../../core/errors.js';
 import { isNestedDeeper } from '../../core/json-text-depth.js';
@@ -6,7 +6,7 @@ import type { Refusal } from '../access/refusal.js';
 import { SERVER_LIMITS } from '../server-options.js';
 import { refused } from './problem.js';
 
-/** What says itself that it is too large is refused before anything is read. */
+/** Refuses a request by its Content-Length before reading it. */
 export function tooLargeByItself({ headers }: IncomingMessage): Refusal | null {
   return Number(headers['content-length'] ?? 0) > SERVER_LIMITS.bodyBytes ? tooLarge() : null;
 }
@@ -23,12 +23,12 @@ export async function textOfBody(request: Request): Promise<string> {
   const text = Buffer.concat(chunks, bytes).toString('utf8');
   const { bodyDepth } = SERVER_LIMITS;
   if (!isNestedDeeper(text, bodyDepth)) return text;
-  throw new RekindleError('LIMIT_EXCEEDED', `A body is nested at most ${bodyDepth} deep.`, {
+  throw new RekindleError('LIMIT_EXCEEDED', `The body is nested more than ${bodyDepth} levels deep.`, {
     details: { limit: 'depth', allowed: bodyDepth },
   });
 }
 
 function tooLarge(): Refusal {
-  const detail = `A body has at most ${SERVER_LIMITS.bodyBytes} bytes.`;
+  const detail = `The body is larger than ${SERVER_LIMITS.bodyBytes} bytes.`;
   return { status: 413, reason: 'size', detail, headers: { Connection: 'close' } };
 }

@@ -1,4 +1,4 @@
-/** The first to see a request: the headers of every answer, the access checks, and addresses that no URL has. */
+/** The first handler of a request: common headers, access checks, and invalid addresses. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AccessCheck, AccessRequest } from '../access/access-check.js';
 import type { Principal } from '../access/principal.js';
@@ -10,9 +10,9 @@ import { tooLargeByItself } from './request-body.js';
 import type { Reply } from './route.js';
 
 export interface ListenerOptions {
-  /** Known when the server listens. */
+  /** Available once the server listens. */
   readonly access: () => AccessCheck;
-  /** Paths that everyone may have. */
+  /** Whether a path is public. */
   readonly isPublic: (path: string) => boolean;
   readonly unproven: UnprovenConnections;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -21,7 +21,7 @@ export interface ListenerOptions {
 
 const principals = new WeakMap<IncomingMessage, Principal>();
 
-/** Who was admitted with this request; null where nobody was asked. */
+/** The principal admitted with this request; null for public paths. */
 export function principalOf(request: IncomingMessage): Principal | null {
   return principals.get(request) ?? null;
 }
@@ -56,7 +56,7 @@ export function accessRequest(request: IncomingMessage, needsToken: boolean): Ac
   return { headers: request.headers, needsToken, address: request.socket.remoteAddress ?? '' };
 }
 
-/** URLs turn these into something else, silently. */
+/** A URL parser would silently change these addresses. */
 function oddAddress(path: string): Refusal | null {
   if (path.startsWith('/') && !path.startsWith('//') && !path.includes('\\')) return null;
   return { status: 404, reason: 'route', detail: 'There is nothing at this address.' };

@@ -1,4 +1,4 @@
-/** A route as data: what answers it, and what the OpenAPI document says about it, in one place. */
+/** A route as data: its handler and its OpenAPI description in one place. */
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { TSchema } from '../../core/schema.js';
@@ -14,14 +14,14 @@ export interface Services {
 }
 
 export interface RouteRequest {
-  /** Who asks. */
+  /** The caller. */
   readonly principal: Principal;
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Null where there is none. */
+  /** Null if it is missing. */
   header(name: string): string | null;
-  /** Checked against the schema of the route; null where that has none. */
+  /** Validated against the route's schema; null if the route has none. */
   readonly body: JsonValue;
 }
 
@@ -44,23 +44,24 @@ export interface RouteResponse {
 }
 
 /**
- * `everyone`: all who are admitted. `store`: those who reach everything. `part`: the handler shows each their part of it.
- * `agent`, `session`, `checkpoint`: those who reach the one that the parameter `id` of the path names.
+ * `everyone`: every admitted caller. `store`: callers with access to everything. `part`: the handler shows
+ * each caller its part. `agent`, `session`, `checkpoint`: callers with access to the one that the path
+ * parameter `id` names.
  */
 export type RouteReach = 'everyone' | 'store' | 'part' | 'agent' | 'session' | 'checkpoint';
 
 export interface Route {
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `{name}` for a parameter: one segment, percent-encoded. */
+  /** With `{name}` for a parameter: one percent-encoded segment. */
   readonly path: string;
   readonly summary: string;
   readonly parameters?: readonly RouteParameter[];
   readonly body?: { readonly mediaType: string; readonly schema: TSchema };
-  /** By status; refusals that every route has are added by the document. */
+  /** By status. The OpenAPI document adds the refusals that every route has. */
   readonly responses: Readonly<Record<number, RouteResponse>>;
   /** Default true. */
   readonly needsToken?: false;
-  /** Whom it is for. A method other than GET also needs the right to write. */
+  /** The required access. A method other than GET also needs the right to write. */
   readonly reach: RouteReach;
   handle(request: RouteRequest, services: Services): Promise<Reply>;
 }

@@ -1,4 +1,4 @@
-/** Shapes of bodies, for the checks and for the OpenAPI document. */
+/** Schemas of bodies, for validation and for the OpenAPI document. */
 import { Type } from '../../core/schema.js';
 import { SPEAKERS } from '../../memory/recall/passage.js';
 import { SESSION_STATUSES } from '../../state/shared/sessions/session-record.js';
@@ -21,7 +21,7 @@ export const stateKey = Type.Object({
 export const stateView = Type.Object({
   root_session_id: Type.String(),
   global_version: version,
-  /** With the version it names what led here; undefined before the first change. */
+  /** Together with the version it identifies the history; undefined before the first change. */
   history: Type.Optional(Type.String()),
   keys: Type.Record(Type.String(), stateKey),
 });
@@ -45,7 +45,7 @@ export const stateEvents = Type.Object({
   root_session_id: Type.String(),
   global_version: version,
   oldest_version: version,
-  /** The version asked for is beyond the newest, or of another history: read the state anew. */
+  /** The requested version is beyond the newest, or of another history: read the whole state again. */
   resync: Type.Optional(Type.Literal(true)),
   events: Type.Array(stateEvent),
 });
@@ -75,7 +75,7 @@ export const batchReply = Type.Object({
 const strict = { additionalProperties: false } as const;
 export const putKeyBody = Type.Object({ value: anyJson }, { ...strict, required: ['value'] });
 
-/** Told apart by the name: what is wrong is said of the operation that was meant. */
+/** Chosen by name, so that errors refer to the intended operation. */
 export const operationBody = {
   type: 'object',
   discriminator: { propertyName: 'operation' },
@@ -250,7 +250,7 @@ const sessionProblems = Type.Array(Type.Object({ session_id: Type.String(), mess
 });
 
 export const checkpointList = Type.Object({
-  total: Type.Integer({ description: 'Of all that were asked for, on every page.' }),
+  total: Type.Integer({ description: 'Number of matches on all pages.' }),
   checkpoints: Type.Array(checkpoint),
   problems: sessionProblems,
 });

@@ -1,4 +1,4 @@
-/** Things of the library as clients see them: JSON with the names of the shared-state design. */
+/** Converts objects to the JSON that clients get, with the names of the shared-state design. */
 import type { CheckpointMetadata, SessionInfo } from '../../checkpoints/checkpoint-metadata.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { AgentSummary } from '../../memory/maintenance/agent-summary.js';
@@ -20,7 +20,7 @@ export function keyToWire(entry: StateKey): JsonObject {
   };
 }
 
-/** An event of the WebSocket, of `events` and of a key's history. */
+/** An event of the WebSocket, of the route `events`, and of a key's history. */
 export function changeToWire(root: string, change: StateChange): JsonObject {
   const { key, value, version, op, globalVersion, lastOfCommit, history, by, at } = change;
   const isThere = value !== undefined;

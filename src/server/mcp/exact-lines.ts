@@ -1,4 +1,7 @@
-/** Messages over standard input, a line each: one with a number that would be rounded is refused, before a parser rounds it. */
+/**
+ * Splits standard input into messages, one per line, and refuses a message with a number that a parser would
+ * round.
+ */
 import { Transform, type TransformCallback } from 'node:stream';
 import { isJsonObject, tryParseJson } from '../../core/json.js';
 import { quoteLargeIntegers } from '../../core/json-digits.js';
@@ -8,7 +11,7 @@ const NEWLINE = 0x0a;
 const INVALID_PARAMS = -32602;
 
 export interface ExactLinesOptions {
-  /** Is shown each line that is passed on. */
+  /** Called with each accepted line. */
   readonly onTaken: (text: string) => void;
   /** Writes a line to the client. */
   readonly answer: (line: string) => void;

@@ -1,4 +1,4 @@
-/** MCP over streamable HTTP, at `/mcp` of the server. Every request says for itself whom it is for. */
+/** MCP over streamable HTTP, at `/mcp` of the server. Every request names its agent or session. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { SESSION_HEADER } from '../../state/shared/sessions/session-environment.js';
@@ -10,7 +10,7 @@ import { SERVER_LIMITS } from '../server-options.js';
 import type { McpPrincipal } from './mcp-mounts.js';
 import type { McpCaller, McpTools } from './mcp-server.js';
 
-/** Names the agent whose memory is looked at. Default: that of the session. */
+/** Names the agent whose memory is read. Default: the agent of the session. */
 export const AGENT_HEADER = 'X-Agent-Id';
 export const MCP_PATH = '/mcp';
 const NOBODY: McpPrincipal = { session: null, agentId: null, reach: 'own', mayWrite: false };
@@ -22,7 +22,8 @@ export interface McpOverHttp {
 }
 
 export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => void): McpOverHttp {
-  // The handler gives its factory another request than it was given: whom it is for goes beside it, looked up once.
+  // The handler passes another request object to its factory, so the caller is passed separately. It is
+  // looked up once.
   const callers = new AsyncLocalStorage<{ readonly principal: McpPrincipal; readonly signal: AbortSignal }>();
   const serverOf = () => {
     const { principal = NOBODY, signal } = callers.getStore() ?? {};
@@ -34,7 +35,7 @@ export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => 
   });
   return {
     async fetch(request, asking) {
-      const { signal } = request; // of the connection: it is aborted when the client has gone
+      const { signal } = request; // aborted when the client disconnects
       const principal = await tools.known(callerOf(request.headers, asking));
       return callers.run({ principal, signal }, async () => handler.fetch(await checked(request)));
     },
@@ -50,8 +51,9 @@ async function checked(request: Request): Promise<Request> {
 }
 
 /**
- * A token says more than a header: what it does not reach is not there, and where it reaches one agent or acts as one session, that is the
- * caller. Without any, the tools would be those that all clients have in common. @throws REQUEST_REFUSED
+ * The token takes precedence over headers: anything outside of its reach does not exist, and if it has access
+ * to one agent or acts as one session, that is the caller. Without a caller, the tools would be those that
+ * all clients share. @throws REQUEST_REFUSED
  */
 function callerOf(headers: Headers, asking: Principal): McpCaller {
   const { agents, session: own, mayWrite } = asking;

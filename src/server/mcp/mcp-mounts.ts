@@ -1,6 +1,6 @@
 /**
- * Which tools a connection gets, and what they reach. All of it derives from the principal, which comes from the configuration of the
- * connection: no tool takes a session, an agent or a workspace of another.
+ * Chooses the tools of a connection and their reach from its principal, which the configuration sets. No tool
+ * accepts another session, agent or workspace.
  */
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { CheckpointScope } from '../../checkpoints/tools/checkpoint-scope.js';
@@ -16,18 +16,18 @@ import { type CallReach, workspaceTools } from '../../workspace/tools/workspace-
 import type { Workspace } from '../../workspace/workspace.js';
 import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
 
-/** For whom the tools are, and how far they reach. */
+/** The owner of the tools, and their reach. */
 export interface McpPrincipal {
-  /** Null: no tools of the shared state. */
+  /** Null: no tools for the shared state. */
   readonly session: TreeSession | null;
-  /** Whose memory may be looked at. Null: no tools of a memory. */
+  /** The agent whose memory is readable. Null: no memory tools. */
   readonly agentId: string | null;
   /**
-   * `own`: the workspace, the checkpoints and the tool calls of the root session, else of the agent. `store`: the workspace that all users
-   * of the store have in common, every plain checkpoint, and all tool calls.
+   * `own`: workspace, checkpoints and tool calls of the root session, or else of the agent. `store`: the
+   * store's common workspace, every plain checkpoint, and all tool calls.
    */
   readonly reach: McpReach;
-  /** False: only tools that change nothing. */
+  /** False: only read-only tools. */
   readonly mayWrite: boolean;
 }
 
@@ -41,10 +41,10 @@ export interface MountServices {
   workspaceOf(scope: WorkspaceScope): Workspace;
 }
 
-/** The name of clients with neither a session nor an agent. They share what they save. */
+/** The name of clients with neither a session nor an agent. They share their data. */
 const ANYBODY = 'mcp';
 
-/** Those that `config/agent_tools.json` allows. */
+/** The tools that `config/agent_tools.json` allows. */
 export async function mountedTools(
   principal: McpPrincipal,
   services: MountServices,
@@ -83,7 +83,7 @@ function checkpointScope({ session, agentId, reach }: McpPrincipal): CheckpointS
   return session ? { session: session.id } : { client: ANYBODY };
 }
 
-/** Calls are logged by hosts, with the session that they were made in. */
+/** Hosts log calls with their session. */
 function callReach({ session, reach }: McpPrincipal, { tree }: SharedSessions): CallReach {
   if (reach === 'store') return 'all';
   if (!session) return 'own';

@@ -1,6 +1,6 @@
 /**
- * The tools that other agents reach through MCP. Which session and which agent they are for is said by whoever starts the process
- * or sends the header, never by the model.
+ * The tools that other agents use through MCP. Session and agent are set by the process's environment or a
+ * header, never by the model.
  */
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
@@ -14,17 +14,17 @@ import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 
-/** For whom the tools are. */
+/** The session and agent that the tools are for. */
 export interface McpCaller {
-  /** Null: no tools of the shared state. */
+  /** Null: no tools for the shared state. */
   readonly session: string | null;
-  /** Whose memory may be looked at. Null: that of the session's agent, if it has one. */
+  /** The agent whose memory is readable. Null: the session's agent, if it has one. */
   readonly agent: string | null;
   /** Default `own`. */
   readonly reach?: McpReach;
-  /** Whose memory the caller may be given. Default: any. */
+  /** Whether the caller may access an agent. Default: any. */
   readonly mayAgent?: (agentId: string) => boolean;
-  /** Whose sessions the caller may be given. Default: any. */
+  /** Whether the caller may access a root session. Default: any. */
   readonly mayRoot?: (root: string) => boolean;
   /** Default true. */
   readonly mayWrite?: boolean;
@@ -43,11 +43,11 @@ export interface McpToolsOptions {
   readonly backend: StorageBackend;
   readonly shared: SharedSessions;
   readonly checkpoints: CheckpointService;
-  /** Of the package. */
+  /** Version of the package. */
   readonly version: string;
 }
 
-/** What the tools work on: opened once, used by every connection. */
+/** The resources of the tools: opened once, used by every connection. */
 export class McpTools {
   readonly #backend: StorageBackend;
   readonly #shared: SharedSessions;
@@ -65,7 +65,7 @@ export class McpTools {
     this.#log = new ToolCallLog(backend);
   }
 
-  /** A server for one connection, or one request. @param signal ends what its tools do */
+  /** A server for one connection or request. @param signal cancels its tools */
   async serverFor(principal: McpPrincipal, signal?: AbortSignal): Promise<McpServer> {
     const { session, agentId } = principal;
     const instructions = [
@@ -92,7 +92,7 @@ export class McpTools {
     return server;
   }
 
-  /** Each is opened once. */
+  /** Each workspace is opened once. */
   #workspaceOf(scope: WorkspaceScope): Workspace {
     const name = JSON.stringify(scope);
     const workspace = this.#workspaces.get(name) ?? new Workspace(this.#backend, { scope });
@@ -100,7 +100,7 @@ export class McpTools {
     return workspace;
   }
 
-  /** Looks the caller up. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
+  /** Resolves the caller. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
   async known(caller: McpCaller): Promise<McpPrincipal> {
     const { session: id, agent, reach = 'own', mayWrite = true } = caller;
     const { mayAgent = () => true, mayRoot = () => true } = caller;
@@ -109,23 +109,23 @@ export class McpTools {
     if (agent !== null && !mayAgent(agent)) throw agentNotFound(agent);
     if (agent !== null) await assertAgentExists(this.#backend, agent);
     const named = session?.agent ?? null;
-    // Anyone who makes a session names its agent: that gives nobody the memory of another one.
+    // The creator of a session chooses its agent, so this must not give access to another agent's memory.
     const own = named !== null && mayAgent(named) ? await this.#agentOf(named) : null;
     return { session, agentId: agent ?? own, reach, mayWrite };
   }
 
-  /** A session may name an agent that has no memory here. */
+  /** A session may name an agent without a memory here. */
   async #agentOf(name: string | null): Promise<string | null> {
     if (name === null) return null;
     return (await agentExists(this.#backend, name)) ? name : null;
   }
 
-  /** When no call runs any more. */
+  /** Resolves when no call is running. */
   idle(): Promise<void> {
     return this.#registry.idle();
   }
 
-  /** Ends the calls that run, as far as they listen. */
+  /** Cancels running calls, if their tools support it. */
   stop(): void {
     this.#registry.stop();
   }

@@ -1,4 +1,3 @@
-/** MCP over standard input and output: for clients that start it as their child. */
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -11,24 +10,30 @@ import { ExactLines } from './exact-lines.js';
 import type { McpReach } from './mcp-mounts.js';
 import { McpTools } from './mcp-server.js';
 
-/** For requests that have no answer yet when the client is gone. */
+/** How long to wait for answers after the client disconnects. */
 const ANSWER_MS = 5_000;
 const LOOK_MS = 10;
 
+/** Options of `serveMcpStdio`. */
 export interface McpStdioOptions {
   readonly backend: StorageBackend;
   readonly checkpoints: CheckpointService;
   readonly version: string;
-  /** Where the session is read from when `session` is null. */
+  /** Its variables name the session if `session` is null. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The session whose shared state the tools use. */
   readonly session: string | null;
+  /** The agent whose memory the tools read. Null: the session's agent. */
   readonly agent: string | null;
   readonly reach: McpReach;
-  /** Standard output belongs to the protocol. */
+  /** Called with unexpected errors. Do not write to standard output, which belongs to the protocol. */
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
-/** Serves until the client ends. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND before anything is served */
+/**
+ * Serves MCP over standard input and output until the client ends. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND
+ * before anything is served
+ */
 export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<void>): Promise<void> {
   const shared = new SharedSessions(options.backend);
   const { backend, checkpoints, version } = options;
@@ -38,7 +43,7 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   try {
     const caller = await tools.known({ session, agent: options.agent, reach: options.reach });
     if (given?.root && caller.session) assertRoot(caller.session, given.root);
-    // The transport would drop answers once its input ends: it gets one that does not.
+    // The transport drops answers once its input ends, so it gets an input that stays open.
     const requests = new OpenRequests();
     const exact = new ExactLines({
       onTaken: (text) => requests.asked(text),
@@ -49,7 +54,7 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
     const handle = serveStdio(() => tools.serverFor(caller), { transport, onerror: options.onUnexpected });
     await ended;
     await requests.allAnswered();
-    tools.stop(); // nobody waits for what still runs
+    tools.stop(); // no client waits for running calls
     await tools.idle();
     await new Promise((resolve) => process.stdout.write('', resolve));
     await handle.close();
@@ -59,7 +64,7 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   }
 }
 
-/** A client may close its side after its last request: what that asked for is done and answered all the same. */
+/** A client may close its side after its last request, which must still be executed and answered. */
 class OpenRequests {
   readonly #ids = new Set<string>();
 
@@ -76,7 +81,7 @@ class OpenRequests {
     if ('id' in message && !('method' in message)) this.#ids.delete(JSON.stringify(message.id));
   }
 
-  /** Waits for at most five seconds. */
+  /** Waits at most five seconds. */
   async allAnswered(): Promise<void> {
     for (const until = performance.now() + ANSWER_MS; this.#ids.size > 0 && performance.now() < until; )
       await sleep(LOOK_MS);

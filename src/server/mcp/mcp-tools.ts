@@ -1,4 +1,4 @@
-/** Tools of the library as MCP has them: strict input, structured results, and errors that carry their code. */
+/** Registers the library's tools with MCP: strict input, structured results, and errors with codes. */
 import {
   type CallToolResult,
   fromJsonSchema,
@@ -14,18 +14,21 @@ import { toJsonValue } from '../../core/to-json-value.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { statusOf } from '../http/problem.js';
 
-/** Checked by us, so that a refusal carries our code: the SDK only announces the schema. */
+/**
+ * Input is validated here instead of by the SDK, so that a refusal has a Rekindle error code. The SDK only
+ * announces the schema.
+ */
 const takesAnything: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
-/** What a tool takes: compiled once, though each request over HTTP has a server of its own. */
+/** A tool's compiled input check, shared by all connections. */
 interface KnownTool {
   readonly check: SchemaCheck;
   readonly inputSchema: StandardSchemaWithJSON<JsonObject, JsonObject>;
 }
 
-/** Tools that replace or remove what is there; clients ask a person before they run them. */
+/** Tools that replace or remove data. Clients may ask a person before they run them. */
 const DESTRUCTIVE: ReadonlySet<string> = new Set(['state_set', 'state_delete']);
 
 export class ToolRegistry {
@@ -33,7 +36,7 @@ export class ToolRegistry {
   readonly #running = new Set<Promise<CallToolResult>>();
   readonly #stopped = new AbortController();
 
-  /** @param gone aborted when the client has gone */
+  /** @param gone aborted when the client disconnects */
   register(server: McpServer, tool: ToolDefinition, gone?: AbortSignal): void {
     let known = this.#known.get(tool.name);
     if (!known) {
@@ -60,12 +63,12 @@ export class ToolRegistry {
     });
   }
 
-  /** Ends the calls that run, as far as they listen. */
+  /** Cancels running calls, if their tools support it. */
   stop(): void {
     this.#stopped.abort();
   }
 
-  /** When nothing runs any more. */
+  /** Resolves when no call is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -96,7 +99,7 @@ function refusedInput(tool: string, violations: readonly { path: string; message
   });
 }
 
-/** The text is the same JSON, for clients that know no structured results. */
+/** The text contains the same JSON, for clients without structured results. */
 function resultOf(value: JsonValue): CallToolResult {
   const structuredContent: JsonObject = isJsonObject(value) ? value : { result: value };
   return { content: [{ type: 'text', text: textOf(value) }], structuredContent };

@@ -1,4 +1,4 @@
-/** One WebSocket client: who it is, and what it is told. */
+/** One WebSocket client: its authentication and its subscriptions. */
 import type { RawData, WebSocket } from 'ws';
 import { isRekindleError } from '../../core/errors.js';
 import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
@@ -10,17 +10,17 @@ import { StateSubscription } from './state-subscription.js';
 
 export interface ConnectionOptions {
   readonly hub: EventHub;
-  /** Who sent the upgrade. Null: the token comes as the first message. */
+  /** The principal of the upgrade request. Null: the token comes as the first message. */
   readonly principal: Principal | null;
-  /** Whom the token of a first message stands for. */
+  /** The principal of the token in a first message. */
   readonly authenticate: (token: string) => Promise<Principal | null>;
-  /** Who holds this token now; null for the token: who stands behind the upgrade. */
+  /** The current principal of this token; for null, of the upgrade request. */
   readonly holder: (token: string | null) => Promise<Principal | null>;
   readonly stalledMs: number;
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
-/** How long a client may take to say who it is. */
+/** How long a client may take to authenticate, in ms. */
 const AUTHENTICATE_MS = 5_000;
 const SUBSCRIPTIONS_MAX = 100;
 
@@ -49,7 +49,7 @@ export class ClientConnection {
     socket.on('pong', () => {
       this.#answersPings = true;
     });
-    socket.on('error', () => socket.terminate()); // a frame that is too large, or none: ws has said why
+    socket.on('error', () => socket.terminate()); // an invalid or too large frame: ws has already answered
     socket.on('close', () => this.#end());
     if (!this.#principal) setTimeout(() => this.#assertKnown(), AUTHENTICATE_MS).unref();
   }
@@ -58,7 +58,7 @@ export class ClientConnection {
     if (!this.#principal) this.#sender.close(CLOSE.unauthorized, 'no token came');
   }
 
-  /** Ends a connection that did not answer since the last time. */
+  /** Disconnects a client that did not answer the last ping. */
   ping(): void {
     if (this.#answersPings) this.#socket.ping();
     else this.#socket.terminate();
@@ -107,14 +107,14 @@ export class ClientConnection {
     await this.#sender.message({ type: 'error', code: thrown.code, message: thrown.message });
   }
 
-  /** Events would be missing: the client comes again, with the last version that it has. */
+  /** Disconnects, because events would be missing: the client reconnects with its last version. */
   #giveUp(thrown: unknown): void {
     this.#options.onUnexpected(thrown);
     this.#sender.close(CLOSE.failed, 'something went wrong');
   }
 
   async #authenticate(token: string): Promise<void> {
-    // Who is known stays: subscriptions are of that principal.
+    // A principal never changes: subscriptions belong to it.
     if (!this.#principal) {
       this.#principal = await this.#options.authenticate(token);
       this.#token = token;
@@ -165,7 +165,7 @@ export class ClientConnection {
       if (isReached) void this.#sender.message(message);
     });
     if (!this.#sender.isOpen) {
-      off(); // it closed meanwhile
+      off(); // closed meanwhile
       return;
     }
     this.#topics.set(topic, off);

@@ -1,14 +1,14 @@
-/** What a WebSocket client may say. */
+/** The messages of WebSocket clients. */
 import { tryParseJson } from '../../core/json.js';
 import { isNestedDeeper } from '../../core/json-text-depth.js';
 import { type Static, Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 
-/** Deeper than any message is. */
+/** Deeper than any valid message. */
 const DEPTH_MAX = 4;
 const strict = { additionalProperties: false } as const;
 const ClientMessage = Type.Union([
-  /** The token, for those who can set no header: browsers. It must come first. */
+  /** The token, for browsers, which cannot set a header. It must come first. */
   Type.Object({ type: Type.Literal('authenticate'), token: Type.String({ maxLength: 512 }) }, strict),
   Type.Object(
     {
@@ -16,7 +16,7 @@ const ClientMessage = Type.Union([
       to: Type.Literal('state'),
       session: Type.String({ minLength: 1, maxLength: 128 }),
       since: Type.Optional(Type.Integer({ minimum: 0 })),
-      /** Of the version `since`. */
+      /** The history id for the version `since`. */
       history: Type.Optional(Type.String({ maxLength: 64 })),
     },
     strict,

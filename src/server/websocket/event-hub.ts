@@ -1,4 +1,7 @@
-/** What happens in the store, for WebSocket clients: watched once for all of them, and only while the server runs. */
+/**
+ * The events of the store for WebSocket clients: watched once for all clients, and only while the server
+ * runs.
+ */
 import type { JsonObject } from '../../core/json.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -6,7 +9,7 @@ import { sessionToWire } from '../http/wire.js';
 import { StateFeed } from './state-feed.js';
 
 export type Topic = 'sessions' | 'agents';
-/** What happened, and to whom: to an agent, or to a session of a root. */
+/** An event with its agent, or with the root of its session. */
 export interface TopicEvent {
   readonly message: JsonObject;
   readonly agentId: string | null;
@@ -15,7 +18,7 @@ export interface TopicEvent {
 
 type Listener = (event: TopicEvent) => void;
 
-/** An agent at work writes many times in a turn: clients are told once in so long. */
+/** A working agent writes many times per turn: clients are notified once per this interval (ms). */
 const AGENT_QUIET_MS = 250;
 
 export class EventHub {
@@ -38,7 +41,7 @@ export class EventHub {
     if (!feed) {
       const made = new StateFeed(state, () => {
         this.#feeds.delete(state.root);
-        made.close().catch(() => {}); // its watcher is gone either way
+        made.close().catch(() => {}); // its watcher ends in any case
       });
       feed = made.start().then(() => made);
       this.#feeds.set(state.root, feed);
@@ -53,7 +56,7 @@ export class EventHub {
     return this.#shared.tree.rootOf(session);
   }
 
-  /** The returned function ends it. */
+  /** The returned function stops it. */
   async onTopic(topic: Topic, listener: Listener): Promise<() => void> {
     let watching = this.#watching.get(topic);
     if (!watching) {

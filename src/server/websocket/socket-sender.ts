@@ -1,8 +1,11 @@
-/** Sends to one client, and ends its connection when it does not take what is sent: nothing piles up here. */
+/**
+ * Sends to one client, with back-pressure: a client that does not read is disconnected, so that messages
+ * never pile up.
+ */
 import type { WebSocket } from 'ws';
 import type { JsonObject } from '../../core/json.js';
 
-/** Private use (4000 to 4999). `docs/server.md` lists them. */
+/** Close codes for private use (4000 to 4999), documented in `docs/server.md`. */
 export const CLOSE = {
   badMessage: 4400,
   unauthorized: 4401,
@@ -11,9 +14,9 @@ export const CLOSE = {
   failed: 1011,
 } as const;
 
-/** Messages that may wait for one client. */
+/** Maximum of messages waiting for one client. */
 const WAITING_MAX = 1_000;
-/** A closing handshake that does not come. */
+/** How long to wait for the closing handshake, in ms. */
 const CLOSE_MS = 1_000;
 
 export class SocketSender {
@@ -31,12 +34,12 @@ export class SocketSender {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** A single message. False when the client is gone, or was let go for not reading. */
+  /** Sends a single message. False if the client is gone, or was disconnected for not reading. */
   message(message: JsonObject): Promise<boolean> {
     return this.texts([JSON.stringify(message)]);
   }
 
-  /** In the order of the calls. Resolves when all of it left this process. */
+  /** Sends in the order of the calls. Resolves when everything has left this process. */
   texts(texts: readonly string[]): Promise<boolean> {
     if (this.#waiting >= WAITING_MAX) return Promise.resolve(this.#tooSlow());
     this.#waiting += 1;

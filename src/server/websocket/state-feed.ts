@@ -1,31 +1,31 @@
 /**
- * The changes of one shared state, as texts for WebSocket clients: made once, kept for a while, sent to many.
+ * The changes of one shared state as texts for WebSocket clients: serialized once, cached, sent to many.
  *
- * A subscriber asks for what follows the version that it has. What the feed has let go is read from the journal.
+ * A subscriber asks for the changes after its version. Changes that left the cache are read from the journal.
  */
 import type { SharedState } from '../../state/shared/shared-state.js';
 import type { StateChange } from '../../state/shared/shared-table.js';
 import { eventOf, type FeedEvent, isFull, StoredPages } from './stored-pages.js';
 
-/** A feed without listeners is let go after this time. */
+/** A feed without listeners is closed after this time (ms). */
 const IDLE_MS = 60_000;
 const KEPT_EVENTS = 2_000;
 const KEPT_CHARS = 4 * 1024 * 1024;
 export class StateFeed {
   readonly state: SharedState;
-  /** Consecutive, the oldest first. */
+  /** Consecutive, oldest first. */
   readonly #kept: FeedEvent[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #stored: StoredPages;
   readonly #onIdle: () => void;
   #idle: NodeJS.Timeout | undefined;
   #chars = 0;
-  /** Grows when the state was read anew: what a subscriber has may not lead to what is there. */
+  /** Grows when the state was read again: a subscriber's version may no longer lead to it. */
   #generation = 0;
   #end: (() => Promise<void>) | null = null;
   #off: (() => void) | null = null;
 
-  /** @param onIdle called when nobody has listened for a while */
+  /** @param onIdle called when there were no listeners for a while */
   constructor(state: SharedState, onIdle: () => void = () => {}) {
     this.state = state;
     this.#onIdle = onIdle;
@@ -65,7 +65,7 @@ export class StateFeed {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Told when there may be more. The returned function ends it. */
+  /** Calls `listener` when there may be more changes. The returned function stops it. */
   onMore(listener: () => void): () => void {
     this.#listeners.add(listener);
     this.touch();
@@ -75,13 +75,13 @@ export class StateFeed {
     };
   }
 
-  /** Somebody is about to listen, begins, or ends: the time until it is let go begins anew. */
+  /** Restarts the idle timer, because a listener comes or goes. */
   touch(): void {
     clearTimeout(this.#idle);
     if (this.#listeners.size === 0) this.#idle = setTimeout(this.#onIdle, IDLE_MS).unref();
   }
 
-  /** What follows a version, as far as is at hand; empty at the end. @throws HISTORY_GONE */
+  /** Changes after a version, as far as cached; empty at the end. @throws HISTORY_GONE */
   async after(globalVersion: number): Promise<readonly FeedEvent[]> {
     const first = this.#kept[0]?.globalVersion;
     const last = this.#kept.at(-1)?.globalVersion;

@@ -1,4 +1,4 @@
-/** One client's view of one root: every change after the version that it has, in order, none twice. */
+/** One client's subscription to one root: every change after its version, in order, each once. */
 import { isRekindleError } from '../../core/errors.js';
 import type { SocketSender } from './socket-sender.js';
 import type { StateFeed } from './state-feed.js';
@@ -14,7 +14,7 @@ export class StateSubscription {
   #again = false;
   #ended = false;
 
-  /** @param since the last version that the client has */
+  /** @param since the client's last version */
   constructor(feed: StateFeed, sender: SocketSender, since: number, onFailure: (thrown: unknown) => void) {
     this.#feed = feed;
     this.#sender = sender;
@@ -23,7 +23,7 @@ export class StateSubscription {
     this.#onFailure = onFailure;
   }
 
-  /** The client has something that does not lead here: it is told to read the state anew. Before `start`. */
+  /** The client's version does not lead here, so it must read the state again. Call it before `start`. */
   resyncFirst(): void {
     this.#generation = -1;
   }
@@ -48,7 +48,7 @@ export class StateSubscription {
     });
   }
 
-  /** At the pace of the client: the next page is looked at when the last one has left. */
+  /** Sends at the client's pace: the next page is read when the last one was sent. */
   async #pump(): Promise<void> {
     while (this.#again && !this.#ended) {
       this.#again = false;
@@ -60,7 +60,7 @@ export class StateSubscription {
         this.#sentTo = events.at(-1)!.globalVersion;
       }
     }
-    this.#pumping = false; // in the same step as the last look: what comes after it begins anew
+    this.#pumping = false; // in the same tick as the last check, so that later changes start a new run
   }
 
   async #next() {
@@ -73,7 +73,10 @@ export class StateSubscription {
     }
   }
 
-  /** What came between is not known step by step: the client reads the state anew, and goes on from there. */
+  /**
+   * The changes in between are not available, so the client must read the state again and continue from
+   * there.
+   */
   async #resync(): Promise<void> {
     this.#generation = this.#feed.generation;
     const { globalVersion, history } = await this.#feed.state.position();

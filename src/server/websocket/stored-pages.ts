@@ -1,12 +1,13 @@
 /**
- * Pages of older changes for clients that come back after a while, read from the journal. Clients that are equally far behind share
- * them, and a reading goes on where the last page ended: the journal is not read from the start for each.
+ * Pages of older changes for returning clients, read from the journal. Clients at the same version share
+ * them, and a reading continues after the last page, so that the journal is not read from the start for each
+ * client.
  */
 import type { SharedState } from '../../state/shared/shared-state.js';
 import type { StateChange } from '../../state/shared/shared-table.js';
 import { changeToWire } from '../http/wire.js';
 
-/** An event as it is sent. */
+/** A serialized event. */
 export interface FeedEvent {
   readonly globalVersion: number;
   readonly text: string;
@@ -14,12 +15,12 @@ export interface FeedEvent {
 
 type Page = readonly FeedEvent[];
 
-/** What is handed out at once: events, and about so many characters. */
+/** Size of a page: events, and approximate characters. */
 const PAGE_EVENTS = 200;
 const PAGE_CHARS = 512 * 1024;
-/** Pages that are kept for others. */
+/** Pages kept for other clients. */
 const KEPT_PAGES = 4;
-/** A reading that nobody goes on with. */
+/** An unused reading is closed after this time (ms). */
 const IDLE_MS = 2_000;
 
 export function isFull(page: Page, chars: number): boolean {
@@ -51,7 +52,7 @@ export class StoredPages {
         throw thrown;
       }
     });
-    this.#last = page.catch(() => {}); // told to whoever asked
+    this.#last = page.catch(() => {}); // reported to the caller
     return page;
   }
 
@@ -71,7 +72,7 @@ export class StoredPages {
       chars += event.text.length;
     }
     if (isFull(page, chars)) this.#keep(globalVersion, page);
-    else await this.#end(); // it is at the end, where there is more in a moment
+    else await this.#end(); // at the end; there may be more soon
     return page;
   }
 
@@ -89,7 +90,7 @@ export class StoredPages {
     await reading?.changes.return(undefined);
   }
 
-  /** Lets go of what is kept for others. */
+  /** Drops cached pages. */
   async clear(): Promise<void> {
     clearTimeout(this.#idle);
     this.#kept.clear();

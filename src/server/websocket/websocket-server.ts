@@ -1,4 +1,4 @@
-/** Upgrades `GET /events` to a WebSocket, after the same checks as every request. */
+/** Upgrades `GET /events` to a WebSocket, after the same checks as for every request. */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,7 +19,7 @@ import { CLOSE } from './socket-sender.js';
 export interface EventSocketsOptions {
   readonly hub: EventHub;
   readonly access: () => AccessCheck;
-  /** The host may know who asks without a token. */
+  /** The host may authenticate callers without a token. */
   readonly hasOwnAuthentication: boolean;
   readonly unproven: UnprovenConnections;
   readonly stalledMs?: number;
@@ -32,7 +32,7 @@ const END_MS = 500;
 export class EventSockets {
   readonly #options: EventSocketsOptions;
   readonly #connections = new Set<ClientConnection>();
-  // No compression: it costs memory for each client, and time for each message.
+  // No compression: it costs memory per client, and time per message.
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: SERVER_LIMITS.bodyBytes,
@@ -62,9 +62,9 @@ export class EventSockets {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    socket.on('error', () => socket.destroy()); // the client is gone: there is nobody to tell
+    socket.on('error', () => socket.destroy()); // the client is gone, so there is nothing to answer
     const { authorization } = request.headers;
-    // A browser can set no header: it sends the token as its first message.
+    // A browser cannot set a header, so it sends the token as its first message.
     const { access, hasOwnAuthentication, unproven } = this.#options;
     const asked = accessRequest(request, authorization !== undefined || hasOwnAuthentication);
     const admission = await access().admit(asked);
@@ -108,7 +108,7 @@ export class EventSockets {
     return this.#closing ? { status: 503, reason: 'closing', detail: 'The server stops.' } : null;
   }
 
-  /** Tells every client. */
+  /** Closes all connections. */
   close(): void {
     this.#closing = true;
     clearInterval(this.#pings);
@@ -126,15 +126,18 @@ function send(socket: Duplex, { status, body, headers = {} }: Reply): void {
   });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${status} ${(body as { title?: string }).title ?? 'Refused'}\r\n${head}\r\n${text}`);
-  setTimeout(() => socket.destroy(), END_MS).unref(); // also when the client does not end its side
+  setTimeout(() => socket.destroy(), END_MS).unref(); // also if the client does not end its side
 }
 
-/** Who asks for another protocol than we have is answered as if it had not (RFC 9110, 7.8). A body would be lost: that is said. */
+/**
+ * A request to upgrade to an unknown protocol is answered as a normal one (RFC 9110, 7.8). Its body would be
+ * lost, so such a request is refused.
+ */
 function passOn(server: Server, request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
-  setTimeout(() => socket.destroy(), SERVER_LIMITS.requestMs).unref(); // the server does not look after it any more
+  setTimeout(() => socket.destroy(), SERVER_LIMITS.requestMs).unref(); // the server no longer applies its timeouts
   if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
-    const detail = 'Leave out the header Upgrade: a request with a body cannot ask for another protocol.';
+    const detail = 'A request with a body cannot ask for another protocol. Leave out the Upgrade header.';
     send(socket, refusalReply({ status: 400, reason: 'upgrade', detail }));
     return;
   }

@@ -1,4 +1,4 @@
-/** Documents as values, out of one folder and into another one, without their schemas. */
+/** Copies documents between folders as plain values, without their schemas. */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
@@ -8,16 +8,19 @@ import { versionOfDocument } from './state-definition.js';
 import { StateLog } from './state-log.js';
 import { StateManager } from './state-manager.js';
 
-/** Documents, and what they refer to with `attach`. */
+/** Documents with the attachments that they refer to. */
 export interface CopiedDocuments {
   readonly values: { readonly [name: string]: JsonObject };
-  /** Bytes by their `sha256:` reference. One that is not there is left out. */
+  /** Bytes by `sha256:` reference. A missing attachment is left out. */
   readonly attachments: ReadonlyMap<string, Uint8Array>;
 }
 
 const REFERENCE = /^sha256:([0-9a-f]{64})$/;
 
-/** The newest version of each document that has a journal. Writes nothing. @throws JOURNAL_DAMAGED when it cannot be known, BLOB_DAMAGED */
+/**
+ * The newest version of each document that has a journal. Writes nothing. @throws JOURNAL_DAMAGED if it
+ * cannot be determined, BLOB_DAMAGED
+ */
 export async function readDocuments(backend: StorageBackend, folder: Name): Promise<CopiedDocuments> {
   const values: { [name: string]: JsonObject } = {};
   for (const name of await documentNames(backend, folder)) {
@@ -56,8 +59,10 @@ function referencesIn(value: JsonValue, found: Set<string> = new Set()): Set<str
 }
 
 /**
- * Begins documents with these values. One that is there already with the same value is left as it is: this can be done again.
- * @throws INVALID_ARGUMENT for a value that is no document, with nothing written, or one that is there with another value
+ * Begins documents with these values. A document that already has the same value stays as it is, so the call
+ * may be repeated.
+ * @throws INVALID_ARGUMENT for a value that is not a document (nothing is written then), or for a document
+ * that has another value
  */
 export async function beginDocuments(
   backend: StorageBackend,
@@ -79,7 +84,9 @@ export async function beginDocuments(
   }
 }
 
-/** What each has to have at least: its own schema is checked where it is opened. @throws INVALID_ARGUMENT */
+/**
+ * Checks only the minimum: the schema of a document is checked where it is opened. @throws INVALID_ARGUMENT
+ */
 export function assertDocuments(values: CopiedDocuments['values']) {
   return Object.entries(values).map(([name, value]) => [name, anySchemaOf(name, value)] as const);
 }
@@ -87,7 +94,7 @@ export function assertDocuments(values: CopiedDocuments['values']) {
 function anySchemaOf(name: string, value: JsonObject) {
   const version = versionOfDocument(value);
   if (version === null)
-    throw new RekindleError('INVALID_ARGUMENT', `${name} is no document: it has no schema_version.`, {
+    throw new RekindleError('INVALID_ARGUMENT', `${name} is not a document: it has no schema_version.`, {
       details: { name },
     });
   return {
@@ -99,7 +106,7 @@ function anySchemaOf(name: string, value: JsonObject) {
 
 function isThere(folder: Name, name: string): RekindleError {
   const place = [...folder, name].join('/');
-  return new RekindleError('INVALID_ARGUMENT', `${place} is there already, with another value.`, {
+  return new RekindleError('INVALID_ARGUMENT', `${place} already exists with another value.`, {
     details: { name: place },
   });
 }

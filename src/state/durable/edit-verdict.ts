@@ -1,4 +1,6 @@
-/** What a person's edit is worth: a value to adopt, or the problems that it has, with their places in the file. */
+/**
+ * Judges a person's edit of a document: either a value to adopt, or problems with their places in the file.
+ */
 import { isRekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { parseJsonText } from '../../core/json-source.js';
@@ -8,13 +10,14 @@ import { SHOWS, splitShownVersion } from './shown-version.js';
 import type { CompiledState } from './state-definition.js';
 import { checkedValue } from './state-value.js';
 
+/** One problem of a person's edit, with its place in the file. */
 export interface EditProblem {
-  /** From 1. */
+  /** Starts at 1, like `column`. */
   readonly line: number;
   readonly column: number;
-  /** JSON Pointer; empty for the document, and for what is no JSON. */
+  /** JSON Pointer; empty for the whole document, or if the file is not JSON. */
   readonly path: string;
-  /** The rule of the schema; `syntax` for what is no JSON. */
+  /** The violated rule of the schema; `syntax` if the file is not JSON. */
   readonly rule: string;
   readonly message: string;
   readonly value: JsonValue;
@@ -28,10 +31,10 @@ export interface RefusedVerdict {
 
 export type EditVerdict = { readonly kind: 'valid'; readonly value: JsonObject } | RefusedVerdict;
 
-/** The file as a person left it. */
+/** The file as the person saved it. */
 export interface EditedText {
   readonly text: string;
-  /** False when it is no UTF-8. */
+  /** False if it is not UTF-8. */
   readonly isText: boolean;
 }
 
@@ -48,7 +51,7 @@ function notUtf8(text: string): EditProblem {
   };
 }
 
-/** An older version is brought forward first: a person may have taken an old file back. */
+/** An older schema version is migrated first: a person may have restored an old file. */
 export async function judgeEdit(state: CompiledState, { text, isText }: EditedText): Promise<EditVerdict> {
   if (!isText) return { kind: 'refused', code: 'STATE_INVALID', problems: [notUtf8(text)] };
   const parsed = await parseJsonText(text);
@@ -75,14 +78,14 @@ export async function judgeEdit(state: CompiledState, { text, isText }: EditedTe
   }
 }
 
-/** A person edited a version that this journal does not have: nothing says what they changed. */
+/** The person edited a version that this journal does not have, so their changes cannot be determined. */
 export async function unknownBase({ text }: EditedText): Promise<RefusedVerdict> {
   const rule = 'version';
   const message = `names a version that this journal does not have; to adopt the whole file as an edit of the newest version, remove the line`;
   return refusedAt(text, [{ path: `/${SHOWS}`, rule, message, value: null }]);
 }
 
-/** What a person changed does not fit what agents changed since then. */
+/** The merge of the person's changes with the agents' later changes is invalid. */
 export function mergeRefused(
   { text }: EditedText,
   violations: readonly SchemaViolation[],
@@ -103,7 +106,7 @@ async function refusedAt(text: string, violations: readonly SchemaViolation[]): 
   return { kind: 'refused', code: 'STATE_INVALID', problems };
 }
 
-/** A document without a version, or with an odd one, is told so by its schema, with the place. */
+/** For a missing or invalid version number the schema reports the problem, with its place. */
 function migrateIfOlder(state: CompiledState, document: JsonObject): JsonObject {
   const version = document['schema_version'];
   const isOther = typeof version === 'number' && version !== state.version;

@@ -1,18 +1,20 @@
 /**
- * A person's edit of an older version, brought onto the newest one: a three-way merge. What only one side changed is taken from
- * that side. Where both changed the same place in different ways the newest version stays, and the conflict is reported.
+ * Merges a person's edit of an older version into the newest one (three-way merge). A change by one side only
+ * is taken. If both changed the same place differently, the newest version stays, and the conflict is
+ * reported.
  *
- * Lists are merged by the `id` of their items where all have one, and by their items where these are texts, numbers and the like.
+ * Lists are merged by the `id` of their items if all have one, and by value if the items are primitives.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 
+/** A place that a person and agents changed in different ways. */
 export interface MergeConflict {
   /** JSON Pointer. */
   readonly path: string;
-  /** What the person wrote; undefined when they removed it. */
+  /** The person's value; undefined if they removed it. */
   readonly edited: JsonValue | undefined;
-  /** What stays; undefined when it was removed. */
+  /** The value that stays; undefined if it was removed. */
   readonly kept: JsonValue | undefined;
 }
 
@@ -23,7 +25,10 @@ export interface MergedEdit {
 
 type Maybe = JsonValue | undefined;
 
-/** @param base what the person opened @param edited what they saved @param current the newest version */
+/**
+ * @param base the version that the person opened @param edited what they saved @param current the newest
+ * version
+ */
 export function mergeEdit(base: JsonObject, edited: JsonObject, current: JsonObject): MergedEdit {
   const conflicts: MergeConflict[] = [];
   const value = mergeObjects(base, edited, current, '', conflicts);
@@ -60,7 +65,7 @@ function mergeObjects(
   return merged;
 }
 
-/** Null when the items cannot be told apart, or the person changed their order. */
+/** Null if the items cannot be identified, or the person changed their order. */
 function mergeLists(
   base: readonly JsonValue[],
   edited: readonly JsonValue[],
@@ -84,7 +89,7 @@ function mergeLists(
   return merged;
 }
 
-/** Items by what identifies them; null when something does not, or two are alike. */
+/** Items by their identity; null if one has none, or two share one. */
 function keyed(list: readonly JsonValue[]): Map<string, JsonValue> | null {
   const items = new Map<string, JsonValue>();
   for (const item of list) {

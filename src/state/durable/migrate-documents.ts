@@ -1,6 +1,6 @@
 /**
- * Brings every document of a folder to the newest version of its definition. One that fails is put into quarantine, and the others
- * go on.
+ * Migrates every document of a folder to the newest version of its definition. A document that fails is moved
+ * into quarantine; the others continue.
  */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
@@ -18,18 +18,23 @@ import {
 import { StateLog } from './state-log.js';
 import { StateManager } from './state-manager.js';
 
+/** Options of `migrateDocuments`. */
 export interface MigrateOptions {
   /** Default `['state']`. */
   readonly folder?: Name;
-  /** Stop at this version; documents that are newer stay. Default: the newest. */
+  /** Stop at this version; newer documents stay. Default: the newest. */
   readonly to?: number;
-  /** Only say what would happen. */
+  /** Only report what would happen. */
   readonly dryRun?: boolean;
 }
 
+/** What `migrateDocuments` did with one document. */
 export interface MigrationResult {
   readonly name: string;
-  /** `refused`: the file holds a person's edit that is not valid; it stays, and so does the document. */
+  /**
+   * `refused`: the file contains an invalid edit by a person; file and document stay. `newer`: a newer
+   * release wrote it. `unknown`: no definition fits its name.
+   */
   readonly status:
     | 'current'
     | 'refused'
@@ -44,11 +49,14 @@ export interface MigrationResult {
   /** What the migration changes. */
   readonly changes: readonly JsonPatchStep[];
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Where the document is now, below the folder, when it was put into quarantine. */
+  /** Its new path below the folder, if it was moved into quarantine. */
   readonly quarantine: string | null;
 }
 
-/** Documents are named for their definition, or begin with its name and a dot: `task_board.team-a`. @throws INVALID_ARGUMENT */
+/**
+ * Migrates all documents of a folder. A document's name is that of its definition, or begins with it and a
+ * dot: `task_board.team-a`. @throws INVALID_ARGUMENT
+ */
 export async function migrateDocuments(
   backend: StorageBackend,
   definitions: readonly StateDefinition[],
@@ -56,7 +64,8 @@ export async function migrateDocuments(
 ): Promise<MigrationResult[]> {
   const folder = options.folder ?? ['state'];
   const names = await documentNames(backend, folder);
-  // All of them before the first is touched: a version that one of them does not declare is the caller's mistake.
+  // Resolve all targets before the first change: a version that a definition does not declare is a mistake of
+  // the caller.
   const targets = names.map((name) => targetOf(definitionOf(definitions, name), name, options.to));
   const results: MigrationResult[] = [];
   for (const [index, name] of names.entries()) {
@@ -77,7 +86,7 @@ function targetOf(
   return to === undefined ? named : definitionAt(named, Math.min(to, compileState(definition).version));
 }
 
-/** The documents in a folder, sorted: those with a file, and those with a journal only. */
+/** The documents in a folder, sorted: those with a file, and those with only a journal. */
 export async function documentNames(backend: StorageBackend, folder: Name = ['state']): Promise<string[]> {
   const names = await backend.listNames(folder);
   const found = names.flatMap((name) => /^(.+?)(?:\.events\.jsonl|\.json|\.events)$/.exec(name)?.[1] ?? []);
@@ -134,7 +143,7 @@ async function migrateOne(
   }
 }
 
-/** Opening is what migrates; but an edit that waits to be mended comes first. */
+/** Opening migrates the document, but an invalid edit by a person comes first. */
 async function open(
   backend: StorageBackend,
   folder: Name,
@@ -150,7 +159,7 @@ async function open(
   }
 }
 
-/** What the migration makes; the value as it is where a person has done by hand what the migration cannot. */
+/** The migrated value; the stored value if a person fixed by hand what the migration cannot. */
 async function migratedOrMended(
   before: JsonObject,
   state: CompiledState,
@@ -164,7 +173,7 @@ async function migratedOrMended(
   }
 }
 
-/** The file holds a person's edit that is valid: they may have mended by hand what a migration cannot. */
+/** The file contains a valid edit by a person, who may have fixed by hand what a migration cannot. */
 async function isMendedByHand(
   backend: StorageBackend,
   folder: Name,
@@ -178,7 +187,10 @@ async function isMendedByHand(
   }
 }
 
-/** What is there now: the newest version in the journal, else the file. Writes nothing. Null for a file that holds no object. */
+/**
+ * The stored value: the newest version in the journal, else the file. Writes nothing. Null for a file that is
+ * not an object.
+ */
 async function storedValue(backend: StorageBackend, folder: Name, name: string): Promise<JsonObject | null> {
   const log = new StateLog(backend, { folder, name, onVersion: () => {}, rescue: async () => null });
   try {
@@ -199,16 +211,18 @@ async function storedValue(backend: StorageBackend, folder: Name, name: string):
 }
 
 function notAnObject(name: string): never {
-  throw new RekindleError('STATE_INVALID', `${name}.json holds no JSON object.`, { details: { name } });
+  throw new RekindleError('STATE_INVALID', `${name}.json does not contain a JSON object.`, {
+    details: { name },
+  });
 }
 
-/** The document's own fault: others may be fine. */
+/** An error in this document alone; others may be fine. */
 function isFault(thrown: unknown): thrown is RekindleError {
   const codes = ['MIGRATION_FAILED', 'STATE_INVALID', 'STATE_TOO_LARGE', 'UNSUPPORTED_VERSION'];
   return isRekindleError(thrown) && codes.includes(thrown.code);
 }
 
-/** The file moves to `quarantine/`, with the reason beside it; the journal, where there is one, stays and still holds the value. */
+/** Moves the file to `quarantine/`, with the reason next to it. A journal stays and keeps the value. */
 async function putIntoQuarantine(
   backend: StorageBackend,
   folder: Name,
@@ -216,7 +230,7 @@ async function putIntoQuarantine(
   error: RekindleError,
 ): Promise<string | null> {
   const { documents } = backend;
-  // Moved first, in one step: what a person saves meanwhile is not touched.
+  // Move it first, in one step, so that a file that a person saves meanwhile is not touched.
   const aside = await documents.setAside([...folder, `${name}.json`], 'quarantine');
   const bytes = aside === null ? null : await documents.readBytes([...folder, aside]);
   if (aside === null || !bytes) return null;

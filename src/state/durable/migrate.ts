@@ -1,4 +1,4 @@
-/** Brings a document forward, one version at a time. Pure. */
+/** Migrates a document, one version at a time. Pure. */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { type CompiledState, compiled, type Migration, versionOfDocument } from './state-definition.js';
@@ -11,8 +11,8 @@ export interface MigratedDocument {
 }
 
 /**
- * The document at the version of the definition; as it is when it has that version already.
- * @throws UNSUPPORTED_VERSION for one that is newer or older than what is known, MIGRATION_FAILED
+ * The document at the version of the definition; unchanged if it has that version already.
+ * @throws UNSUPPORTED_VERSION if its version is newer or older than all known ones, MIGRATION_FAILED
  */
 export function migrateDocument(state: CompiledState, document: JsonObject): MigratedDocument {
   const from = knownVersion(state, document);
@@ -81,7 +81,7 @@ function knownVersion(state: CompiledState, document: JsonObject): number {
   const given = JSON.stringify(document['schema_version']) ?? 'none';
   throw new RekindleError(
     'UNSUPPORTED_VERSION',
-    `${state.definition.name} has the schema version ${given}; known are ${knownVersions(state).join(', ')}.`,
+    `${state.definition.name} has schema version ${given}. Known versions: ${knownVersions(state).join(', ')}.`,
     { details: { name: state.definition.name, given, known: knownVersions(state) } },
   );
 }

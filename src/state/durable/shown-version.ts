@@ -1,7 +1,8 @@
 /**
- * The last line of a document's file says which version the file shows: `"_shows": {"version": 12, "digest": "..."}`. It is no part of
- * the document. With it an older copy is told from an edit of the present, whatever the times of the files say: the digest is that
- * of the document without this line, so a copy that nobody edited still fits it.
+ * The last line of a document's file names the version that the file shows: `"_shows": {"version": 12,
+ * "digest": "..."}`. It is not part of the document. It distinguishes an older copy from a current edit,
+ * whatever the file times are: the digest covers the document without this line, so it still matches an
+ * unedited copy.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 
@@ -18,7 +19,7 @@ export function withShownVersion(text: string, { version, digest }: ShownVersion
   return `${text.slice(0, end)},\n  "${SHOWS}": ${JSON.stringify({ version, digest })}${text.slice(end)}`;
 }
 
-/** The document without the line, and what the line says; null where it is missing or says nothing. */
+/** The document without the line, and the content of the line; null if it is missing or invalid. */
 export function splitShownVersion(value: JsonValue): {
   readonly document: JsonValue;
   readonly shows: ShownVersion | null;

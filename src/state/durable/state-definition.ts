@@ -1,4 +1,4 @@
-/** What a durable document is: its name, its schema, how older versions become this one, and what it begins with. */
+/** Defines durable documents: name, schema, migrations from older versions, and initial value. */
 import type { XStatic } from 'typebox/schema';
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
@@ -11,28 +11,41 @@ export type StateSchema = object;
 /** The type of the documents that a schema allows. */
 export type StateOf<Schema> = XStatic<Schema>;
 
-/** One step forward. */
+/** One step of a migration, from one schema version to the next. */
 export interface Migration {
-  /** The version that it starts from; it leads to the next one. */
+  /** The version before this step. */
   readonly from: number;
-  /** The schema of that version: with it, what the step is given is checked too, and `--to` can stop there. */
+  /** The schema of that version. With it, the input of the step is checked too, and `--to` can stop there. */
   readonly schema?: StateSchema;
-  /** Gets a copy and returns the next version's document. Pure: no clock, no files. `schema_version` is set for it. */
+  /**
+   * Gets a copy and returns the document of the next version. It must be pure: no clock, no files.
+   * `schema_version` is set automatically.
+   */
   migrate(old: JsonObject): JsonObject;
 }
 
+/** A kind of durable document. Make it with `defineState`. */
 export interface StateDefinition<Schema extends StateSchema = StateSchema> {
   readonly name: string;
   readonly schema: Schema;
-  /** In any order; without gaps up to the version of `schema`. */
+  /** In any order, without gaps up to the version of `schema`. */
   readonly migrations?: readonly Migration[];
-  /** What the document begins with where there is none. */
+  /** The initial value of a new document. Without it, opening a missing document throws STATE_NOT_FOUND. */
   readonly initial?: unknown;
-  /** Rules that a schema cannot say. Pure. */
+  /** Rules that a JSON Schema cannot express. Must be pure. */
   readonly check?: (value: JsonObject) => readonly SchemaViolation[];
 }
 
-/** Says what a document is. The type of its values comes from the schema. @throws INVALID_ARGUMENT */
+/**
+ * Defines a durable document. The type of its values is inferred from the schema.
+ *
+ *     const notes = defineState({
+ *       name: 'notes',
+ *       schema: { type: 'object', required: ['schema_version'], properties: { schema_version: { const: 1 } } },
+ *       initial: { schema_version: 1 },
+ *     });
+ * @throws INVALID_ARGUMENT
+ */
 export function defineState<const Schema extends StateSchema>(
   definition: StateDefinition<Schema>,
 ): StateDefinition<Schema> {
@@ -40,13 +53,13 @@ export function defineState<const Schema extends StateSchema>(
   return definition;
 }
 
-/** A definition, checked, with its schema compiled. */
+/** A checked definition with its compiled schema. */
 export interface CompiledState {
   readonly definition: StateDefinition;
-  /** The version that documents have here. */
+  /** The schema version of current documents. */
   readonly version: number;
   readonly migrations: ReadonlyMap<number, Migration>;
-  /** The document records when a person touched it. */
+  /** The document has a field for the time of a person's last edit. */
   readonly hasHumanTouch: boolean;
   violations(value: unknown): SchemaViolation[];
 }
@@ -63,7 +76,7 @@ export function compileState(definition: StateDefinition): CompiledState {
     const step = migrations.get(from);
     if (!step) throw invalid(definition.name, `There is no migration from version ${from} to ${from + 1}.`);
     if (step.schema && versionOfSchema(definition.name, step.schema) !== from)
-      throw invalid(definition.name, `The schema of the migration from ${from} is of another version.`);
+      throw invalid(definition.name, `The schema of the migration from ${from} has another version.`);
   }
   return {
     definition,
@@ -77,7 +90,10 @@ export function compileState(definition: StateDefinition): CompiledState {
   };
 }
 
-/** The same document as it was at an older version. @throws INVALID_ARGUMENT when the schema of that version is not declared */
+/**
+ * The definition as of an older version. @throws INVALID_ARGUMENT if the schema of that version is not
+ * declared
+ */
 export function definitionAt(definition: StateDefinition, version: number): StateDefinition {
   const current = versionOfSchema(definition.name, definition.schema);
   if (version === current) return definition;
@@ -93,7 +109,7 @@ export function versionOfDocument(value: JsonObject): number | null {
   return typeof version === 'number' && Number.isSafeInteger(version) && version > 0 ? version : null;
 }
 
-/** Each schema is compiled once in a process. */
+/** Each schema is compiled once per process. */
 const COMPILED = new WeakMap<object, SchemaCheck>();
 
 export function compiled(name: string, schema: StateSchema): SchemaCheck {
@@ -102,7 +118,7 @@ export function compiled(name: string, schema: StateSchema): SchemaCheck {
   try {
     check = compileSchema(schema as JsonObject);
   } catch (cause) {
-    throw invalid(name, 'Its schema is no JSON Schema (2020-12).', cause);
+    throw invalid(name, 'Its schema is not a valid JSON Schema (2020-12).', cause);
   }
   COMPILED.set(schema, check);
   return check;
@@ -129,7 +145,7 @@ function propertiesOf(schema: StateSchema): JsonObject {
 function invalid(name: string, problem: string, cause?: unknown): RekindleError {
   return new RekindleError(
     'INVALID_ARGUMENT',
-    `The definition of ${JSON.stringify(name)} is refused. ${problem}`,
+    `The definition of ${JSON.stringify(name)} is invalid. ${problem}`,
     {
       details: { name: String(name), problem },
       ...(cause === undefined ? {} : { cause }),

@@ -1,9 +1,8 @@
 /**
- * One document: its journal and its file, brought together. Everything here happens in this process's turn at writing.
+ * One document: keeps its journal and its file consistent. All methods run while this process holds the write lease.
  *
- * The order of a change is: the record is appended (from then on it holds, whatever happens), then the file is replaced. A crash in
- * between leaves a file that is behind; the next one who looks brings it up to date. A file that is neither the newest version nor
- * behind was edited by a person.
+ * A change first appends the record, which makes it durable, and then replaces the file. After a crash in between, the file is
+ * behind, and the next process to look updates it. A file that is neither the newest version nor behind was edited by a person.
  */
 import type { Clock } from '../../core/clock.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
@@ -23,43 +22,46 @@ export interface StateDocumentOptions {
   readonly backend: StorageBackend;
   readonly folder: Name;
   readonly state: CompiledState;
-  /** Of the document; the definition's, unless there are several documents of one definition. */
+  /** The document's name: that of the definition, unless one definition has several documents. */
   readonly name: string;
   readonly clock: Clock;
   readonly waitMs?: number;
   readonly onVersion: (state: StateAt) => void;
   readonly onMerged: (merge: EditMerge) => void;
-  /** The file could not be replaced: it stays behind until the next try. */
+  /** The file could not be replaced; it stays behind until the next attempt. */
   readonly onFileFailed: (error: RekindleError) => void;
 }
 
-/** A person's edit that is not fit to be adopted; the file stays as it is. */
+/** A person's edit that cannot be adopted. The file stays as it is. */
 export interface RefusedEdit {
   readonly code: string;
   readonly problems: readonly EditProblem[];
 }
 
-/** What there is to do before the document can be used: `adopt` is a person's edit, `write-file` a file that is missing or behind. */
+/**
+ * What must happen before the document can be used. `adopt`: take over a person's edit. `write-file`: write a file that is missing or
+ * behind.
+ */
 export type StateTask = 'create' | 'import' | 'recover' | 'adopt' | 'write-file' | 'migrate';
 
 interface Look {
   readonly content: FileContent | null;
   readonly task: StateTask | null;
   readonly refused: RefusedEdit | null;
-  /** What the file becomes, where it is taken over. */
+  /** The value of the file, if it is taken over. */
   readonly adopted: JsonObject | null;
-  /** How an edit of an older version was brought onto the newest. */
+  /** How an edit of an older version was merged into the newest. */
   readonly merged: EditMerge | null;
 }
 
 /** A person edited an older version, and the edit was merged into the newest one. */
 export interface EditMerge {
-  /** The version that they had opened, and the one that it was merged into. */
+  /** The version that they had opened; `into` is the version that it was merged into. */
   readonly opened: number;
   readonly into: number;
-  /** Where agents had changed the same place in another way: their value stays. */
+  /** Places that agents had changed differently: their value stays. */
   readonly conflicts: readonly MergeConflict[];
-  /** Where the file is kept as it was saved, below `backups`; null when there is no conflict. */
+  /** The backup of the saved file, below `backups`; null without conflicts. */
   readonly backup: string | null;
 }
 
@@ -84,7 +86,7 @@ export class StateDocument {
     });
   }
 
-  /** Brings journal and file together; afterwards `log.current` is the newest. Writes nothing when nothing changed. */
+  /** Makes journal and file consistent; then `log.current` is the newest version. Writes nothing if nothing changed. */
   async settle(): Promise<RefusedEdit | null> {
     await this.log.refresh();
     let look = await this.look();
@@ -98,7 +100,7 @@ export class StateDocument {
     return look.refused;
   }
 
-  /** A file that cannot be brought up to date is no reason to withhold what is known. */
+  /** The known state is returned even if the file cannot be updated. */
   #unlessReadable(thrown: unknown, { task }: Look): false {
     if (task !== 'write-file' || !isRekindleError(thrown) || isRekindleError(thrown, 'LEASE_HELD'))
       throw thrown;
@@ -132,7 +134,7 @@ export class StateDocument {
     };
   }
 
-  /** Versions that were there and are not known any more: their numbers are not used again. */
+  /** Versions that the journal lost: their numbers are not reused. */
   #lostVersions({ event }: StateChange, content: FileContent | null): number {
     const shown = event === 'recovered' ? (content?.shows?.version ?? 0) : 0;
     return Math.max(this.log.lostAtEnd, shown - (this.log.current?.version ?? 0) - 1);
@@ -153,11 +155,11 @@ export class StateDocument {
     }
   }
 
-  /** What killed processes left in the folder; the others who write to it are alive, and keep theirs. */
+  /** Removes leftovers of killed processes. Other live writers keep theirs. */
   async #sweepOnce(): Promise<void> {
     if (this.#swept) return;
     this.#swept = true;
-    await this.#options.backend.sweep(this.#options.folder, { shared: true }).catch(() => {}); // they do no harm
+    await this.#options.backend.sweep(this.#options.folder, { shared: true }).catch(() => {}); // leftovers are harmless
   }
 
   /** Compares the file with the journal. Reads only. @throws UNSUPPORTED_VERSION, STATE_INVALID for a file without a journal */
@@ -197,11 +199,11 @@ export class StateDocument {
     return { ...look, task, adopted: verdict.value };
   }
 
-  /** A file that shows an older version: nobody edited it since, or somebody did, who had opened it then. */
+  /** The file shows an older version: either nobody edited it since, or a person edited what they had opened then. */
   async #olderCopy(content: FileContent, current: StateAt): Promise<Look> {
     const look = { content, ...NOTHING_ADOPTED };
     const shows = content.shows!;
-    const base = await this.log.at(shows.version).catch(() => null); // a journal with a hole cannot tell
+    const base = await this.log.at(shows.version).catch(() => null); // a damaged journal may not have it
     if (base?.digest !== shows.digest) return { ...look, task: null, refused: await unknownBase(content) };
     const digest = digestOf(content.value as JsonObject);
     if (digest === shows.digest || (await this.#isAdopted(digest, shows.version)))
@@ -218,7 +220,7 @@ export class StateDocument {
     return { ...look, task: isNothing ? 'write-file' : 'adopt', adopted: value, merged };
   }
 
-  /** The edit is in the journal, and only the file could not be brought up to date. */
+  /** The edit is in the journal, and only the file could not be updated. */
   async #isAdopted(digest: string, after: number): Promise<boolean> {
     for await (const event of this.log.backward()) {
       if (event.version <= after) return false;
@@ -252,7 +254,7 @@ export class StateDocument {
     return task === 'adopt' ? this.#adoption(look) : this.#migration(at);
   }
 
-  /** A person's edit counts from when the file was saved. */
+  /** A person's edit is dated by the time when the file was saved. */
   async #adoption({ content, adopted, merged }: Look): Promise<StateChange> {
     const now = this.#options.clock.nowMs();
     const before = Date.parse(this.log.current!.at);
@@ -261,7 +263,7 @@ export class StateDocument {
     const digest = digestOf(saved);
     const from = versionOfDocument(saved);
     const hasConflicts = (merged?.conflicts.length ?? 0) > 0;
-    // What a migration or a merge drops of a person's words stays somewhere.
+    // Back up the person's text if a migration or a merge drops some of it.
     const isKept = from !== this.#options.state.version || hasConflicts;
     const backup = isKept ? await this.#backUp(from ?? 0, digest, content!.text) : null;
     const touched = this.#options.state.hasHumanTouch ? { last_human_touch: at } : {};
@@ -286,7 +288,7 @@ export class StateDocument {
     return { event: 'migrated', by: 'rekindle', why, at, value };
   }
 
-  /** @returns its name */
+  /** @returns the name of the backup */
   async #backUp(version: number, digest: string, text: string): Promise<string> {
     const { backend, folder, name } = this.#options;
     const backup = `${name}.v${version}-${digest.slice(0, 8)}.json`;
@@ -299,10 +301,10 @@ export class StateDocument {
     return isJsonObject(value) && digestOf(value) === digest ? value : null;
   }
 
-  /** Moves a refused edit aside and gives the file the newest version. The name that it got; null when there was none to move. */
+  /** Moves a refused edit aside and writes the newest version to the file. Returns its new name; null if there was none. */
   async discardEdit(): Promise<string | null> {
     await this.log.refresh();
-    let aside: string | null = null; // kept when the change is made again
+    let aside: string | null = null; // kept if the change is retried
     return this.log.change(async () => {
       const { refused } = await this.look();
       if (refused) aside = await this.#file.setAside('refused');
@@ -319,7 +321,7 @@ export class StateDocument {
   }
 }
 
-/** For the history. */
+/** Text for the history. */
 function describeMerge({ opened, into, conflicts }: EditMerge, backup: string | null): string {
   const text = `an edit of version ${opened}, merged into version ${into}`;
   if (conflicts.length === 0) return text;

@@ -1,35 +1,39 @@
 /**
- * One change of a document, as its journal holds it.
+ * One change of a document as its journal stores it.
  *
  *     {"version":4,"at":"2026-03-01T10:00:00.000Z","event":"updated","by":"builder","why":"took T-002","patch":[...],"digest":"..."}
  *
- * It holds the steps of the change, or the whole value where that is shorter, or where the steps since the last whole value have
- * become as long as the value: so the current value is never further away than twice its own length, and a change costs what it
- * changes.
+ * It stores the patch, or the whole value if that is shorter, or if the patches since the last whole value
+ * are as long as the value. So reading the current value costs at most about twice its own length, and
+ * writing a change costs about the size of the change.
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { applyPatch, type JsonPatchStep, patchBetween } from '../../core/json-patch.js';
 
-/** `imported`: a file that was there before its journal. `recovered`: the end of the journal was damaged, and the file was taken. */
+/**
+ * `imported`: a file that existed before its journal. `recovered`: the end of the journal was damaged, and
+ * the file was used instead.
+ */
 export type StateEventKind = 'created' | 'imported' | 'updated' | 'human_edit' | 'migrated' | 'recovered';
 
+/** One change in the history of a document. */
 export interface StateEvent {
-  /** From 1, one more with each event. */
+  /** Starts at 1 and grows by one with each event. */
   readonly version: number;
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly event: StateEventKind;
-  /** Who; `human` for a person. */
+  /** The author; `human` for a person. */
   readonly by: string;
   readonly why: string | null;
-  /** The steps from the version before; null where the event holds the whole value. */
+  /** The patch from the version before; null if the event stores the whole value. */
   readonly patch: readonly JsonPatchStep[] | null;
   readonly value: JsonObject | null;
-  /** Of the value after it: SHA-256 of its canonical JSON, 32 hex digits. */
+  /** Digest of the new value: SHA-256 of its canonical JSON, the first 32 hex digits. */
   readonly digest: string;
-  /** Of a person's edit: the digest of the file as they saved it. */
+  /** For a person's edit: the digest of the file as they saved it. */
   readonly file: string | null;
 }
 
@@ -42,7 +46,7 @@ export interface StateAt {
   readonly event: StateEventKind;
   readonly by: string;
   readonly why: string | null;
-  /** Bytes of steps since the last whole value. */
+  /** Bytes of patches since the last whole value. */
   readonly patchBytes: number;
 }
 
@@ -60,7 +64,9 @@ export function digestOf(value: JsonValue): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 32);
 }
 
-/** The record of a change. @param lost versions between it and `before` that are damaged: their numbers are not used again */
+/**
+ * The record of a change. @param lost damaged versions between it and `before`, whose numbers are not reused
+ */
 export function encodeEvent(before: StateAt | null, change: StateChange, lost = 0): JsonObject {
   const { value, at, event, by, why } = change;
   const patch = before === null || event === 'human_edit' ? null : patchBetween(before.value, value);
@@ -98,8 +104,8 @@ export function decodeEvent(row: JsonObject): StateEvent | null {
 }
 
 /**
- * The document after events that follow each other; the first holds a whole value, or follows `before`. Null when they do not lead
- * to what the last one says: something is missing or damaged.
+ * The document after consecutive events. The first one stores a whole value, or follows `before`. Null if
+ * they do not lead to the digest of the last one: something is missing or damaged.
  */
 export function replayEvents(before: StateAt | null, events: readonly StateEvent[]): StateAt | null {
   const last = events.at(-1);
@@ -123,6 +129,6 @@ function applySteps(base: JsonObject, patches: readonly (readonly JsonPatchStep[
     const next = applyPatch(base, ...patches);
     return isJsonObject(next) ? next : null;
   } catch {
-    return null; // a step does not fit: the digest would not either
+    return null; // a patch does not apply: the digest would not match either
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The file of one document, `<name>.json`: what people read, edit and review. Pretty-printed, keys in the order of the schema, so
- * that a diff shows what changed; its last line says which version it shows. The journal is the truth; here it is compared with it, to find out what a person did.
+ * The file of one document, `<name>.json`, which people read, edit and review. It is pretty-printed with keys
+ * in schema order, so that a diff shows what changed. Its last line names the version that it shows. The
+ * journal is the source of truth; the file is compared with it to detect edits by people.
  */
 import { isUtf8 } from 'node:buffer';
 import { canonicalJson } from '../../core/canonical-json.js';
@@ -15,31 +16,35 @@ import { digestOf } from './state-event.js';
 
 export interface FileContent {
   readonly text: string;
-  /** False when the bytes are no UTF-8: then `text` has marks in place of some of them. */
+  /** False if the bytes are not UTF-8: `text` then has replacement characters. */
   readonly isText: boolean;
-  /** Of the bytes, for `replace`. */
+  /** Version of the bytes, for `replace`. */
   readonly fileVersion: string;
-  /** The document, without the line that says what it shows; undefined when the file is not JSON. */
+  /** The document without the line that names its version; undefined if the file is not JSON. */
   readonly value: JsonValue | undefined;
-  /** The version that the file shows, or that the person who edited it opened; null where it does not say. */
+  /**
+   * The version that the file shows, or that the editing person had opened; null if the file does not name
+   * one.
+   */
   readonly shows: ShownVersion | null;
   readonly modifiedMs: number;
 }
 
 /**
- * How the file stands to the journal. `behind`: an older version of ours, left by a crash, a failed write or a copy that was put back.
- * `ahead`: a version that the journal has lost. `edited`: a person's edit of the newest version. `edited-old`: of an older one.
+ * How the file relates to the journal. `behind`: an older version, left by a crash, a failed write or a
+ * restored copy. `ahead`: a version that the journal has lost. `edited`: a person's edit of the newest
+ * version. `edited-old`: an edit of an older version.
  */
 export type FileStanding = 'missing' | 'same' | 'behind' | 'ahead' | 'edited' | 'edited-old';
 
-/** How far back an older version of ours is looked for. */
+/** How many versions back an older version is searched. */
 const BEHIND_MAX = 100;
 
 export class StateFile {
   readonly #documents: Documents;
   readonly #name: Name;
   readonly #ranks: ReadonlyMap<string, number>;
-  /** The bytes that were compared last, and with which version: most looks find nothing new. */
+  /** The bytes that were compared last, and their version: most checks find nothing new. */
   #same: { readonly fileVersion: string; readonly version: number } | null = null;
 
   constructor(documents: Documents, folder: Name, name: string, schema: StateSchema) {
@@ -62,7 +67,9 @@ export class StateFile {
     return { text, isText, fileVersion: versionOf(bytes), value, shows, modifiedMs };
   }
 
-  /** @param backward the events of the journal, newest first; looked at only when the file is not the newest version */
+  /**
+   * @param backward the events of the journal, newest first; read only if the file is not the newest version
+   */
   async standing(
     content: FileContent | null,
     current: StateAt,
@@ -84,7 +91,8 @@ export class StateFile {
   }
 
   /**
-   * Replaces the file, durably. False when it is not any more what was read: a person was faster, and their file stays.
+   * Replaces the file, durably. False if the file changed since it was read: a person saved it first, and
+   * their file stays.
    * @throws STORAGE_FULL, STORAGE_FAILED
    */
   async replace(state: StateAt, read: FileContent | null): Promise<boolean> {
@@ -100,7 +108,7 @@ export class StateFile {
     return true;
   }
 
-  /** Moves it to a free name beside it, which is returned; null when there is none. */
+  /** Moves the file to a free name next to it and returns that; null if there is no file. */
   setAside(label: string): Promise<string | null> {
     this.#same = null;
     return this.#documents.setAside(this.#name, label);
@@ -113,26 +121,26 @@ export class StateFile {
 }
 
 /**
- * For a file that does not say which version it shows. True when it is an older version of ours that was never followed by its successor: it was written before that one was made.
- * The same content, written later, is a person's doing: they took the change back.
+ * For a file that does not name its version. True if it is an older version and was written before its
+ * successor was made. The same content written later is an edit: the person took the change back.
  */
 async function isBehind(content: FileContent, events: AsyncIterable<StateEvent>): Promise<boolean> {
   const digest = digestOf(content.value as JsonObject);
   let looked = 0;
   let after: StateEvent | null = null;
   for await (const event of events) {
-    // Adopted from this very file, which could not be brought up to date then.
+    // Adopted from this very file, which could not be updated then.
     if (!after && event.file === digest) return true;
     const isOurs = event.digest === digest || event.file === digest;
     if (after && isOurs) return Math.floor(content.modifiedMs) <= Date.parse(after.at);
     after = event;
-    // Not before the events are older than the file: it may not have been possible to replace it for long.
+    // Stop only when the events are older than the file: replacing it may have failed for a long time.
     if (++looked > BEHIND_MAX && Date.parse(event.at) <= content.modifiedMs) break;
   }
   return false;
 }
 
-/** Keys in the order in which the schema names them first; others after them, by name. */
+/** Keys in the order in which the schema first names them; other keys follow, by name. */
 function rankKeys(schema: StateSchema): Map<string, number> {
   const ranks = new Map<string, number>();
   const walk = (node: unknown): void => {

@@ -1,6 +1,6 @@
 /**
- * The journal of one document, `<name>.events.jsonl`, and the value that it leads to. The current value is found from the end
- * backward; it never costs more than about twice its own length, however long the history is.
+ * The journal of one document, `<name>.events.jsonl`, and its current value. Reads backward from the end,
+ * which costs at most about twice the size of the value, however long the history is.
  */
 
 import { RekindleError } from '../../core/errors.js';
@@ -14,9 +14,9 @@ export interface StateLogOptions {
   readonly folder: Name;
   readonly name: string;
   readonly waitMs?: number;
-  /** Told of each new version, own and others', in order. */
+  /** Called with each new version, by any process, in order. */
   readonly onVersion: (state: StateAt) => void;
-  /** The value with this digest from somewhere else, for a journal that is damaged; null when it is nowhere. */
+  /** Finds the value with this digest elsewhere, for a damaged journal; null if there is none. */
   readonly rescue: (digest: string) => Promise<JsonObject | null>;
 }
 
@@ -38,12 +38,12 @@ export class StateLog {
     });
   }
 
-  /** The newest version that is known here; null while there is none. */
+  /** The newest version known here; null if there is none. */
   get current(): StateAt | null {
     return this.#current;
   }
 
-  /** Records after the current version that are damaged: what they changed is not known here. */
+  /** Damaged records after the current version. Their changes are unknown. */
   get lostAtEnd(): number {
     return this.#lostAtEnd;
   }
@@ -52,12 +52,12 @@ export class StateLog {
     return this.#journal.refresh();
   }
 
-  /** One change, on the newest version: `current` is up to date when `decide` runs. */
+  /** One change of the newest version: `current` is up to date when `decide` runs. */
   change<T>(decide: () => Promise<Decision<JsonObject, T>>): Promise<T> {
     return this.#journal.change(decide);
   }
 
-  /** Newest first. Rows that cannot be read are left out. */
+  /** Newest first. Unreadable rows are left out. */
   async *backward(): AsyncGenerator<StateEvent> {
     for await (const entry of (await this.#journal.reader()).readBackward()) {
       const event = entry.kind === 'record' ? decodeEvent(entry.record) : null;
@@ -65,7 +65,7 @@ export class StateLog {
     }
   }
 
-  /** The document as it was; null when there is no such version. @throws JOURNAL_DAMAGED */
+  /** The document at a version; null if there is no such version. @throws JOURNAL_DAMAGED */
   async at(version: number): Promise<StateAt | null> {
     const events: StateEvent[] = [];
     for await (const event of this.backward()) {
@@ -91,7 +91,7 @@ export class StateLog {
     let head = JOURNAL_START;
     for await (const entry of journal.readBackward()) {
       if (entry.kind !== 'record') {
-        // What is torn was never acknowledged; and that something in between is missing, the digest tells.
+        // A torn record was never acknowledged. A gap in between is detected by the digest.
         if (events.length === 0 && entry.reason !== 'torn' && entry.reason !== 'after-seal') lost += 1;
         continue;
       }

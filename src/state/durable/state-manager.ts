@@ -1,9 +1,3 @@
-/**
- * Durable state: one JSON document that agents and people change, checked against its schema at every step.
- *
- * The journal beside it (`<name>.events.jsonl`) holds who changed what, when and why, and is the truth; the file (`<name>.json`) is
- * what people read and edit. Several processes may use one document at once: no update is lost.
- */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { TypedEvents } from '../../core/events.js';
@@ -27,18 +21,19 @@ import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
 import { checkedValue, stateInvalid, violationsOf } from './state-value.js';
 import { StateWatch } from './state-watch.js';
 
+/** Options of `StateManager`: a definition (see `defineState`) and where its document is stored. */
 export interface StateOptions<Schema extends StateSchema> extends StateDefinition<Schema> {
   readonly backend: StorageBackend;
-  /** Where the documents are. Default `['state']`. */
+  /** Folder of the documents. Default `['state']`. */
   readonly folder?: Name;
-  /** Agents may not write for so long after a person's edit, in milliseconds. Default 5,000. */
+  /** How long agents cannot write after a person's edit, in ms. Default 5,000. */
   readonly humanHoldMs?: number;
-  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  /** How long to wait while other processes write, in ms. Default 15,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
 
-/** A document at one of its versions. The value is a copy of the caller's own. */
+/** A document at one of its versions. The value is the caller's own copy. */
 export interface StateSnapshot<T> {
   readonly version: number;
   readonly value: T;
@@ -49,46 +44,63 @@ export interface StateSnapshot<T> {
   readonly event: StateEventKind;
 }
 
+/** What `StateManager.inspect` found. */
 export interface StateInspection<T> {
-  /** The newest version in the journal; null when there is none. */
+  /** The newest version in the journal; null if there is none. */
   readonly current: StateSnapshot<T> | null;
-  /** What the next `load` does first; null when journal and file agree. */
+  /** What the next `load` does first; null if journal and file agree. */
   readonly pending: StateTask | null;
   readonly refused: RefusedEdit | null;
 }
 
+/** Author and reason of a change. */
 export interface ChangeOptions {
-  /** Who. Default `agent`; `human` for a person, who is never held off. */
+  /** The author. Default `agent`. `human` marks a person, whose changes are never delayed. */
   readonly by?: string;
-  /** For whoever reads the history. */
+  /** The reason, for the history. */
   readonly why?: string;
 }
 
+/** What an update function gets besides the draft. */
 export interface UpdateContext {
   readonly version: number;
-  /** Above 1 when the right to write was lost meanwhile and the change is made again, on the newest value. */
+  /** Greater than 1 if the write lease was lost and the change is repeated on the newest value. */
   readonly attempt: number;
 }
 
-/** Changes the copy that it gets, or returns a new value. It may run again, so it must have no other effect. Keep it short: others wait. */
+/**
+ * Changes its draft, or returns a new value. It may run again, so it must have no other effects. Keep it short, because other writers
+ * wait.
+ */
 export type StateUpdate<T> = (draft: T, context: UpdateContext) => T | undefined | Promise<T | undefined>;
 
+/** Event names and payloads, for `manager.events.on(name, listener)`. */
 export type StateManagerEvents<T> = {
-  /** A new version, whoever made it, in order. */
+  /** A new version, by any process, in order. */
   changed: StateSnapshot<T>;
-  /** A person's edit is not fit to be adopted; the file stays as they wrote it. */
+  /** A person's edit is invalid; the file stays as they wrote it. */
   edit_refused: RefusedEdit;
-  /** A person had edited an older version: what they changed is in the newest one now, but for the conflicts. */
+  /** A person edited an older version; their changes were merged into the newest one, apart from conflicts. */
   edit_merged: EditMerge;
-  /** The file could not be brought up to date; the state itself is safe. */
+  /** The file could not be updated; the state itself is durable. */
   file_failed: { readonly error: RekindleError };
 };
 
 const HUMAN_HOLD_MS = 5_000;
-/** Somebody edits the file again and again. */
+/** For a file that is edited again and again. */
 const UNSETTLED_MAX = 20;
 const UNSETTLED = Symbol('unsettled');
 
+/**
+ * Durable state: one JSON document that agents and people change, checked against its schema at each step.
+ *
+ * The journal (`<name>.events.jsonl`) records every change with author, time and reason, and is the source of truth. The file
+ * (`<name>.json`) is for people to read and edit. Several processes may use one document at once; no update is lost.
+ *
+ *     const board = await StateManager.open({ ...taskBoard, backend });
+ *     await board.update((draft) => void draft.tasks.push(task), { by: 'planner' });
+ *     await board.close();
+ */
 export class StateManager<T = JsonObject> {
   readonly name: string;
   readonly events = new TypedEvents<StateManagerEvents<T>>();
@@ -99,7 +111,7 @@ export class StateManager<T = JsonObject> {
   readonly #clock: Clock;
   #refused: RefusedEdit | null = null;
 
-  /** Reads nothing yet. @throws INVALID_ARGUMENT for a definition that is none, INVALID_NAME */
+  /** Reads nothing yet. @throws INVALID_ARGUMENT for an invalid definition, INVALID_NAME */
   constructor(options: StateOptions<StateSchema>) {
     const folder = options.folder ?? ['state'];
     this.name = options.name;
@@ -120,7 +132,7 @@ export class StateManager<T = JsonObject> {
     this.#watch = new StateWatch(options.backend, folder, options.name, () => this.#settle());
   }
 
-  /** Made and loaded. @throws what `load` throws */
+  /** A manager with its document loaded. @throws what `load` throws */
   static async open<const Schema extends StateSchema>(
     options: StateOptions<Schema>,
   ): Promise<StateManager<StateOf<Schema>>> {
@@ -135,14 +147,14 @@ export class StateManager<T = JsonObject> {
   }
 
   /**
-   * The newest version. On the way a person's edit is adopted, an older schema version is brought forward, and a document that is
-   * not there begins with `initial`.
-   * @throws STATE_NOT_FOUND, STATE_INVALID (a file without a journal), HUMAN_EDIT (a refused edit keeps an older schema version), UNSUPPORTED_VERSION, MIGRATION_FAILED, JOURNAL_DAMAGED
+   * The newest version. Also adopts a person's edit, migrates an older schema version, and creates a missing document from `initial`.
+   * @throws STATE_NOT_FOUND, STATE_INVALID (a file without a journal), HUMAN_EDIT (a refused edit keeps an older schema version),
+   * UNSUPPORTED_VERSION, MIGRATION_FAILED, JOURNAL_DAMAGED
    */
   async load(): Promise<StateSnapshot<T>> {
     await this.#settle();
     const { current } = this.#document.log;
-    // Brought forward it would be, but for the edit: an older version is nothing that this program knows.
+    // The refused edit prevents the migration, and this program cannot use the older schema version.
     if (current && this.#refused && versionOfDocument(current.value) !== this.#state.version)
       throw this.#refusal(this.#refused);
     if (current) return snapshotOf<T>(current);
@@ -151,7 +163,7 @@ export class StateManager<T = JsonObject> {
     });
   }
 
-  /** As `load`, but writes nothing: what `load` would do is told instead. @throws as `load`, but not STATE_NOT_FOUND */
+  /** Like `load`, but writes nothing and reports what `load` would do. @throws as `load`, except STATE_NOT_FOUND */
   async inspect(): Promise<StateInspection<T>> {
     await this.#document.log.refresh();
     const { task, refused } = await this.#document.look();
@@ -159,19 +171,19 @@ export class StateManager<T = JsonObject> {
     return { current: current && snapshotOf<T>(current), pending: task, refused };
   }
 
-  /** A person's edit that waits to be mended; null when there is none. As of the last `load` or change. */
+  /** A person's edit that must be fixed; null if there is none. As of the last `load` or change. */
   get refusedEdit(): RefusedEdit | null {
     return this.#refused;
   }
 
-  /** Every reason why a value would be refused; empty when it is fine. */
+  /** Every reason to refuse a value; empty if it is valid. */
   validate(value: unknown): SchemaViolation[] {
     return violationsOf(this.#state, value);
   }
 
   /**
-   * Changes the newest value. Durable when it resolves, with the new version; the same version when nothing changed.
-   * @throws STATE_INVALID with every violation, STATE_TOO_LARGE, HUMAN_EDIT, LEASE_HELD, what `update` throws; nothing is changed then
+   * Changes the newest value. Durable when it resolves with the new version; resolves with the same version if nothing changed.
+   * @throws STATE_INVALID with every violation, STATE_TOO_LARGE, HUMAN_EDIT, LEASE_HELD, what `update` throws; nothing changes then
    */
   async update(update: StateUpdate<T>, options: ChangeOptions = {}): Promise<StateSnapshot<T>> {
     let attempt = 0;
@@ -183,8 +195,8 @@ export class StateManager<T = JsonObject> {
   }
 
   /**
-   * Puts a whole value in place of the newest.
-   * @param options with `ifVersion`: only when that is still the newest version, else DOCUMENT_CONFLICT
+   * Replaces the whole value.
+   * @param options `ifVersion`: only if that is still the newest version, else DOCUMENT_CONFLICT
    * @throws as `update`
    */
   async commit(
@@ -199,7 +211,7 @@ export class StateManager<T = JsonObject> {
     });
   }
 
-  /** Newest first. */
+  /** The changes, newest first. */
   async *history(options: { readonly limit?: number } = {}): AsyncGenerator<StateEvent> {
     let left = options.limit ?? Number.POSITIVE_INFINITY;
     await this.#document.log.refresh();
@@ -209,14 +221,14 @@ export class StateManager<T = JsonObject> {
     }
   }
 
-  /** The document as it was at a version, in the schema of its time; null when there is none. @throws JOURNAL_DAMAGED */
+  /** The document at a version, in the schema of that time; null if there is none. @throws JOURNAL_DAMAGED */
   async at(version: number): Promise<StateSnapshot<T> | null> {
     await this.#document.log.refresh();
     const state = await this.#document.log.at(version);
     return state && snapshotOf<T>(state);
   }
 
-  /** What changed from one version to another. @throws STATE_NOT_FOUND */
+  /** The patch from one version to another. @throws STATE_NOT_FOUND */
   async diff(from: number, to: number): Promise<JsonPatchStep[]> {
     const [before, after] = [await this.at(from), await this.at(to)];
     if (before && after) return changesBetween(before.value as JsonValue, after.value as JsonValue);
@@ -225,22 +237,22 @@ export class StateManager<T = JsonObject> {
     });
   }
 
-  /** From now on edits by people and changes by other processes are noticed by themselves; `events` tells. The returned function ends it. */
+  /** Watches for edits by people and changes by other processes, and emits `events` for them. The returned function stops it. */
   watch(): Promise<() => Promise<void>> {
     return this.#watch.start();
   }
 
   /**
-   * Stores something large beside the document. Durable when it resolves.
+   * Stores a large value next to the document. Durable when it resolves.
    * @param source bytes, or the path of a file
-   * @returns the reference to keep in the document: `sha256:` and 64 hex digits
+   * @returns the reference to store in the document: `sha256:` and 64 hex digits
    */
   async attach(source: string | Uint8Array): Promise<string> {
     const bytes = typeof source === 'string' ? await readLocalFile(source) : source;
     return `sha256:${(await this.#artifacts.put(bytes)).digest}`;
   }
 
-  /** The bytes behind a reference; null when they are not here. @throws BLOB_DAMAGED */
+  /** The bytes of a reference; null if they are not stored. @throws BLOB_DAMAGED */
   async artifact(reference: string): Promise<Uint8Array | null> {
     const digest = /^sha256:([0-9a-f]{64})$/.exec(reference)?.[1];
     return digest === undefined ? null : this.#artifacts.get(digest);
@@ -250,7 +262,7 @@ export class StateManager<T = JsonObject> {
     return this.#options.backend.blobs([...(this.#options.folder ?? ['state']), 'artifacts']);
   }
 
-  /** Moves a refused edit aside and brings the file up to date. The name that the edit got; null when there is none. */
+  /** Moves a refused edit aside and updates the file. Returns the edit's new name; null if there is none. */
   async discardEdit(): Promise<string | null> {
     const aside = await this.#document.discardEdit();
     await this.#settle();
@@ -309,7 +321,7 @@ export class StateManager<T = JsonObject> {
       throw this.#humanEdit(remaining, `A person edited it ${hold - remaining} ms ago.`);
   }
 
-  /** It says when a person edited the file, which no agent can. */
+  /** The field records when a person edited the file, so an agent must not set it. */
   #assertTouchKept(before: JsonObject, { last_human_touch: touch }: JsonObject): void {
     if ((touch ?? null) === (before['last_human_touch'] ?? null)) return;
     const message = 'is set by the edit of a person alone';

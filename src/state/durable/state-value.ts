@@ -1,4 +1,4 @@
-/** What may become the value of a document: plain JSON, of its schema, without large things inside. */
+/** The rules for a document's value: plain JSON that fits its schema, without large texts. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { SchemaViolation } from '../../core/schema-check.js';
@@ -6,12 +6,12 @@ import { toJsonValue } from '../../core/to-json-value.js';
 import { SHOWS } from './shown-version.js';
 import type { CompiledState } from './state-definition.js';
 
-/** A text inside a document, in bytes of UTF-8. What is larger belongs beside it. */
+/** Largest text inside a document, in bytes of UTF-8. Store larger ones with `attach`. */
 export const INLINE_BYTES_MAX = 64 * 1024;
-/** The whole document as JSON, in bytes. */
+/** Largest document, in bytes of JSON. */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024;
 
-/** Every reason why a value is refused; empty when it is fine. Nothing is coerced, filled in or changed. */
+/** Every reason to refuse a value; empty if it is valid. Nothing is coerced, filled in or changed. */
 export function violationsOf(state: CompiledState, value: unknown): SchemaViolation[] {
   const { changes } = toJsonValue(value);
   if (changes.length > 0) {
@@ -34,7 +34,7 @@ export function violationsOf(state: CompiledState, value: unknown): SchemaViolat
   return state.violations(value);
 }
 
-/** A copy of the value, checked. @throws STATE_INVALID with every violation, STATE_TOO_LARGE */
+/** A checked copy of the value. @throws STATE_INVALID with every violation, STATE_TOO_LARGE */
 export function checkedValue(state: CompiledState, value: unknown): JsonObject {
   const violations = violationsOf(state, value);
   if (violations.length > 0 || !isJsonObject(value)) throw stateInvalid(state.definition.name, violations);

@@ -1,8 +1,10 @@
-/** Looks again when a file or the journal of a document changes: people's edits, and other processes' updates. */
+/**
+ * Checks a document again when its file or journal changes: edits by people, and updates by other processes.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 
-/** Editors write in several steps: what is half written now is whole a moment later. */
+/** Editors write in several steps, so a half-written file is complete a moment later. */
 const SETTLE_MS = 60;
 
 export class StateWatch {
@@ -15,7 +17,7 @@ export class StateWatch {
   #again = false;
   #closed = false;
 
-  /** @param look must be harmless when nothing changed: our own writes wake it, too, and then it finds nothing */
+  /** @param look must be harmless if nothing changed, because own writes also trigger it */
   constructor(backend: StorageBackend, folder: Name, name: string, look: () => Promise<void>) {
     this.#backend = backend;
     this.#folder = folder;
@@ -34,7 +36,7 @@ export class StateWatch {
       await this.#looking;
     };
     this.#ends.add(end);
-    this.#wake(); // what changed before it was watched
+    this.#wake(); // for changes before the watch began
     return end;
   }
 
@@ -43,7 +45,7 @@ export class StateWatch {
     this.#looking ??= this.#run().finally(() => (this.#looking = null));
   }
 
-  /** A look that fails is told to whoever loads or changes the document next. */
+  /** A failed check is reported to the next caller that loads or changes the document. */
   async #run(): Promise<void> {
     while (this.#again && this.#ends.size > 0) {
       await sleep(SETTLE_MS);

@@ -1,4 +1,7 @@
-/** Commits of one process, in order: those that wait together are decided one after the other, and share one record and its sync. */
+/**
+ * Commits of one process, in order. Waiting commits are decided one after the other and share one record and
+ * its sync.
+ */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { payloadBytes } from './key-change.js';
@@ -13,10 +16,10 @@ interface Waiting {
   fail(thrown: unknown): void;
 }
 
-/** What one record takes: no more commits than this, and no further one beyond these bytes. */
+/** Limits of one record: the number of commits, and the bytes after which no further commit is added. */
 const GROUP_MAX = 256;
 const GROUP_BYTES = 4 * 1024 * 1024;
-/** Making a value costs time, writing what is new in it also space. */
+/** Making a value costs time; writing the new part of it also costs space. */
 const TOUCHED_PER_BYTE = 4;
 const BY_LENGTH_MAX = 512;
 
@@ -50,16 +53,16 @@ export class CommitQueue {
     return done;
   }
 
-  /** One record after the other, until nothing waits. */
+  /** Writes one record after the other until no commit waits. */
   async #flush(): Promise<void> {
-    await Promise.resolve(); // what is asked for together is written together
+    await Promise.resolve(); // collect commits that are requested in the same tick
     while (this.#waiting.length > 0) await this.#writeGroup();
-    this.#flushing = null; // here, not later: whoever was told just now may ask for more at once
+    this.#flushing = null; // here, not later: a notified caller may request more at once
   }
 
   async #writeGroup(): Promise<void> {
     let group: readonly Waiting[] = [];
-    // Also a refusal is told only then: it may rest on what the record is about to make durable.
+    // Refusals are reported only then, too: they may depend on what this record makes durable.
     let tell: () => void = () => {};
     try {
       await this.#log.change(() => {
@@ -72,7 +75,7 @@ export class CommitQueue {
       });
       tell();
     } catch (thrown) {
-      if (group.length === 0) group = this.#waiting.splice(0); // it did not come to their turn
+      if (group.length === 0) group = this.#waiting.splice(0); // it failed before their turn came
       for (const waiting of group) waiting.fail(thrown);
     }
   }
@@ -101,7 +104,7 @@ export class CommitQueue {
     return { record: commits.length === 0 ? null : { at, commits }, tell, count: tellers.length };
   }
 
-  /** Lets commits under way finish. */
+  /** Waits for commits in progress. */
   async close(): Promise<void> {
     await this.#flushing;
   }

@@ -1,4 +1,4 @@
-/** Takes a root session and its children out of the tree that all sessions share. */
+/** Removes a root session and its children from the session tree, which all sessions share. */
 import { RekindleError } from '../../core/errors.js';
 import { storedRecords } from '../../storage/erasure/journal-rows.js';
 import { inJournal } from '../../storage/erasure/shared-writing.js';
@@ -7,7 +7,10 @@ import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 const TREE: Name = ['shared', 'tree', 'sessions'];
 const LEASE: Name = ['shared', 'tree', 'sessions.lease'];
 
-/** The ids of a root and its children, as the tree has them; empty for a root that it does not have. @throws INVALID_ARGUMENT for a child */
+/**
+ * The ids of a root and its children in the tree; empty for an unknown root. @throws INVALID_ARGUMENT for a
+ * child
+ */
 export async function sessionsOfRoot(backend: StorageBackend, root: string): Promise<string[]> {
   const ids = new Set<string>();
   for await (const { record } of storedRecords(backend, TREE)) {

@@ -1,8 +1,8 @@
-/** What can be done to one key, and what it makes of the value. Pure: the journal is replayed with it. */
+/** The operations on one key and their effect on its value. Pure, because the journal is replayed with it. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { mergePatch } from '../../core/merge-patch.js';
 
-/** As the journal holds it: what is new, not what it leads to. */
+/** An effect as the journal stores it: the operation, not the resulting value. */
 export type KeyEffect =
   | { readonly op: 'set'; readonly value: JsonValue }
   | { readonly op: 'delete' }
@@ -10,20 +10,24 @@ export type KeyEffect =
   | { readonly op: 'append'; readonly items: readonly JsonValue[] }
   | { readonly op: 'merge'; readonly patch: JsonObject };
 
+/** Name of an operation on a key. */
 export type KeyOperation = KeyEffect['op'];
 
-/** One effect, with its place in the line of changes of the key. */
+/** One effect, with its version of the key. */
 export interface KeyChange {
   readonly key: string;
-  /** From 1, one more with each change of the key, also after it was deleted. */
+  /** Starts at 1 and grows by one with each change of the key, also after a deletion. */
   readonly version: number;
   readonly effect: KeyEffect;
 }
 
-/** Names, numbers and quotes of one change in the journal, about. */
+/** Approximate bytes of names, numbers and quotes of one change in the journal. */
 const CHANGE_BYTES = 100;
 
-/** The value after the effect; undefined where there is none. What does not fit was refused before it was stored. */
+/**
+ * The value after the effect; undefined if there is none. Effects that do not fit are refused before they are
+ * stored.
+ */
 export function valueAfter(before: JsonValue | undefined, effect: KeyEffect): JsonValue | undefined {
   switch (effect.op) {
     case 'set':
@@ -39,7 +43,7 @@ export function valueAfter(before: JsonValue | undefined, effect: KeyEffect): Js
   }
 }
 
-/** Bytes of the value as JSON, without walking through a long list for each item that is added. */
+/** Bytes of the value as JSON, without traversing a long list for each added item. */
 export function bytesAfter(
   before: { readonly value: JsonValue | undefined; readonly bytes: number },
   effect: KeyEffect,
@@ -53,7 +57,7 @@ export function bytesAfter(
   return jsonBytes(after);
 }
 
-/** What an effect brings into the journal, about. */
+/** Approximate bytes that an effect adds to the journal. */
 export function payloadBytes({ key, effect }: Pick<KeyChange, 'key' | 'effect'>): number {
   return CHANGE_BYTES + Buffer.byteLength(key) + effectBytes(effect);
 }
@@ -71,7 +75,7 @@ function effectBytes(effect: KeyEffect): number {
   }
 }
 
-/** Of values that are asked for more than once: when they are decided on, queued, applied. They never change. */
+/** Sizes of immutable values that are needed several times: at the decision, in the queue, when applied. */
 const knownBytes = new WeakMap<object, number>();
 
 function jsonBytes(value: JsonValue): number {
@@ -85,7 +89,7 @@ export function encodeChange({ key, version, effect }: KeyChange): JsonObject {
   return { key, version, ...(effect as unknown as JsonObject) };
 }
 
-/** Null for what is no change. */
+/** Null if it is not a change. */
 export function decodeChange(row: JsonValue): KeyChange | null {
   if (!isJsonObject(row)) return null;
   const { key, version } = row;

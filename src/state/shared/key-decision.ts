@@ -1,4 +1,4 @@
-/** Decides on operations, against the newest state: what they change, or why they are refused. No I/O. */
+/** Decides on operations against the newest state: the changes, or why they are refused. No I/O. */
 import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { StorageRedactor } from '../../storage/storage-redactor.js';
@@ -6,7 +6,10 @@ import type { KeyChange, KeyEffect } from './key-change.js';
 import { type Authorship, KeyLayer, type KeyState } from './key-layer.js';
 import { assertKey, checkedJson, invalid, limitExceeded, type SharedLimits } from './shared-limits.js';
 
-/** A number: only when this is the version; 0: only when the key has no value; a list: only when one of them holds; `*`: only when it has a value. */
+/**
+ * Precondition on a key's version. A number: only at this version. 0: only if the key has no value. A list:
+ * only at one of these. `*`: only if the key has a value.
+ */
 export type VersionCondition = number | readonly number[] | '*';
 
 interface OnKey {
@@ -14,23 +17,27 @@ interface OnKey {
   readonly ifVersion?: VersionCondition;
 }
 
+/** One operation of a batch: what to do with a key, and `ifVersion` as its precondition. */
 export type StateOperation =
   | (OnKey & { readonly op: 'set'; readonly value: unknown })
   | (OnKey & { readonly op: 'delete' })
   /** `delta` is 1 unless it is given. */
   | (OnKey & { readonly op: 'increment'; readonly delta?: number })
   | (OnKey & { readonly op: 'append'; readonly items: readonly unknown[] })
-  /** RFC 7396. */
+  /** Merge patch of RFC 7396. */
   | (OnKey & { readonly op: 'merge'; readonly patch: object });
 
-/** An operation whose own parts are in order. */
+/** An operation with valid fields. */
 export interface CheckedOperation {
   readonly key: string;
   readonly effect: KeyEffect;
   readonly ifVersion: VersionCondition | null;
 }
 
-/** A copy: what the caller does with its values afterwards changes nothing. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED, SENSITIVE_DATA */
+/**
+ * Copies the operation, so that later changes by the caller have no effect. @throws INVALID_ARGUMENT,
+ * LIMIT_EXCEEDED, SENSITIVE_DATA
+ */
 export function checkOperation(
   operation: StateOperation,
   limits: SharedLimits,
@@ -51,7 +58,7 @@ function isCondition(given: VersionCondition): boolean {
   return versions.length > 0 && versions.every((version) => Number.isSafeInteger(version) && version >= 0);
 }
 
-/** @param version 0 for what has no value */
+/** @param version 0 if there is no value */
 export function holds(condition: VersionCondition, version: number): boolean {
   if (condition === '*') return version !== 0;
   return typeof condition === 'number' ? condition === version : condition.includes(version);
@@ -84,7 +91,7 @@ function effectOf(operation: StateOperation, limits: SharedLimits): KeyEffect {
 
 function checkedDelta(delta: unknown): number {
   if (!Number.isSafeInteger(delta)) throw invalid('delta', 'it is a whole number that JSON holds exactly');
-  return (delta as number) + 0; // -0 is no JSON
+  return (delta as number) + 0; // JSON has no -0
 }
 
 function checkedItems(items: unknown, limits: SharedLimits): JsonValue[] {
@@ -98,22 +105,22 @@ export function checkedPatch(patch: unknown, limits: SharedLimits): JsonObject {
   throw invalid('patch', 'it is an object (RFC 7396)');
 }
 
-/** A key is not at the version that the operation asks for. */
+/** The key is not at the version that the operation requires. */
 export interface VersionConflict {
   readonly key: string;
-  /** 0 while the key has no value. */
+  /** 0 if the key has no value. */
   readonly currentVersion: number;
   readonly currentValue: JsonValue | undefined;
   readonly ifVersion: VersionCondition;
 }
 
-/** What one operation comes to: a change; nothing to do; or a conflict. */
+/** The outcome of one operation: a change, no change, or a conflict. */
 export type Outcome =
   | { readonly kind: 'changed'; readonly change: KeyChange; readonly state: KeyState }
   | { readonly kind: 'unchanged'; readonly version: number }
   | { readonly kind: 'conflict'; readonly conflict: VersionConflict };
 
-/** Applies it to the layer when it is fine. @throws TYPE_MISMATCH, LIMIT_EXCEEDED */
+/** Applies the operation to the layer if it is valid. @throws TYPE_MISMATCH, LIMIT_EXCEEDED */
 export function decide(
   layer: KeyLayer,
   { key, effect, ifVersion }: CheckedOperation,
@@ -180,7 +187,7 @@ function mismatch(key: string, op: string, type: string, why: string): RekindleE
   });
 }
 
-/** What makes the state no larger is never refused: also not when limits were lowered. */
+/** A change that does not enlarge the state is never refused, even if the limits were lowered. */
 function assertWithin(
   before: KeyLayer,
   after: KeyLayer,
@@ -206,7 +213,7 @@ function assertWithin(
     );
 }
 
-/** Of a value in the text of an error, in characters. */
+/** Longest value in an error text, in characters. */
 const SHOWN_MAX = 200;
 
 export function conflictError({

@@ -1,6 +1,6 @@
 /**
- * Keys and their values, as one layer over another: the state itself is the lowest; what is being decided lies above it, so that it
- * sees what was decided just before, and goes away where it is refused.
+ * Keys and their values as layers. The lowest layer is the state itself. A layer above it takes the changes
+ * being decided: it sees earlier decisions, and is discarded on a refusal.
  */
 import type { JsonValue } from '../../core/json.js';
 import { bytesAfter, type KeyChange, valueAfter } from './key-change.js';
@@ -8,9 +8,9 @@ import { bytesAfter, type KeyChange, valueAfter } from './key-change.js';
 export interface KeyState {
   readonly key: string;
   readonly version: number;
-  /** Undefined where the key was deleted: what is left keeps its versions from being used again. */
+  /** Undefined if the key was deleted: the tombstone prevents reuse of its versions. */
   readonly value: JsonValue | undefined;
-  /** Of the value as JSON. */
+  /** Bytes of the value as JSON. */
   readonly bytes: number;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
@@ -20,7 +20,7 @@ export interface KeyState {
   readonly globalVersion: number;
 }
 
-/** Who changes, and when. */
+/** Author and time of a change. */
 export interface Authorship {
   readonly by: string;
   /** ISO 8601, UTC. */
@@ -31,11 +31,11 @@ export class KeyLayer {
   readonly #base: KeyLayer | null;
   readonly #own = new Map<string, KeyState>();
   globalVersion: number;
-  /** A key that is new here begins above it: tombstones up to this version were let go. */
+  /** A new key starts above this version: tombstones up to it were dropped. */
   versionFloor: number;
   /** Keys with a value. */
   keys: number;
-  /** Of keys with a value, and their values. */
+  /** Bytes of keys with a value, and of their values. */
   bytes: number;
 
   constructor(base: KeyLayer | null) {
@@ -46,12 +46,12 @@ export class KeyLayer {
     this.bytes = base?.bytes ?? 0;
   }
 
-  /** A deleted key too. */
+  /** Also a deleted key. */
   get(key: string): KeyState | undefined {
     return this.#own.get(key) ?? this.#base?.get(key);
   }
 
-  /** Those of this layer alone: of the lowest one, all. */
+  /** Keys of this layer only; of the lowest layer, all keys. */
   own(): IterableIterator<KeyState> {
     return this.#own.values();
   }
@@ -92,7 +92,7 @@ export class KeyLayer {
     this.bytes += sign * (state.bytes + Buffer.byteLength(state.key));
   }
 
-  /** Lets a key go; its versions are not used again. */
+  /** Drops a key; its versions are not reused. */
   forget(key: string): void {
     const state = this.get(key);
     this.#count(state, -1);
@@ -100,7 +100,7 @@ export class KeyLayer {
     this.#own.delete(key);
   }
 
-  /** Makes what was decided here part of the layer below. */
+  /** Merges the decisions of this layer into the layer below. */
   settle(): void {
     for (const state of this.#own.values()) this.#base?.put(state);
     if (this.#base) this.#base.globalVersion = this.globalVersion;

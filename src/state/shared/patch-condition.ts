@@ -1,15 +1,18 @@
-/** What a patch over the whole state asks of the global version. */
+/** The precondition of a patch on the global version. */
 import { RekindleError } from '../../core/errors.js';
 import { assertVersionNumber } from './shared-limits.js';
 
 export interface PatchOptions {
-  /** Which session acts. Default `unknown`. */
+  /** The acting session. Default `unknown`. */
   readonly by?: string;
-  /** Refuse with DOCUMENT_CONFLICT when anything changed since; of a list, since each of them. */
+  /** Refuse with DOCUMENT_CONFLICT if anything changed since this version. For a list: since each of them. */
   readonly ifGlobalVersion?: number | readonly number[];
 }
 
-/** Throws for a state at another version. @throws INVALID_ARGUMENT at once, for what is no version */
+/**
+ * Returns a check that throws for a state at another version. @throws INVALID_ARGUMENT at once for an invalid
+ * version
+ */
 export function globalVersionCheck({ ifGlobalVersion }: PatchOptions): (globalVersion: number) => void {
   if (ifGlobalVersion === undefined) return () => {};
   const wanted = [ifGlobalVersion].flat();

@@ -6,18 +6,20 @@ import { type CheckedOperation, conflictError, decide, type Outcome } from './ke
 import { type Authorship, KeyLayer } from './key-layer.js';
 import { atIndex, limitExceeded, type SharedLimits } from './shared-limits.js';
 
-/** What became of one operation of a batch. */
+/** The outcome of one operation of a batch. */
 export interface OperationResult {
   readonly key: string;
-  /** `not_applied`: because of the conflict of another. Of several conflicts the first is told. */
+  /** `not_applied`: another operation had a conflict. Of several conflicts, the first is reported. */
   readonly status: 'applied' | 'conflict' | 'not_applied';
-  /** The version that the key has now; 0 while it has no value. */
+  /** The key's current version; 0 if it has no value. */
   readonly version: number;
-  /** The value that the key has now; undefined while it has none. */
+  /** The key's current value; undefined if it has none. */
   readonly value: JsonValue | undefined;
 }
 
+/** The outcome of a batch. */
 export interface BatchResult {
+  /** False if an operation had a conflict; nothing changed then. */
   readonly applied: boolean;
   /** In the order of the operations. */
   readonly results: readonly OperationResult[];
@@ -27,14 +29,14 @@ export interface BatchResult {
 export interface Decided<T> {
   readonly changes: readonly KeyChange[];
   readonly result: T;
-  /** Bytes of the values that were made: what it costs to decide and to apply. */
+  /** Bytes of the values that were made: the cost of deciding and applying. */
   readonly touched: number;
 }
 
-/** Values that the operations of one batch make, all together, in bytes: more would keep everyone else waiting. */
+/** Bytes of values that one batch may make in total. More would block other callers too long. */
 const TOUCHED_MAX = 64 * 1024 * 1024;
 
-/** Decides on the newest state. What it throws, or decides to leave, has changed nothing. */
+/** Decides on the newest state. If it throws, nothing changes. */
 export type Decide<T> = (layer: KeyLayer, author: Authorship) => Decided<T>;
 
 /** @throws DOCUMENT_CONFLICT */
@@ -78,7 +80,7 @@ export function decideBatch(
           touched,
           'The values that the batch makes are too large, in bytes',
         );
-      if (outcome.kind === 'conflict') break; // what comes after it would rest on what does not happen
+      if (outcome.kind === 'conflict') break; // later operations would depend on this one
     }
     const applied = outcomes.length === operations.length && outcomes.at(-1)?.kind !== 'conflict';
     if (applied) trial.settle();
@@ -95,8 +97,9 @@ export function decideBatch(
 }
 
 /**
- * A merge patch over all keys: `null` deletes a key, an object is merged into its value, anything else replaces it.
- * @param ifGlobalVersion only while nothing at all has changed since
+ * A merge patch over all keys: `null` deletes a key, an object is merged into its value, any other value
+ * replaces it.
+ * @param conflict throws if the state is not at the required version
  */
 export function decidePatch(
   patch: JsonObject,

@@ -1,4 +1,4 @@
-/** What the journal of a shared state needs to go back through its history, and on after damage. No I/O. */
+/** Helpers to read a shared state's history, and to continue after damage. No I/O. */
 import { randomBytes } from 'node:crypto';
 import { RekindleError } from '../../core/errors.js';
 import type { Name } from '../../storage/ports.js';
@@ -8,7 +8,7 @@ export function newRecordId(): string {
   return randomBytes(6).toString('base64url');
 }
 
-/** Whole commits, as long as they end at or before a version. */
+/** Whole commits that end at or before a version. */
 export function fitting(from: number, to: number): (commit: Commit) => boolean {
   let reached = from;
   return ({ changes }) => {

@@ -1,25 +1,29 @@
-/** What a shared state may hold. Beyond a limit a change is refused as a whole, and the error says what is allowed. */
+/** Limits of a shared state. A change beyond a limit is refused as a whole; the error contains the limit. */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 
+/** Limits of a shared state, in bytes or counts. Overridden with `SharedStateOptions.limits`. */
 export interface SharedLimits {
   /** Keys with a value. Default 1,000. */
   readonly keys: number;
   /** One value as JSON, in bytes. Default 256 KiB. */
   readonly valueBytes: number;
-  /** All keys and values, in bytes. Default 10 MiB. */
+  /** All keys with their values, in bytes. Default 10 MiB. */
   readonly totalBytes: number;
-  /** Nesting of one value. Default 64. */
+  /** Nesting depth of one value. Default 64. */
   readonly depth: number;
   /** Operations in one batch. Default 1,000. */
   readonly batch: number;
-  /** What the operations of one batch hold, as JSON, in bytes. Default 16 MiB. */
+  /** Operands of all operations of one batch as JSON, in bytes. Default 16 MiB. */
   readonly batchBytes: number;
-  /** Changes that stay in the history at least. Older ones go, the versions stay. Default 10,000. */
+  /**
+   * Minimum of changes kept in the history. Older ones are removed; versions are not reused. Default 10,000.
+   */
   readonly history: number;
 }
 
+/** The default limits. */
 export const SHARED_LIMITS: SharedLimits = {
   keys: 1_000,
   valueBytes: 256 * 1024,
@@ -30,7 +34,7 @@ export const SHARED_LIMITS: SharedLimits = {
   history: 10_000,
 };
 
-/** What a record of the journal can hold beside others: the whole state, and what waits with it. */
+/** One journal record must be able to contain the whole state and the waiting changes. */
 const LIMITS_MAX: Partial<SharedLimits> = {
   keys: 20_000,
   totalBytes: 24 * 1024 * 1024,
@@ -38,7 +42,10 @@ const LIMITS_MAX: Partial<SharedLimits> = {
   depth: 256,
 };
 
-/** The defaults, with what was given. @throws INVALID_ARGUMENT for what is no limit, or more than can be stored */
+/**
+ * The given limits with defaults for the others. @throws INVALID_ARGUMENT for an invalid limit, or one that
+ * is too large to store
+ */
 export function sharedLimits(given: Partial<SharedLimits> = {}): SharedLimits {
   const limits = { ...SHARED_LIMITS, ...given };
   for (const [name, limit] of Object.entries(limits) as [keyof SharedLimits, number][]) {
@@ -46,7 +53,7 @@ export function sharedLimits(given: Partial<SharedLimits> = {}): SharedLimits {
     if (Number.isSafeInteger(limit) && limit >= 0 && limit <= max) continue;
     throw new RekindleError(
       'INVALID_ARGUMENT',
-      `The limit ${name} has to be a whole number from 0 to ${max}.`,
+      `The limit ${name} must be a whole number from 0 to ${max}.`,
       {
         details: { field: name, max },
       },
@@ -55,7 +62,7 @@ export function sharedLimits(given: Partial<SharedLimits> = {}): SharedLimits {
   return limits;
 }
 
-/** Adds to what is thrown which operation it was. */
+/** Adds the index of the operation to an error. */
 export function atIndex<T>(index: number, check: () => T): T {
   try {
     return check();
@@ -88,7 +95,10 @@ export function assertKey(key: unknown): asserts key is string {
   });
 }
 
-/** A copy of the value, as JSON. Nothing is converted. @throws INVALID_ARGUMENT for what is no plain JSON, LIMIT_EXCEEDED */
+/**
+ * A copy of the value as JSON. Nothing is converted. @throws INVALID_ARGUMENT if it is not plain JSON,
+ * LIMIT_EXCEEDED
+ */
 export function checkedJson(field: string, given: unknown, { depth }: SharedLimits): JsonValue {
   const { value, changes } = toJsonValue(given);
   const [change] = changes;
@@ -103,7 +113,7 @@ export function checkedJson(field: string, given: unknown, { depth }: SharedLimi
   return value;
 }
 
-/** 0 for a value without others inside; no further than `max`. */
+/** 0 for a primitive value; stops at `max`. */
 function depthOf(value: JsonValue, max: number): number {
   if (typeof value !== 'object' || value === null || max === 0) return 0;
   let deepest = 0;

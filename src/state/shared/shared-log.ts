@@ -1,4 +1,4 @@
-/** The journal of one shared state, `changes.jsonl`, the state that it leads to, and the way back through its history. */
+/** The journal of one shared state, `changes.jsonl`: the current state and its history. */
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { damagedAtEnd } from '../../storage/journal-check.js';
@@ -17,22 +17,22 @@ import { SharedTable, type StateChange } from './shared-table.js';
 
 export interface SharedLogOptions {
   readonly folder: Name;
-  /** Changes that stay in the history at least. */
+  /** Minimum of changes kept in the history. */
   readonly history: number;
   readonly tombstones: number;
   readonly waitMs?: number;
   readonly nowMs: () => number;
-  /** Told of each change, own and others', in order. Not of those that are there when it begins. */
+  /** Called with each change, by any process, in order. Not for changes before it was opened. */
   readonly onChange: (change: StateChange) => void;
-  /** The state was read anew: changes may have been missed. */
+  /** The state was read again: changes may have been missed. */
   readonly onReload: () => void;
 }
 
-/** A snapshot is written when the changes since the last one have become as long as the state; of a small state, less often. */
+/** A snapshot is written when the changes since the last one are as long as the state, but not below this size. */
 const SNAPSHOT_BYTES_MIN = 64 * 1024;
-/** What is removed of the history at once. */
+/** Bytes of history that are removed at once. */
 const SEGMENT_BYTES = 1024 * 1024;
-/** The shortest change that a damaged range can have held. */
+/** The shortest change that a damaged range can contain. */
 const CHANGE_BYTES_MIN = 30;
 
 export class SharedLog {
@@ -41,9 +41,9 @@ export class SharedLog {
   readonly #options: SharedLogOptions;
   #table = new SharedTable();
   #loaded = false;
-  /** Bytes after the last record that are damaged. */
+  /** Damaged bytes after the last record. */
   #endDamage = 0;
-  /** How many changes are missing in the middle; counted for `recover`, else an error. */
+  /** Number of changes missing in the middle. Counted only for `recover`; else an error is thrown. */
   #missing: number | null = null;
 
   constructor(backend: StorageBackend, options: SharedLogOptions) {
@@ -65,14 +65,14 @@ export class SharedLog {
   }
 
   /**
-   * Goes on after damage, with what can be read.
-   * @returns how many changes may be missing; 0 when nothing was wrong, and nothing was written
+   * Continues after damage with what can be read.
+   * @returns how many changes may be missing; 0 if there was no damage, and nothing was written
    */
   static async recover(backend: StorageBackend, options: SharedLogOptions): Promise<number> {
     const log = new SharedLog(backend, options);
     log.#missing = 0;
     try {
-      const reader = await log.#journal.reader(); // where nothing is wrong, nothing is written
+      const reader = await log.#journal.reader(); // writes nothing if there is no damage
       await log.#load(reader);
       log.#endDamage = await damagedAtEnd(reader);
       if (log.#lost === 0) return 0;
@@ -85,7 +85,7 @@ export class SharedLog {
     }
   }
 
-  /** The newest state that is known here. */
+  /** The newest state known here. */
   get table(): SharedTable {
     return this.#table;
   }
@@ -99,16 +99,16 @@ export class SharedLog {
   }
 
   /**
-   * One record, on the newest state. `decide` gives the commits, or null where nothing changes.
+   * Appends one record, decided on the newest state. `decide` returns the commits, or null if nothing changes.
    * @throws JOURNAL_DAMAGED, and as `SharedJournal.change`
    */
   async change(decide: () => Pick<SharedRecord, 'at' | 'commits'> | null): Promise<void> {
     let snapshot: StateImage | null = null;
     const isDone = await this.#journal.change(async (): Promise<Decision<JsonObject, boolean>> => {
-      // Bytes that a crash left, or a record that is damaged now: what it changed is not known, so its versions are left out.
+      // The last bytes are torn or damaged. Their changes are unknown, so their versions are skipped.
       if (this.#endDamage > 0) return { record: this.#newBeginning(), done: () => false };
       const decided = decide();
-      if (!decided) return { secure: true, done: () => true }; // a refusal rests on what is durable, too
+      if (!decided) return { secure: true, done: () => true }; // a refusal also depends on what is durable
       const table = this.#table;
       const isDue = table.sinceSnapshot >= Math.max(SNAPSHOT_BYTES_MIN, table.keys.bytes);
       snapshot = isDue ? table.image(this.#options.tombstones) : null;
@@ -124,7 +124,7 @@ export class SharedLog {
     else if (snapshot !== null) await this.#removeHistory();
   }
 
-  /** Removes what is older than a snapshot with enough history after it. That it fails takes nothing back: the next one does it. */
+  /** Removes history before a snapshot that has enough history after it. A failure is harmless: the next attempt does it. */
   async #removeHistory(): Promise<void> {
     const { snapshots, globalVersion } = this.#table;
     const keep = snapshots.findLast((place) => place.globalVersion <= globalVersion - this.#options.history);
@@ -137,7 +137,7 @@ export class SharedLog {
       .catch(() => {});
   }
 
-  /** The changes after a global version, in order, with their values. @throws HISTORY_GONE when they are not all there any more */
+  /** The changes after a global version, in order, with values. @throws HISTORY_GONE if some of them were removed */
   async *changesAfter(globalVersion: number): AsyncGenerator<StateChange> {
     await this.refresh();
     const table = await this.#startAt(globalVersion);
@@ -145,7 +145,7 @@ export class SharedLog {
       for (const change of changes) if (change.globalVersion > globalVersion) yield change;
   }
 
-  /** Whether what is here goes on from a version that somebody has. @param history of that version; not compared when undefined */
+  /** Whether this history continues from a caller's version. @param history id for that version; not compared if undefined */
   async continues(globalVersion: number, history: string | undefined): Promise<boolean> {
     await this.refresh();
     const table = this.#table;
@@ -160,7 +160,7 @@ export class SharedLog {
     return false;
   }
 
-  /** The state as it was; of a version inside a commit, as it was before that commit. @throws HISTORY_GONE */
+  /** The state at a version. For a version inside a commit: the state before that commit. @throws HISTORY_GONE */
   async at(globalVersion: number): Promise<SharedTable> {
     await this.refresh();
     const table = await this.#startAt(globalVersion);
@@ -168,20 +168,20 @@ export class SharedLog {
     return table;
   }
 
-  /** From the oldest state that is still there. */
+  /** Starts at the oldest state that is still stored. */
   async *wholeHistory(): AsyncGenerator<StateChange> {
     await this.refresh();
     const table = await this.#oldest();
     for await (const changes of this.#replay(table, this.#table.globalVersion)) yield* changes;
   }
 
-  /** Versions above it can be looked at. */
+  /** The state can be read at versions above this one. */
   async oldestVersion(): Promise<number> {
     await this.refresh();
     return (await this.#oldest()).globalVersion;
   }
 
-  /** The newest state at or before a version that can be gone on from. */
+  /** The newest readable state at or before a version. */
   async #startAt(globalVersion: number): Promise<SharedTable> {
     const found = this.#table.snapshots.findLast((place) => place.globalVersion <= globalVersion);
     const start = found && (await this.#read(found));
@@ -206,7 +206,7 @@ export class SharedLog {
     return true;
   }
 
-  /** The state that a snapshot holds, with its own place last; null when it was removed meanwhile. */
+  /** The state of a snapshot, with its own place last; null if it was removed meanwhile. */
   async #read(place: SnapshotPlace): Promise<SharedTable | null> {
     for await (const entry of this.#from(place)) {
       const record = decodeShared(entry.record);
@@ -225,12 +225,12 @@ export class SharedLog {
       for await (const entry of reader.read(options)) if (entry.kind === 'record') yield entry;
       return;
     }
-    // In a copy of the store the record has another place, and the same number.
+    // In a copy of the store the record has the same number at another place.
     for await (const entry of reader.read(place ? { after: place.seq - 1 } : {}))
       if (entry.kind === 'record') yield entry;
   }
 
-  /** Brings a table from its last snapshot up to a version, commit by commit. */
+  /** Replays a table from its snapshot up to a version, commit by commit. */
   async *#replay(table: SharedTable, to: number): AsyncGenerator<StateChange[]> {
     const place = table.snapshots[0];
     for await (const entry of this.#from(place)) {
@@ -240,16 +240,16 @@ export class SharedLog {
       const commits = record.commits.filter(fitting(table.globalVersion, to));
       const own = entry.seq === place?.seq;
       yield table.apply({ ...record, commits, ...(own ? { snapshot: null } : {}) }, entry);
-      if (commits.length < record.commits.length) return; // it lies within this one
+      if (commits.length < record.commits.length) return; // the version is inside this commit
     }
-    if (table.globalVersion < to) throw historyGone(this.#place, to, table.globalVersion); // removed while it was read
+    if (table.globalVersion < to) throw historyGone(this.#place, to, table.globalVersion); // removed while reading
   }
 
   async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
     const entries: JournalRecord<JsonObject>[] = [];
     let head = JOURNAL_START;
     for await (const entry of journal.readBackward()) {
-      if (entry.kind !== 'record') continue; // whether a change is missing, the numbers tell
+      if (entry.kind !== 'record') continue; // a missing change is detected by the numbers
       if (head.seq === 0) head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
       entries.push(entry);
       if (entry.record['snapshot'] !== undefined) break;
@@ -261,7 +261,7 @@ export class SharedLog {
   }
 
   #tableOf(entries: readonly JournalRecord<JsonObject>[]): SharedTable {
-    if (this.#missing !== null) this.#missing = 0; // counted anew
+    if (this.#missing !== null) this.#missing = 0; // count again from the start
     let table = new SharedTable();
     for (const [index, entry] of entries.entries()) {
       const record = decodeShared(entry.record);
@@ -282,26 +282,26 @@ export class SharedLog {
     for (const change of this.#table.apply(record, entry)) this.#options.onChange(change);
   }
 
-  /** Changes that may be missing, at most. */
+  /** The maximum number of changes that may be missing. */
   get #lost(): number {
     return (this.#missing ?? 0) + Math.ceil(this.#endDamage / CHANGE_BYTES_MIN);
   }
 
-  /** A record that follows anything: all versions go up by what may have been lost, so that none is used twice. */
+  /** A record that may follow anything: it raises all versions by the number of possibly lost changes, so that none is reused. */
   #newBeginning(): JsonObject {
     const snapshot = raised(this.#table.image(Number.POSITIVE_INFINITY), this.#lost);
     const at = new Date(this.#options.nowMs()).toISOString();
     return encodeShared({ first: snapshot.globalVersion + 1, id: newRecordId(), at, commits: [], snapshot });
   }
 
-  /** @throws JOURNAL_DAMAGED unless the record comes next */
+  /** @throws JOURNAL_DAMAGED unless the record is the next one */
   #next(table: SharedTable, entry: JournalRecord<JsonObject>): SharedRecord {
     const record = decodeShared(entry.record);
     if (record && table.isFollowedBy(record)) return record;
     throw this.#damaged(entry);
   }
 
-  /** A record that cannot be read, or one that does not come next: for `recover` it is counted what is missing. @throws JOURNAL_DAMAGED */
+  /** For a record that is unreadable or out of order: `recover` counts what is missing. @throws JOURNAL_DAMAGED otherwise */
   #miss(table: SharedTable, record: SharedRecord | null, entry: JournalRecord<JsonObject>): void {
     if (this.#missing === null) throw this.#damaged(entry);
     const reached = Math.max(table.globalVersion, record ? record.first - 1 : 0);
@@ -325,7 +325,7 @@ async function isAt(reader: Journal<JsonObject>, { seq, cursor }: SnapshotPlace)
     for await (const entry of reader.read({ after: seq - 1, cursor, limit: 1 }))
       if (entry.kind === 'record') return entry.seq === seq;
   } catch (thrown) {
-    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment is not there
+    if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment was removed
   }
   return false;
 }

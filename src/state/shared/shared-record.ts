@@ -1,11 +1,11 @@
 /**
- * One record of the journal `changes.jsonl`: what was decided together, in order. The changes of one commit are there as a whole or
- * not at all; commits that waited for each other share a record, so that they share its sync.
+ * One record of the journal `changes.jsonl`: commits that were decided together, in order. A commit is stored
+ * completely or not at all. Waiting commits share a record, so that they share its sync.
  *
  *     {"first":15,"id":"q3Xv9aTz","at":"2026-03-01T10:00:00.000Z","commits":[{"by":"child_a","changes":[{"key":"done","version":3,"op":"increment","delta":1}]}]}
  *
- * From time to time a record starts with the whole state as it was before its changes: reading never goes further back, and what
- * lies before it may be removed.
+ * From time to time a record begins with a snapshot of the state before its changes. Readers never need
+ * records before it, so those may be removed.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Cursor } from '../../storage/ports.js';
@@ -13,16 +13,16 @@ import { decodeChange, encodeChange, type KeyChange } from './key-change.js';
 import type { KeyState } from './key-layer.js';
 
 export interface Commit {
-  /** Which session. */
+  /** The acting session. */
   readonly by: string;
   readonly changes: readonly KeyChange[];
 }
 
-/** Where a record with a snapshot is. */
+/** The place of a record with a snapshot. */
 export interface SnapshotPlace {
   readonly seq: number;
   readonly cursor: Cursor;
-  /** The state that it holds. */
+  /** The global version of its state. */
   readonly globalVersion: number;
 }
 
@@ -32,23 +32,23 @@ export interface StateImage {
   readonly keys: readonly KeyState[];
   /** Earlier snapshots that are still in the journal, oldest first. */
   readonly earlier: readonly SnapshotPlace[];
-  /** Tombstones that were let go with it. */
+  /** Tombstones that this snapshot dropped. */
   readonly forgotten: readonly string[];
-  /** Versions before it cannot be looked at: 0, or where the state was recovered after damage. */
+  /** Versions before it cannot be read: 0, or the version at which the state was recovered after damage. */
   readonly historyFrom: number;
-  /** Made after damage: changes between this and the record before may be missing. */
+  /** Written after damage: changes between this record and the one before may be missing. */
   readonly recovered: boolean;
-  /** The id of the record that led to it; empty before the first change. */
+  /** The id of the record before it; empty before the first change. */
   readonly history: string;
 }
 
 export interface SharedRecord {
   /**
-   * Of this record alone, random: a version with the id of its record names one history. A store that was restored from a backup
-   * writes the same versions again with other ids.
+   * A random id of this record. A version together with the id of its record identifies one history: a store
+   * restored from a backup writes the same versions again with other ids.
    */
   readonly id: string;
-  /** The global version of the first change; that of the state plus one where there is none. */
+  /** The global version of the first change; without changes, that of the state plus one. */
   readonly first: number;
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -104,7 +104,7 @@ export function decodeShared(row: JsonObject): SharedRecord | null {
   const decoded = commits.map(decodeCommit);
   const image = snapshot === undefined ? null : decodeImage(snapshot);
   if (decoded.includes(null) || (snapshot !== undefined && !image)) return null;
-  const id = typeof row['id'] === 'string' ? row['id'] : at; // records of earlier releases have none
+  const id = typeof row['id'] === 'string' ? row['id'] : at; // records of earlier releases have no id
   return { first, id, at, commits: decoded as Commit[], snapshot: image };
 }
 
@@ -131,7 +131,7 @@ function decodeImage(row: JsonValue): StateImage | null {
   };
 }
 
-/** Its line carries a checksum, so what is in it is what was written. */
+/** The line has a checksum, so its content is what was written. */
 function decodeKey(row: JsonValue): KeyState {
   const { key, version, value, bytes, created_at, updated_at, updated_by, global_version } =
     row as JsonObject;

@@ -1,19 +1,20 @@
-/** The session tree, and the state of each root: opened once in a process, and closed together. */
 import type { Clock } from '../../core/clock.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { SessionTree } from './sessions/session-tree.js';
 import type { SharedLimits } from './shared-limits.js';
 import { SharedState } from './shared-state.js';
 
+/** Options of `SharedSessions`. */
 export interface SharedSessionsOptions {
   /** Default `['shared']`. */
   readonly folder?: Name;
   readonly limits?: Partial<SharedLimits>;
-  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  /** How long to wait while other processes write, in ms. Default 15,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
 
+/** The session tree and the shared states of its roots, each opened once per process and closed together. */
 export class SharedSessions {
   readonly tree: SessionTree;
   readonly #backend: StorageBackend;

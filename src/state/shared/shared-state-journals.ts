@@ -1,9 +1,9 @@
-/** Which journals there are, for those who verify and repair them. */
+/** Lists the journals of shared states, to verify and repair them. */
 import type { SharedJournalName } from '../../storage/journal-check.js';
 import type { StorageBackend } from '../../storage/ports.js';
 
 export interface SharedStateJournal extends SharedJournalName {
-  /** Whose state it holds; null for the session tree. */
+  /** The root session of the state; null for the session tree. */
   readonly root: string | null;
 }
 

@@ -1,9 +1,3 @@
-/**
- * State that a root session and all its children read and change at once: keys with JSON values, each with its versions.
- *
- * Linearizable between processes: a change is decided on the newest state and durable when it resolves, and a read that begins
- * after a change resolved sees it. Changes of one process that wait together share one record and its sync.
- */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { TypedEvents } from '../../core/events.js';
@@ -33,28 +27,30 @@ import { SharedLog, type SharedLogOptions } from './shared-log.js';
 import { type StateSummary, type SummaryOptions, summarize } from './shared-summary.js';
 import type { SharedTable, StateChange } from './shared-table.js';
 
+/** Options of `SharedState`. */
 export interface SharedStateOptions {
-  /** The root session whose state it is. */
+  /** The root session that owns the state. */
   readonly root: string;
   /** Default `['shared']`. */
   readonly folder?: Name;
   readonly limits?: Partial<SharedLimits>;
-  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  /** How long to wait while other processes write, in ms. Default 15,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
 
-/** Which session acts. Default `unknown`. */
+/** The acting session. Default `unknown`. */
 export interface By {
   readonly by?: string;
 }
 
+/** Author and precondition of a change. */
 export interface ChangeKeyOptions extends By {
-  /** A conflict is refused with DOCUMENT_CONFLICT, which tells the current version and value. */
+  /** Only at this version, else DOCUMENT_CONFLICT with the current version and value. */
   readonly ifVersion?: VersionCondition;
 }
 
-/** A key that has a value. The value is a copy of the caller's own. */
+/** A key that has a value. The value is the caller's own copy. */
 export interface StateKey {
   readonly key: string;
   readonly value: JsonValue;
@@ -67,35 +63,46 @@ export interface StateKey {
   readonly globalVersion: number;
 }
 
+/** All keys of a state at one global version. */
 export interface StateView {
   readonly globalVersion: number;
   /** See `StateChange.history`; undefined before the first change. */
   readonly history?: string;
-  /** By key. */
+  /** Sorted by key. */
   readonly keys: readonly StateKey[];
 }
 
+/** The changes of one key. */
 export interface KeyHistory {
   /** Newest first. */
   readonly changes: readonly StateChange[];
-  /** False when older changes of the key were removed, or the limit left them out. */
+  /** False if older changes of the key were removed, or left out because of the limit. */
   readonly complete: boolean;
 }
 
-/** What changes is told by `watch`. */
+/** Changes of keys are reported by `watch` instead. */
 export type SharedStateEvents = {
-  /** The state was read anew, after a repair: changes may have been missed. */
+  /** The state was read again, after a repair: changes may have been missed. */
   reloaded: { readonly globalVersion: number };
 };
 
-/** A history ends when its values have become this large, too. */
+/** A history also ends at this size of its values, in bytes. */
 const HISTORY_BYTES = 8 * 1024 * 1024;
 
+/**
+ * State that a root session and all its children read and change at once: keys with JSON values and versions.
+ *
+ * Linearizable between processes: a change is decided on the newest state and durable when it resolves, and a later read sees it.
+ * Waiting changes of one process share one record and its sync.
+ *
+ *     const { version } = await state.increment('done', 1, { by: 'child_a' });
+ *     await state.set('plan', plan, { ifVersion: 3 }); // compare-and-set
+ */
 export class SharedState {
   readonly root: string;
   readonly events = new TypedEvents<SharedStateEvents>();
   readonly limits: SharedLimits;
-  /** As they are in the state: whoever is told outside gets a copy. */
+  /** The stored values themselves: external listeners get copies. */
   readonly #changes = new TypedEvents<{ changed: StateChange }>();
   readonly #log: SharedLog;
   readonly #redactor: StorageRedactor | null;
@@ -114,7 +121,7 @@ export class SharedState {
     this.#commits = new CommitQueue(this.#log, options.clock);
   }
 
-  /** Null while the key has no value. */
+  /** Null if the key has no value. */
   async get(key: string): Promise<StateKey | null> {
     assertKey(key);
     await this.#log.refresh();
@@ -131,15 +138,15 @@ export class SharedState {
     return (await this.position()).globalVersion;
   }
 
-  /** What a client keeps, to ask later whether it may go on from there. */
+  /** The global version with its history id. A client keeps it to check later whether it may continue from there. */
   async position(): Promise<Omit<StateView, 'keys'>> {
     await this.#log.refresh();
     return positionOf(this.#log.table);
   }
 
   /**
-   * Whether a client with the state of this version may go on from there: false beyond the newest version, and in another history.
-   * @param history of the version; only the number counts without it
+   * Whether a client with the state of this version may continue from there. False beyond the newest version, and in another history.
+   * @param history id for the version; without it only the number counts
    */
   continues(globalVersion: number, history?: string): Promise<boolean> {
     assertVersionNumber('globalVersion', globalVersion);
@@ -147,29 +154,29 @@ export class SharedState {
   }
 
   /**
-   * Durable when it resolves.
+   * Sets a key. Durable when it resolves.
    * @throws DOCUMENT_CONFLICT, LIMIT_EXCEEDED, INVALID_ARGUMENT, LEASE_HELD, STORAGE_FULL, STORAGE_FAILED, JOURNAL_OUTCOME_UNKNOWN
    */
   set(key: string, value: unknown, options: ChangeKeyOptions = {}): Promise<StateKey> {
     return this.#changeKey({ op: 'set', key, value, ...conditionOf(options) }, options);
   }
 
-  /** Adds to a whole number; a key without a value begins at 0. @throws TYPE_MISMATCH, and as `set` */
+  /** Adds to a whole number; a key without a value starts at 0. @throws TYPE_MISMATCH, and as `set` */
   increment(key: string, delta = 1, options: ChangeKeyOptions = {}): Promise<StateKey> {
     return this.#changeKey({ op: 'increment', key, delta, ...conditionOf(options) }, options);
   }
 
-  /** Adds to a list; a key without a value begins as an empty one. @throws TYPE_MISMATCH, and as `set` */
+  /** Appends to a list; a key without a value starts as an empty one. @throws TYPE_MISMATCH, and as `set` */
   append(key: string, items: readonly unknown[], options: ChangeKeyOptions = {}): Promise<StateKey> {
     return this.#changeKey({ op: 'append', key, items, ...conditionOf(options) }, options);
   }
 
-  /** Merges into an object (RFC 7396); a key without a value begins as an empty one. @throws TYPE_MISMATCH, and as `set` */
+  /** Merges into an object (RFC 7396); a key without a value starts as an empty one. @throws TYPE_MISMATCH, and as `set` */
   merge(key: string, patch: object, options: ChangeKeyOptions = {}): Promise<StateKey> {
     return this.#changeKey({ op: 'merge', key, patch, ...conditionOf(options) }, options);
   }
 
-  /** False when there was no value. The versions of the key go on. @throws as `set` */
+  /** False if there was no value. A later value continues the key's versions. @throws as `set` */
   async delete(key: string, options: ChangeKeyOptions = {}): Promise<boolean> {
     const operation = checkOperation({ op: 'delete', key, ...conditionOf(options) }, this.limits);
     return this.#commits.perform(
@@ -179,8 +186,8 @@ export class SharedState {
   }
 
   /**
-   * All or nothing, in order: each operation sees those before it. A conflict is told in the result, anything else is thrown with
-   * the place of the operation in `details`.
+   * Applies operations in order, all or nothing; each one sees those before it. A conflict is reported in the result. Other errors
+   * are thrown, with the index of the operation in `details`.
    */
   async batch(operations: readonly StateOperation[], options: By = {}): Promise<BatchResult> {
     if (!Array.isArray(operations)) throw invalid('operations', 'it is a list of operations');
@@ -199,7 +206,7 @@ export class SharedState {
     return copyOf(await this.#commits.perform(options.by, decidePatch(checked, this.limits, assertVersion)));
   }
 
-  /** @param limit of changes; default 50 */
+  /** The changes of a key. @param limit maximum of changes; default 50 */
   async history(key: string, limit = 50): Promise<KeyHistory> {
     assertKey(key);
     const changes: StateChange[] = [];
@@ -218,8 +225,8 @@ export class SharedState {
   }
 
   /**
-   * The state as it was after the change with this number; of a number inside a batch, before that batch.
-   * @throws HISTORY_GONE with the oldest that is there, INVALID_ARGUMENT for one that is not reached yet
+   * The state after the change with this number; for a number inside a batch, before that batch.
+   * @throws HISTORY_GONE with the oldest stored version, INVALID_ARGUMENT beyond the newest
    */
   async at(globalVersion: number): Promise<StateView> {
     assertVersionNumber('globalVersion', globalVersion);
@@ -228,7 +235,7 @@ export class SharedState {
     return viewOf(await this.#log.at(globalVersion));
   }
 
-  /** The changes after a version, oldest first. @param history of that version, to be sure of it. @throws HISTORY_GONE */
+  /** The changes after a version, oldest first. @param history id for that version, to verify it. @throws HISTORY_GONE */
   async changesSince(globalVersion: number, limit = 100, history?: string): Promise<StateChange[]> {
     const changes: StateChange[] = [];
     for await (const change of this.changesAfter(globalVersion, history)) {
@@ -238,7 +245,7 @@ export class SharedState {
     return changes;
   }
 
-  /** The same, one by one. @throws HISTORY_GONE, INVALID_ARGUMENT */
+  /** Like `changesSince`, one by one. @throws HISTORY_GONE, INVALID_ARGUMENT */
   async *changesAfter(globalVersion: number, history?: string): AsyncGenerator<StateChange> {
     if (!(await this.continues(globalVersion, history))) throw await this.#otherHistory(globalVersion);
     for await (const change of this.#log.changesAfter(globalVersion)) yield copyOf(change);
@@ -250,18 +257,16 @@ export class SharedState {
     return new RekindleError('HISTORY_GONE', text, { details: { wanted, oldest, newest } });
   }
 
-  /** `at` works from this version on. */
+  /** The oldest version that `at` can read. */
   oldestVersion(): Promise<number> {
     return this.#log.oldestVersion();
   }
 
-  /**
-   * Changes of keys that begin with a prefix, by this process and by others, in order, from now on. The returned function ends it.
-   */
+  /** Calls `onChange` for each later change of keys with this prefix, by any process, in order. The returned function stops it. */
   async watch(prefix: string, onChange: (change: StateChange) => void): Promise<() => Promise<void>> {
     await this.#log.refresh();
     const off = this.#changes.on('changed', (change) => {
-      if (change.key.startsWith(prefix)) onChange(copyOf(change)); // each watcher has its own
+      if (change.key.startsWith(prefix)) onChange(copyOf(change)); // each watcher gets its own copy
     });
     const stop = await this.#log.watch().catch((thrown: unknown) => {
       off();
@@ -273,12 +278,12 @@ export class SharedState {
     };
   }
 
-  /** For a prompt: most recently changed first, and what did not fit is named. */
+  /** A text for a prompt: most recent changes first, and the keys that did not fit. */
   async summary(options: SummaryOptions = {}): Promise<StateSummary> {
     return summarize((await this.getAll()).keys, options);
   }
 
-  /** Lets changes under way finish. */
+  /** Waits for changes in progress. */
   async close(): Promise<void> {
     await this.#commits.close();
     await this.#log.close();
@@ -295,10 +300,10 @@ export class SharedState {
 }
 
 /**
- * Goes on with a state whose journal is damaged in the middle, with what can be read; damage at its end the next change passes over
- * by itself. All versions go up by what may have been lost, so that none is used twice. Run it before `Journal.repair` makes clean
- * copies: they do not tell how much was lost. `rekindle repair` does both.
- * @returns how many changes may be missing; 0 when nothing was wrong
+ * Continues a state whose journal is damaged in the middle, with what can be read. (Damage at the end is skipped by the next change.)
+ * All versions are raised by the number of possibly lost changes, so that none is reused. Run it before `Journal.repair`, because the
+ * clean copies do not show how much was lost. `rekindle repair` does both.
+ * @returns how many changes may be missing; 0 if there was no damage
  */
 export function recoverSharedState(backend: StorageBackend, options: SharedStateOptions): Promise<number> {
   const limits = sharedLimits(options.limits);
@@ -338,7 +343,7 @@ function viewOf(table: SharedTable): StateView {
   return { ...positionOf(table), keys: keys.sort((a, b) => (a.key < b.key ? -1 : 1)) };
 }
 
-/** Values belong to the state; what is given away is a copy. */
+/** Values belong to the state, so callers get a copy. */
 function copyOf<T>(value: T): T {
   return typeof value === 'object' && value !== null ? structuredClone(value) : value;
 }

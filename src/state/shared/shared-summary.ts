@@ -1,17 +1,19 @@
-/** A short account of the state for a prompt: what changed last comes first, and what was left out is said. */
+/** A short text about the state for a prompt. */
 import type { JsonValue } from '../../core/json.js';
 
+/** Limits of a summary. */
 export interface SummaryOptions {
   /** Default 20. */
   readonly maxKeys?: number;
-  /** Characters of the whole text. Default 4,000. */
+  /** Longest text, in characters. Default 4,000. */
   readonly maxChars?: number;
 }
 
+/** A summary of the state for a prompt: most recent changes first. */
 export interface StateSummary {
   readonly text: string;
   readonly shown: readonly string[];
-  /** Keys that are there and not in the text, most recently changed first. */
+  /** Keys that did not fit, most recently changed first. */
   readonly leftOut: readonly string[];
 }
 

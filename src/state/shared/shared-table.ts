@@ -1,50 +1,50 @@
-/** The state that the records lead to: the reducer of a shared state. No I/O. */
+/** The reducer of a shared state: the state after the records of its journal. No I/O. */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { JournalRecord } from '../../storage/ports.js';
 import { type KeyChange, type KeyOperation, payloadBytes } from './key-change.js';
 import { KeyLayer, type KeyState } from './key-layer.js';
 import type { SharedRecord, SnapshotPlace, StateImage } from './shared-record.js';
 
-/** One change of one key, as it happened. */
+/** One change of one key. */
 export interface StateChange {
   /** Its number among all changes of the state: from 1, without gaps. */
   readonly globalVersion: number;
-  /** The last number of what was changed together with it, all or nothing. */
+  /** The last number of its commit, which is applied all or nothing. */
   readonly lastOfCommit: number;
   readonly key: string;
   readonly version: number;
   readonly op: KeyOperation;
-  /** The value after it; undefined where it was deleted. */
+  /** The new value; undefined after a deletion. */
   readonly value: JsonValue | undefined;
-  /** Of the value as JSON; 0 where it was deleted. */
+  /** Bytes of the value as JSON; 0 after a deletion. */
   readonly bytes: number;
-  /** With the version it names the history that led here: the same for both only in one history. */
+  /** Id of the history that led here. Two stores with the same version and id have the same history. */
   readonly history: string;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** Which session. */
+  /** The acting session. */
   readonly by: string;
 }
 
 export class SharedTable {
   readonly keys = new KeyLayer(null);
-  /** Bytes of changes since the last snapshot, about. */
+  /** Approximate bytes of changes since the last snapshot. */
   sinceSnapshot = 0;
-  /** Snapshots that are known to be in the journal, oldest first. */
+  /** Snapshots known to be in the journal, oldest first. */
   snapshots: SnapshotPlace[] = [];
   /** See `StateImage.historyFrom`. */
   historyFrom = 0;
   /** The id of the last record; empty before the first change. */
   history = '';
 
-  /** A state as a snapshot has it. */
+  /** The state of a snapshot. */
   static of(image: StateImage): SharedTable {
     const table = new SharedTable();
     table.restore(image);
     return table;
   }
 
-  /** Everything becomes what the snapshot says; a key that it does not have goes. */
+  /** Replaces everything with the snapshot; other keys are dropped. */
   restore(image: StateImage): void {
     const named = new Set(image.keys.map(({ key }) => key));
     for (const { key } of [...this.keys.own()]) if (!named.has(key)) this.keys.forget(key);
@@ -60,12 +60,12 @@ export class SharedTable {
     return this.keys.globalVersion;
   }
 
-  /** Whether a record comes next. One that starts with a snapshot made after damage follows anything. */
+  /** Whether a record is the next one. A snapshot written after damage may follow anything. */
   isFollowedBy({ first, snapshot }: SharedRecord): boolean {
     return first === this.globalVersion + 1 || (snapshot?.recovered ?? false);
   }
 
-  /** The changes that it holds, in order. The record follows what is here. */
+  /** Applies a record, which must be the next one. Returns its changes, in order. */
   apply(record: SharedRecord, place: Pick<JournalRecord<JsonObject>, 'seq' | 'cursor'>): StateChange[] {
     const { snapshot } = record;
     if (snapshot) {

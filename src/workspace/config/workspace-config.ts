@@ -1,9 +1,3 @@
-/**
- * The configuration files of a workspace, which people edit: `config/agent_tools.json` (which tools an agent may use),
- * `config/context_budgets.json` (how many tokens of the workspace it is shown) and `config/entry_schemas.json` (what may be written).
- * Read at each use, so a change counts at once, on every surface; a file that is not what it should be is refused with its line, never
- * ignored.
- */
 import { RekindleError } from '../../core/errors.js';
 import { type TSchema, Type } from '../../core/schema.js';
 import { lazySchema, type SchemaCheck } from '../../core/schema-check.js';
@@ -19,9 +13,9 @@ interface AgentBudget {
 }
 
 const tokens = Type.Integer({ minimum: 0 });
-/** Any key at all; `Type.Record` would pass over keys with a line break, unchecked. */
+/** Any key. `Type.Record` would leave keys with a line break unchecked. */
 const byName = (value: TSchema) => Type.Object({}, { additionalProperties: value });
-/** Names of tools by agent; `*` stands for every tool. An agent that is not named may use all. */
+/** Names of tools by agent; `*` stands for every tool. An agent that is not listed may use all tools. */
 const AgentTools = byName(Type.Array(Type.String({ minLength: 1 })));
 const ContextBudgets = byName(
   Type.Object(
@@ -29,7 +23,7 @@ const ContextBudgets = byName(
     { additionalProperties: false },
   ),
 );
-/** JSON Schema (2020-12) by key; and whether other keys may be written. */
+/** JSON Schema (2020-12) by key, and whether other keys may be written. */
 const EntrySchemaFile = Type.Object(
   {
     entries: byName(Type.Object({})),
@@ -48,6 +42,12 @@ const checkTools = lazySchema(AgentTools);
 const checkBudgets = lazySchema(ContextBudgets);
 const checkEntries = lazySchema(EntrySchemaFile);
 
+/**
+ * The configuration files of a workspace, which people edit: `config/agent_tools.json` (the tools an agent
+ * may use), `config/context_budgets.json` (tokens of the workspace that an agent is shown) and
+ * `config/entry_schemas.json` (valid entries). They are read at each use, so a change applies at once,
+ * everywhere. An invalid file is refused with its line, never ignored.
+ */
 export class WorkspaceConfig {
   readonly #budgets: ConfigFile<ContextBudgets>;
   readonly #tools: ConfigFile<AgentTools>;
@@ -63,7 +63,10 @@ export class WorkspaceConfig {
     this.#entries = new ConfigFile(file('entry_schemas.json', checkEntries));
   }
 
-  /** What may be written; the same `schemas` object as long as the file does not change. @throws DOCUMENT_DAMAGED with line and column */
+  /**
+   * The rules for entries. Returns the same `schemas` object until the file changes. @throws DOCUMENT_DAMAGED
+   * with line and column
+   */
   async entryRules(): Promise<EntryRules> {
     const { entries, unknown_keys: unknownKeys } = (await this.#entries.read()) ?? {};
     return {
@@ -72,7 +75,7 @@ export class WorkspaceConfig {
     };
   }
 
-  /** The budget of an agent; undefined where none is set. @throws DOCUMENT_DAMAGED with line and column */
+  /** The budget of an agent; undefined if none is set. @throws DOCUMENT_DAMAGED with line and column */
   async budgetOf(agent: string): Promise<ContextBudget | undefined> {
     const budgets = (await this.#budgets.read()) ?? {};
     if (!Object.hasOwn(budgets, agent)) return undefined;
@@ -87,7 +90,10 @@ export class WorkspaceConfig {
     return allowed[agent]!.some((name) => name === '*' || name === tool);
   }
 
-  /** The tools that an agent may use now. Each asks again when it is called, because the file may have changed. */
+  /**
+   * The tools that an agent may use now. Each one checks again when it is called, because the file may have
+   * changed.
+   */
   async toolsFor<Args>(
     agent: string,
     tools: readonly ToolDefinition<Args>[],
@@ -98,10 +104,10 @@ export class WorkspaceConfig {
     return allowed;
   }
 
-  /** The tool, which refuses a call where the agent may not use it. */
+  /** Wraps a tool so that it throws TOOL_REFUSED if the agent may not use it. */
   guarded<Args>(agent: string, tool: ToolDefinition<Args>): ToolDefinition<Args> {
     const { needsApproval: asks } = tool;
-    // A tool may be an object of a class: what it inherits is not copied by itself.
+    // A tool may be a class instance: inherited members are not copied automatically.
     return {
       ...tool,
       name: tool.name,

@@ -1,4 +1,7 @@
-/** The text of a context, put together key by key within the budget. What a key costs is counted once, whatever stands before it. */
+/**
+ * Builds the text of a context, key by key, within the budget. The cost of a key is independent of the keys
+ * before it, so it is counted once.
+ */
 import { type CountValue, fitValue, mayBeWithin } from '../../core/fit-value.js';
 import type { JsonValue } from '../../core/json.js';
 import type { CountTokens } from '../../core/text-tokens.js';
@@ -10,9 +13,12 @@ import { xmlAttribute, xmlJson, xmlText } from './xml.js';
 const OPEN = '<workspace_context>';
 const CLOSE = '</workspace_context>';
 const EMPTY = `${OPEN}${CLOSE}`;
-/** After so many keys in a row without room for even their summaries the budget is used up: the rest is not tried. */
+/** After this many consecutive keys without room even for a summary, the budget counts as used up. */
 const MISSES_MAX = 64;
-/** Lines are joined by so many at a time, and then the joined ones: joining all of them at the end would hold the event loop. */
+/**
+ * Lines are joined in groups of this size, then the groups: joining all lines at once would block the event
+ * loop.
+ */
 const JOIN_LINES = 256;
 
 export interface WantedKey {
@@ -36,9 +42,12 @@ export class ContextBlock {
   readonly #keys: ContextKey[] = [];
   readonly #joined: string[] = [];
   #lines: string[] = [];
-  /** Of the block as it is: a line ends with `>` and a line break, and the next one begins with `<`, so no token spans two of them. */
+  /**
+   * Tokens of the current block. A line ends with `>` and a line break, and the next one begins with `<`, so
+   * no token spans two lines.
+   */
   #tokens: number;
-  /** What the line break adds to the last token of a line, by how the line ends. */
+  /** Tokens that the line break adds to a line, depending on how the line ends. */
   readonly #breaks: { readonly tag: number; readonly emptyTag: number };
   #lastCount: { readonly text: string; readonly tokens: number } | null = null;
   #misses = 0;
@@ -58,7 +67,7 @@ export class ContextBlock {
     return this.#keys;
   }
 
-  /** Of the text. Infinite budgets count, too: ask only when somebody wants to know. */
+  /** Tokens of the text. Costly with an infinite budget, so read it only when needed. */
   get tokens(): number {
     return this.#isEmpty ? this.#count(EMPTY) : this.#tokens;
   }
@@ -110,7 +119,7 @@ export class ContextBlock {
       const text = entryElement(entry, entry.value, 0);
       if (this.#fits(entry.key, text)) return { text, status: 'full', leftOut: 0 };
     }
-    // What surrounds the value is taken off first; what the count of parts got wrong, in a second and third try.
+    // First subtract the enclosing element. Counting parts is inexact, so try up to three times.
     let room = this.#room(entry.key) - this.#count(entryElement(entry, null, 1));
     for (let tries = 0; tries < 3 && room > 0; tries += 1) {
       const fitted = fitValue(entry.value, room, count);
@@ -123,7 +132,7 @@ export class ContextBlock {
     return summary();
   }
 
-  /** What the block may still grow by for this key. */
+  /** Tokens by which this key may still grow the block. */
   #room(key: string): number {
     const perKey = Object.hasOwn(this.#perKey, key) ? this.#perKey[key]! : Number.POSITIVE_INFINITY;
     return Math.min(perKey, this.#total - this.tokens);
@@ -159,7 +168,7 @@ export class ContextBlock {
   }
 }
 
-/** That a dependency is not met stays true where there is no room to say so. */
+/** An unmet dependency is reported even if its note does not fit into the text. */
 function withoutText({ status }: Shown): Shown {
   const isUnmet = status === 'missing' || status === 'stale';
   return { text: '', status: isUnmet ? status : 'left-out', leftOut: 0 };

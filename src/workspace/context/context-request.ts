@@ -1,36 +1,39 @@
-/** What one agent wants to see of a workspace, and how much of it. */
+/** The request for a part of a workspace, and its result. */
 
-/** Declared once per agent. A key in `excluded` is never shown, wherever else it stands. */
+/** The keys that an agent depends on, declared once per agent. A key in `excluded` is never shown. */
 export interface ContextDependencies {
   readonly required: readonly string[];
   readonly optional?: readonly string[];
   readonly excluded?: readonly string[];
 }
 
-/** In tokens (o200k), counted on the text as it is shown. */
+/** Limits in tokens (o200k), counted on the text as shown. */
 export interface ContextBudget {
-  /** Of the whole block. Default: no limit. */
+  /** Limit of the whole block. Default: none. */
   readonly total?: number;
-  /** Of one key with what surrounds it. Default: no limit but the total. */
+  /** Limit of one key with its enclosing element. Default: only the total. */
   readonly perKey?: { readonly [key: string]: number };
 }
 
+/** What to show of a workspace, for whom, and how much. */
 export interface ContextRequest {
-  /** Who asks: optional entries that it wrote itself are not offered back. Null: nobody in particular, so everything is offered. */
+  /** The agent that asks; optional entries that it wrote itself are left out. Null: show them, too. */
   readonly agent: string | null;
   readonly dependencies: ContextDependencies;
   readonly budget?: ContextBudget;
-  /** Entries that are older are named, not shown. Default: no limit. */
+  /** Older entries are named but not shown. Default: no limit. */
   readonly maxAgeSeconds?: number;
-  /** Keys of which only a summary is shown; true: of all. */
+  /** Keys that are shown only as a summary; true: all keys. */
   readonly summaries?: readonly string[] | true;
-  /** Who makes which key: named where it is missing. */
+  /** The agent that makes each key; named if the key is missing. */
   readonly producers?: { readonly [key: string]: string };
   /** Ends the selection with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
-/** What became of a key. `own`: optional, and written by the agent that asks. `left-out`: the budget was used up. */
+/**
+ * How a key is shown. `own`: optional, and written by the asking agent. `left-out`: the budget was used up.
+ */
 export type ContextStatus =
   | 'full'
   | 'truncated'
@@ -41,20 +44,22 @@ export type ContextStatus =
   | 'excluded'
   | 'left-out';
 
+/** How one key of the request is shown. */
 export interface ContextKey {
   readonly key: string;
   readonly required: boolean;
   readonly status: ContextStatus;
-  /** Of what is shown of it. */
+  /** Tokens of the shown part. */
   readonly tokens: number;
   /** Items and properties of the value that are not shown. */
   readonly leftOut: number;
 }
 
+/** The result of `selectContext`. */
 export interface SelectiveContext {
   /** Well-formed XML. */
   readonly text: string;
-  /** Of the text. */
+  /** Tokens of the text. */
   readonly tokens: number;
   /** In the order of the text. */
   readonly keys: readonly ContextKey[];

@@ -1,16 +1,15 @@
-/**
- * The part of a workspace that one agent needs, as a block for its prompt: required keys first, each in the declared order, within
- * the agent's budget of tokens. The same workspace and the same request give the same text. Takes time in proportion to the entries, in
- * slices between which the event loop goes on.
- */
-
 import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
 import { TimeSlices } from '../../core/time-slices.js';
 import type { Workspace } from '../workspace.js';
 import { ContextBlock, type WantedKey } from './context-block.js';
 import type { ContextDependencies, ContextRequest, SelectiveContext } from './context-request.js';
 
-/** @throws ABORTED when `request.signal` is aborted */
+/**
+ * The part of a workspace that one agent needs, as a text block for its prompt: required keys first, in the
+ * declared order, within its token budget. The same workspace and request give the same text. Runs in time
+ * slices, so that the event loop is not blocked.
+ * @throws ABORTED when `request.signal` is aborted
+ */
 export async function selectContext(
   workspace: Workspace,
   request: ContextRequest,
@@ -22,7 +21,7 @@ export async function selectContext(
   return { text: block.text, tokens: block.tokens, keys: block.keys, unmet: unmet.map(({ key }) => key) };
 }
 
-/** Only the text: without a budget nothing is counted. @throws as `selectContext` */
+/** Only the text; without a budget no tokens are counted. @throws as `selectContext` */
 export async function contextText(workspace: Workspace, request: ContextRequest): Promise<string> {
   const count = request.budget ? await loadTokenizer() : () => 0;
   return (await blockOf(workspace, request, count)).text;
@@ -46,7 +45,7 @@ async function blockOf(
   return block;
 }
 
-/** Each key once, in order; a key that is both is required. */
+/** Each key once, in order; a key in both lists is required. */
 function* keysOf({ required, optional = [] }: ContextDependencies): Generator<WantedKey> {
   const seen = new Set<string>();
   for (const [keys, isRequired] of [

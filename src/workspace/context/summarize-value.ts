@@ -1,4 +1,4 @@
-/** What a value is, in a few words: enough to decide whether to read it. */
+/** Describes a value in a few words, to decide whether to read it. */
 import { isJsonObject, type JsonValue } from '../../core/json.js';
 
 const KEYS_MAX = 12;
@@ -20,7 +20,7 @@ function summarizeKeys(keys: readonly string[]): string {
   return oneLine(`object with ${shown.join(', ')}${more}`).toWellFormed();
 }
 
-/** Keys are made by agents: a line break in one must not pass for the next line of a list of summaries. */
+/** Agents choose keys: a line break in a key must not look like the next line of a list. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 }

@@ -1,4 +1,7 @@
-/** What may be written under a key. Nothing is coerced or filled in; JSON that was encoded twice is decoded once, and the notes say so. */
+/**
+ * Checks the keys and values of entries. Nothing is coerced or filled in, but JSON that was encoded twice is
+ * decoded once, with a note.
+ */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { tryParseJson } from '../../core/json.js';
@@ -7,12 +10,12 @@ import { compileSchema, type SchemaCheck, type SchemaViolation } from '../../cor
 import { type JsonChangeKind, toJsonValue } from '../../core/to-json-value.js';
 import type { StorageRedactor } from '../../storage/storage-redactor.js';
 
+/** JSON Schema (2020-12) by key. */
 export interface EntrySchemas {
-  /** JSON Schema (2020-12) by key. */
   readonly [key: string]: object;
 }
 
-/** `decoded`: the value came as a text that holds JSON, and was decoded once. */
+/** `decoded`: the value was a text with JSON in it, and was decoded once. */
 export type WriteNote = 'decoded';
 
 export interface CheckedEntry {
@@ -20,10 +23,10 @@ export interface CheckedEntry {
   readonly notes: readonly WriteNote[];
 }
 
-/** What may be written, key by key. */
+/** The rules for entries, by key. */
 export interface EntryRules {
   readonly schemas?: EntrySchemas;
-  /** Keys without a schema. */
+  /** Whether keys without a schema may be written. */
   readonly unknownKeys?: 'allow' | 'refuse';
 }
 
@@ -35,10 +38,10 @@ export class EntryCheck {
   readonly #configured: () => Promise<EntryRules>;
   readonly #redactor: StorageRedactor | null;
   readonly #own: ReadonlyMap<string, SchemaCheck>;
-  /** The configuration gives the same object as long as nothing changed. */
+  /** The configuration returns the same object until its file changes. */
   #known: { readonly schemas: EntrySchemas; readonly checks: ReadonlyMap<string, SchemaCheck> } | null = null;
 
-  /** @param configured asked at each check @throws INVALID_ARGUMENT for what is not a schema */
+  /** @param configured called at each check @throws INVALID_ARGUMENT for an invalid schema */
   constructor(
     given: EntryRules,
     configured: () => Promise<EntryRules>,
@@ -50,7 +53,7 @@ export class EntryCheck {
     this.#own = compiledAll(given.schemas ?? {});
   }
 
-  /** @throws ENTRY_INVALID with every violation, INVALID_ARGUMENT for what cannot be a key, DOCUMENT_DAMAGED */
+  /** @throws ENTRY_INVALID with every violation, INVALID_ARGUMENT for an invalid key, DOCUMENT_DAMAGED */
   async check(key: string, given: unknown): Promise<CheckedEntry> {
     assertKey(key);
     const { schemas = NO_SCHEMAS, unknownKeys = 'allow' } = await this.#configured();
@@ -94,8 +97,8 @@ const PROBLEMS: Partial<Record<JsonChangeKind, string>> = {
 };
 
 /**
- * A copy, so that later changes of the caller's object have no effect. Nothing is converted: properties that are `undefined` are not
- * there, and anything else that JSON does not have is refused with its place.
+ * Copies the value, so that later changes by the caller have no effect. Nothing is converted: `undefined`
+ * properties are dropped, and everything else outside of JSON is refused, with its place.
  */
 function plainJson(key: string, given: unknown): JsonValue {
   const { value, changes } = toJsonValue(given);
@@ -112,7 +115,7 @@ function plainJson(key: string, given: unknown): JsonValue {
   throw invalid(key, violations);
 }
 
-/** Whether a place is one of a list: an item cannot be left out. */
+/** Whether the place is in a list: an item cannot be left out. */
 function isItem(path: string, given: unknown): boolean {
   const names = path
     .split('/')
@@ -123,7 +126,7 @@ function isItem(path: string, given: unknown): boolean {
   return Array.isArray(at);
 }
 
-/** An object or a list inside a text. A number or a word in quotes is left as the text that it is. */
+/** Decodes an object or a list inside a text. A quoted number or word stays text. */
 function decodeOnce(text: string): JsonValue | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   return tryParseJson(text);
@@ -147,7 +150,7 @@ function compiled(key: string, schema: object): SchemaCheck {
   } catch (cause) {
     throw new RekindleError(
       'INVALID_ARGUMENT',
-      `The schema of ${JSON.stringify(key)} is no JSON Schema (2020-12).`,
+      `The schema of ${JSON.stringify(key)} is not a valid JSON Schema (2020-12).`,
       {
         details: { key },
         cause,

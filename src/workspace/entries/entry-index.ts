@@ -1,25 +1,27 @@
-/** What is known of every entry without its value, and the timing of the work: the reducer of the workspace. No I/O. */
+/** The reducer of the workspace: all entries without their values, and the timing of writes. No I/O. */
 
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, JournalRecord } from '../../storage/ports.js';
 import { decodeEntry, type EntryRecord } from './entry-record.js';
 
+/** An entry without its value. */
 export interface EntryInfo {
   readonly key: string;
   readonly version: number;
   readonly writtenBy: string;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** Of the value as JSON, in bytes. */
+  /** Bytes of the value as JSON. */
   readonly sizeBytes: number;
   readonly deleted: boolean;
 }
 
-/** With the place of the record that holds the value. */
+/** With the place of the record that contains the value. */
 export interface IndexedEntry extends EntryInfo {
   readonly cursor: Cursor;
 }
 
+/** When one agent wrote, and how often. Times are ISO 8601, UTC. */
 export interface AgentTiming {
   readonly writes: number;
   readonly firstAt: string;
@@ -29,18 +31,18 @@ export interface AgentTiming {
 export class EntryIndex {
   readonly entries = new Map<string, IndexedEntry>();
   readonly agents = new Map<string, AgentTiming>();
-  /** Rows that are none of ours. */
+  /** Rows of another format. */
   skipped = 0;
-  /** Null: the keys must be sorted again. Most changes are to a key that exists already. */
+  /** Null: the keys must be sorted again. Rarely needed, because most changes are to an existing key. */
   #keys: readonly string[] | null = null;
 
-  /** Of the entries that are there, in order. */
+  /** Keys of existing entries, sorted. */
   get keys(): readonly string[] {
     this.#keys ??= [...this.entries.values()].flatMap(({ key, deleted }) => (deleted ? [] : [key])).sort();
     return this.#keys;
   }
 
-  /** The change that it was; null for a row of another shape, or of a version that is known already. */
+  /** Returns the applied change; null for a row of another shape, or for a version that is already known. */
   apply(entry: JournalRecord<JsonObject>): EntryRecord | null {
     const record = decodeEntry(entry.record);
     const known = record && this.entries.get(record.key);
@@ -57,7 +59,7 @@ export class EntryIndex {
     return record;
   }
 
-  /** Clocks step back: the first write is the earliest, not the one that was stored first. */
+  /** Clocks may step back: the first write is the earliest, not the first stored. */
   #time(agent: string, at: string): void {
     const { writes, firstAt, lastAt } = this.agents.get(agent) ?? { writes: 0, firstAt: at, lastAt: at };
     this.agents.set(agent, {

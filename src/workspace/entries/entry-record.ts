@@ -1,9 +1,9 @@
 /**
- * One change of an entry, as the journal `entries.jsonl` holds it.
+ * One change of an entry, as the journal `entries.jsonl` stores it.
  *
  *     {"key":"error_patterns","version":3,"at":"2026-03-01T10:00:00.000Z","written_by":"analyst","event":"write","data":[...],"prev":[1,512]}
  *
- * `prev` is the place of the version before: so the history of a key is found without reading that of others.
+ * `prev` is the place of the version before, so that the history of one key is found without reading others.
  */
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { Cursor } from '../../storage/ports.js';
@@ -12,7 +12,7 @@ export type EntryEventKind = 'write' | 'delete' | 'rollback';
 
 export interface EntryRecord {
   readonly key: string;
-  /** From 1; one more with each change of the key, also after it was deleted. */
+  /** Starts at 1 and grows by one with each change of the key, also after a deletion. */
   readonly version: number;
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -20,7 +20,7 @@ export interface EntryRecord {
   readonly event: EntryEventKind;
   /** Undefined for a deletion. */
   readonly data: JsonValue | undefined;
-  /** The version that a rollback took. */
+  /** The version that a rollback restored. */
   readonly from: number | null;
   readonly prev: Cursor | null;
 }

@@ -1,6 +1,7 @@
 /**
- * `_manifest.json`: the index of the workspace as a file, so that opening it costs what it holds and not its history. A cache: it
- * says which record it covers, what follows is applied, and when it is lost or damaged it is made anew from the journal.
+ * `_manifest.json`: the index of the workspace as a file, so that the cost of opening does not grow with the
+ * history. It is a cache: it names the last record that it covers, and later records are applied. A lost or
+ * damaged manifest is rebuilt from the journal.
  */
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -44,9 +45,9 @@ type Manifest = Static<typeof Manifest>;
 
 const check = lazySchema(Manifest);
 const EMPTY: Manifest = { schema_version: 1, entries: [], agents: [], covers: null };
-/** A small workspace does not write its manifest at every change. */
+/** Below this size, a workspace does not write its manifest at every change. */
 const SAVE_BYTES_MIN = 16 * 1024;
-/** About the bytes of one entry in the manifest, to decide when writing the manifest again is worth it. */
+/** Approximate bytes of one entry in the manifest, to decide when to write it again. */
 const ENTRY_BYTES = 160;
 
 export class ManifestFile {
@@ -60,7 +61,7 @@ export class ManifestFile {
     this.#name = [...folder, '_manifest.json'];
   }
 
-  /** The index as of the end of the journal, and that end. Writes nothing. */
+  /** The index at the end of the journal, and that end. Writes nothing. */
   async load(
     journal: Journal<JsonObject>,
   ): Promise<{ readonly index: EntryIndex; readonly head: JournalHead }> {
@@ -89,7 +90,7 @@ export class ManifestFile {
     return openJsonDocument<Manifest>(this.#backend.documents, options);
   }
 
-  /** Notes that a record was appended. True when enough came together for a new manifest to be worth its bytes. */
+  /** Notes that a record was appended. True if a new manifest is worth writing. */
   isDue(bytes: number, { entries }: EntryIndex): boolean {
     this.#since += bytes;
     return this.#since >= Math.max(SAVE_BYTES_MIN, entries.size * ENTRY_BYTES);
@@ -99,7 +100,7 @@ export class ManifestFile {
     return this.#since > 0;
   }
 
-  /** A file that is damaged is moved aside first. */
+  /** Writes the manifest. A damaged file is first moved aside. */
   async save(index: EntryIndex, head: JournalHead): Promise<void> {
     if (this.#damaged) await this.#backend.documents.setAside(this.#name, 'damaged');
     this.#damaged = false;

@@ -1,4 +1,4 @@
-/** Reads the newest versions of many keys in one pass over the journal, however many keys there are. */
+/** Reads the newest versions of many keys in one pass over the journal. */
 import { isRekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { TimeSlices } from '../../core/time-slices.js';
@@ -6,10 +6,12 @@ import type { Cursor, Journal } from '../../storage/ports.js';
 import type { IndexedEntry } from './entry-index.js';
 import { decodeEntry, type EntryRecord } from './entry-record.js';
 
-/** Reading on over so many bytes is cheaper than to begin at another place. */
+/** Up to this gap, reading on is cheaper than starting at another place. */
 const GAP_BYTES = 128 * 1024;
 
-/** Hands on each record once. A version whose record is gone or damaged is passed over. @throws ABORTED */
+/**
+ * Passes each record to `take` once. A version whose record is missing or damaged is skipped. @throws ABORTED
+ */
 export async function readEntries(
   journal: Journal<JsonObject>,
   wanted: readonly IndexedEntry[],
@@ -24,7 +26,7 @@ export async function readEntries(
   };
   for (let next = 0; next < places.length; ) next = await readFrom(journal, places, next, found, slices);
   if (missed.length === 0) return;
-  // A repair moved records, so places are wrong: one pass over everything finds what is still there.
+  // A repair moved records, so places are wrong: one pass over the whole journal finds the remaining ones.
   const byKey = new Map(missed.map((info) => [info.key, info]));
   for await (const entry of journal.read({ archived: true })) {
     if (slices.isOver) await slices.pause();
@@ -37,8 +39,8 @@ export async function readEntries(
 }
 
 /**
- * Reads on from one place as long as the next one is near. Hands on what it found at every place that it passed.
- * @returns the index of the place to begin at next
+ * Reads from one place as long as the next one is near, and passes on the records at these places.
+ * @returns the index of the next place
  */
 async function readFrom(
   journal: Journal<JsonObject>,
@@ -64,7 +66,7 @@ async function readFrom(
     for (; next < places.length; next += 1) found(places[next]!, null); // the journal ends before them
   } catch (thrown) {
     if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown;
-    const { segment } = places[next]!.cursor; // it is gone, with all that lay in it
+    const { segment } = places[next]!.cursor; // the segment is missing, with all records in it
     for (; places[next]?.cursor.segment === segment; next += 1) found(places[next]!, null);
   }
   return next;

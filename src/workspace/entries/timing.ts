@@ -1,6 +1,6 @@
-/** How the agents of a workspace worked together, in time. */
 import type { AgentTiming, EntryIndex } from './entry-index.js';
 
+/** When the agents of a workspace wrote, and how often. */
 export interface TimingMetrics {
   readonly totalWrites: number;
   readonly agentsInvolved: readonly string[];
@@ -9,6 +9,7 @@ export interface TimingMetrics {
   readonly byAgent: { readonly [agent: string]: AgentTiming };
 }
 
+/** Computes the metrics of a workspace. */
 export function timingOf({ agents }: EntryIndex): TimingMetrics {
   const names = [...agents.keys()].sort();
   const all = [...agents.values()];

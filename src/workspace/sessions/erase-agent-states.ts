@@ -1,4 +1,4 @@
-/** Takes an agent out of the sessions of a workspace: what it saved to go on, and its name. */
+/** Removes an agent from the sessions of a workspace: its saved states and its name. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { underLease } from '../../storage/erasure/shared-writing.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
@@ -6,7 +6,7 @@ import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 interface Found {
   readonly session: Name;
   readonly document: JsonObject;
-  /** Names in the session. */
+  /** The agent's names in the session. */
   readonly names: readonly string[];
 }
 

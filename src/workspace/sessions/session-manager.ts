@@ -1,7 +1,3 @@
-/**
- * Sessions: work that ends and is taken up again. A session knows its agents, what each of them needs to go on, and what the
- * workspace was when it began. Small documents that people can read, one folder a session.
- */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
@@ -25,13 +21,15 @@ import {
   type WorkspaceSnapshot,
 } from './session.js';
 
+/** An agent of a session. */
 export interface SessionAgent {
-  /** In the session, such as `trace_analyst`. */
+  /** Its name in the session, such as `trace_analyst`. */
   readonly name: string;
-  /** To restore it by. */
+  /** The id to restore it with. */
   readonly agentId: string;
 }
 
+/** A session of work with its agents. */
 export interface Session {
   readonly id: string;
   readonly title: string;
@@ -45,38 +43,43 @@ export interface Session {
   readonly agents: readonly SessionAgent[];
 }
 
+/** The state that an agent saved in a session, to continue later. */
 export interface AgentState {
   readonly name: string;
   readonly agentId: string;
+  /** Keys of the workspace that the agent wrote. */
   readonly workspaceKeysWritten: readonly string[];
   readonly savedAt: string;
   readonly state: JsonValue;
 }
 
+/** A session to create. */
 export interface NewSession {
   readonly title?: string;
   readonly agents?: readonly SessionAgent[];
-  /** Its entries are noted as of now. */
+  /** The workspace whose current entries are noted in the session's snapshot. */
   readonly workspace?: Workspace;
 }
 
+/** Filter of `SessionManager.list`; all given fields must match. */
 export interface SessionFilter {
   readonly status?: 'active' | 'ended';
   /** The name or the id of an agent. */
   readonly agent?: string;
-  /** Milliseconds since 1970, of the last activity. */
+  /** Earliest last activity, in ms since 1970. */
   readonly sinceMs?: number;
   readonly limit?: number;
 }
 
+/** Sessions of work that ends and is resumed: their agents, saved states and a workspace snapshot, as JSON documents. */
 export class SessionManager {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
   readonly #clock: Clock;
-  /** Documents of a session are read, changed and written by one process at a time. */
+  /** One process at a time reads, changes and writes the documents of a session. */
   readonly #turns: SharedLease;
 
-  /** @param options `folder` of the workspace, default `['workspace']`; sessions are in `sessions/` below it */
+  /** @param options `folder` of the workspace, default `['workspace']`; sessions are stored in `sessions/` below it */
   constructor(backend: StorageBackend, options: { readonly folder?: Name; readonly clock?: Clock } = {}) {
     const folder = options.folder ?? ['workspace'];
     this.#backend = backend;
@@ -85,14 +88,14 @@ export class SessionManager {
     this.#turns = new SharedLease(backend.leases, [...folder, 'sessions.lease']);
   }
 
-  /** Begins a session and makes it the current one. Durable when it resolves. @throws INVALID_NAME, INVALID_ARGUMENT */
+  /** Creates a session and makes it the current one. Durable when it resolves. @throws INVALID_NAME, INVALID_ARGUMENT */
   async create(init: NewSession = {}): Promise<Session> {
     const now = this.#now();
     const id = newId('session', this.#clock.nowMs());
     const { title = '', agents = [], workspace } = init;
     assertAgentNames(agents.map(({ name }) => name));
     return this.#turns.run(async () => {
-      // The session's own document last: what has one is whole.
+      // The session document comes last: once it exists, the session is complete.
       await this.#write(this.#snapshotName(id), checkSnapshot(), await this.#snapshotOf(workspace, now));
       const document: SessionDocument = {
         schema_version: 1,
@@ -111,7 +114,7 @@ export class SessionManager {
     });
   }
 
-  /** Takes a session up again and makes it the current one; an ended one is active again. @throws SESSION_NOT_FOUND */
+  /** Resumes a session and makes it the current one; an ended one becomes active. @throws SESSION_NOT_FOUND */
   resume(id: string): Promise<Session> {
     return this.#turns.run(async () => {
       const now = this.#now();
@@ -126,7 +129,7 @@ export class SessionManager {
     });
   }
 
-  /** @throws SESSION_NOT_FOUND */
+  /** Ends a session. @throws SESSION_NOT_FOUND */
   end(id: string): Promise<Session> {
     return this.#turns.run(async () => {
       const now = this.#now();
@@ -140,20 +143,20 @@ export class SessionManager {
     });
   }
 
-  /** The session that was created or resumed last and has not ended; null when there is none. */
+  /** The session that was created or resumed last, if it is still active; null if there is none. */
   async current(): Promise<Session | null> {
     const { session_id: id } = await this.#current();
     const session = id === null ? null : await this.get(id);
-    return session?.status === 'active' ? session : null; // a crash may have come between its end and this note
+    return session?.status === 'active' ? session : null; // a crash may have come between the end and this note
   }
 
-  /** Null when there is none. */
+  /** Null if there is none. */
   async get(id: string): Promise<Session | null> {
     const { data } = await this.#open(this.#sessionName(id), checkSession(), noSession(id));
     return data.started_at === '' ? null : sessionFrom(data);
   }
 
-  /** Newest activity first. */
+  /** The matching sessions, latest activity first. */
   async list(filter: SessionFilter = {}): Promise<Session[]> {
     const sessions: Session[] = [];
     for (const id of await this.#backend.listNames(this.#folder)) {
@@ -166,7 +169,7 @@ export class SessionManager {
     return sessions.slice(0, Math.max(0, filter.limit ?? sessions.length));
   }
 
-  /** Null also for what only looks like a session: a file or a link that someone put there. */
+  /** Null also for a file or a link that only looks like a session. */
   async #listed(id: string): Promise<Session | null> {
     try {
       return await this.get(id);
@@ -176,14 +179,14 @@ export class SessionManager {
     }
   }
 
-  /** What an agent needs to go on; the session knows the agent from now on. Durable when it resolves. @throws SESSION_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT */
+  /** Saves an agent's state and adds it to the session. Durable when it resolves. @throws SESSION_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT */
   async saveAgentState(
     id: string,
     agent: SessionAgent & { readonly workspaceKeysWritten?: readonly string[]; readonly state?: unknown },
   ): Promise<AgentState> {
     const { name, agentId } = agent;
     assertAgentNames([name]);
-    // As it is now: the agent goes on with its own.
+    // Copy now: the agent continues to change its own object.
     const state = storableState(agent.state ?? null);
     const keys = [...(agent.workspaceKeysWritten ?? [])];
     return this.#turns.run(async () => {
@@ -206,7 +209,7 @@ export class SessionManager {
     });
   }
 
-  /** Null when the session holds none of this name. */
+  /** Null if the session has no state with this name. */
   async agentState(id: string, name: string): Promise<AgentState | null> {
     const none: AgentStateDocument = {
       schema_version: 1,
@@ -220,7 +223,7 @@ export class SessionManager {
     return data.saved_at === '' ? null : agentStateFrom(data);
   }
 
-  /** Key, version, writer and time of each entry of the workspace when the session began. @throws SESSION_NOT_FOUND */
+  /** Key, version, author and time of each workspace entry when the session was created. @throws SESSION_NOT_FOUND */
   async workspaceSnapshot(id: string): Promise<WorkspaceSnapshot> {
     if (!(await this.get(id))) throw sessionNotFound(id);
     const none: WorkspaceSnapshot = { schema_version: 1, taken_at: '', entries: [] };
@@ -293,7 +296,7 @@ export class SessionManager {
   }
 }
 
-/** What a session that is not there reads as. */
+/** The placeholder for a missing session. */
 function noSession(id: string): SessionDocument {
   return {
     schema_version: 1,

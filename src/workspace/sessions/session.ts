@@ -1,4 +1,4 @@
-/** What a session is, and what is stored of it. */
+/** The stored documents of a session. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { type Static, Type } from '../../core/schema.js';
@@ -18,7 +18,7 @@ export const SessionDocument = Type.Object({
   last_active_at: text,
   ended_at: Type.Union([text, Type.Null()]),
   resumed: Type.Integer({ minimum: 0 }),
-  /** Agent ids by the name that an agent has in the session. */
+  /** Agent ids with the agents' names in the session. */
   agents: Type.Array(Type.Object({ name: text, agent_id: text })),
 });
 export type SessionDocument = Static<typeof SessionDocument>;
@@ -31,13 +31,16 @@ export const AgentStateDocument = Type.Object({
   agent_id: text,
   workspace_keys_written: Type.Array(text),
   saved_at: text,
-  /** The agent's own, any JSON. */
+  /** Any JSON that the agent saved. */
   state: Type.Unknown(),
 });
 export type AgentStateDocument = Static<typeof AgentStateDocument>;
 export const checkAgentState = lazySchema(AgentStateDocument);
 
-/** `sessions/<id>/workspace_snapshot.json`: what the workspace was when the session began. Values are in its history. */
+/**
+ * `sessions/<id>/workspace_snapshot.json`: the workspace when the session was created. Values are in its
+ * history.
+ */
 export const WorkspaceSnapshot = Type.Object({
   schema_version: Type.Literal(1),
   taken_at: text,
@@ -51,6 +54,7 @@ export const WorkspaceSnapshot = Type.Object({
     }),
   ),
 });
+/** The entries of a workspace when a session was created, without their values. */
 export type WorkspaceSnapshot = Static<typeof WorkspaceSnapshot>;
 export const checkSnapshot = lazySchema(WorkspaceSnapshot);
 
@@ -62,14 +66,14 @@ export const CurrentSession = Type.Object({
 export type CurrentSession = Static<typeof CurrentSession>;
 export const checkCurrent = lazySchema(CurrentSession);
 
-/** The last part of the name of an agent's state. @throws INVALID_NAME */
+/** The file name of an agent's state. @throws INVALID_NAME */
 export function agentFile(name: string): string {
   const file = `${name}.json`;
   encodeNameSegment(file);
   return file;
 }
 
-/** Before anything is written. @throws INVALID_NAME, INVALID_ARGUMENT when two have one name */
+/** Checked before anything is written. @throws INVALID_NAME, INVALID_ARGUMENT if two agents have one name */
 export function assertAgentNames(names: readonly string[]): void {
   for (const [index, name] of names.entries()) {
     agentFile(name);
@@ -80,12 +84,15 @@ export function assertAgentNames(names: readonly string[]): void {
   }
 }
 
-/** A state as JSON. One that would be cut is refused: nothing could go on from a part of it. @throws INVALID_ARGUMENT */
+/**
+ * A state as JSON. A state that exceeds a limit is refused, because a truncated one is useless. @throws
+ * INVALID_ARGUMENT
+ */
 export function storableState(state: unknown): JsonValue {
   const { value, changes } = toJsonValue(state);
   const cut = changes.find(({ kind }) => kind === 'depth' || kind === 'size');
   if (!cut) return value;
-  throw new RekindleError('INVALID_ARGUMENT', `The state of an agent is beyond the bound of ${cut.kind}.`, {
+  throw new RekindleError('INVALID_ARGUMENT', `The state of an agent exceeds the limit of ${cut.kind}.`, {
     details: { field: 'state', ...cut },
   });
 }

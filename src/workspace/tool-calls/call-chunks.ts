@@ -1,10 +1,13 @@
-/** The journals of the tool-call log: one a day, and more where a day has many calls: `2026-03-01`, `2026-03-01-2`, ... */
+/**
+ * The journals of the tool-call log: one per day, and more for a day with many calls: `2026-03-01`,
+ * `2026-03-01-2`, ...
+ */
 import type { Name, StorageBackend } from '../../storage/ports.js';
 
 export interface CallChunk {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly name: Name;
 }
@@ -13,7 +16,7 @@ export function chunkAt(folder: Name, day: string, number: number): CallChunk {
   return { day, number, name: [...folder, number === 1 ? day : `${day}-${number}`] };
 }
 
-/** A chunk's live file, or one that was sealed: a writer that stopped while it sealed leaves only that. */
+/** A chunk's active file or sealed file: a writer that stopped while sealing leaves only the latter. */
 const CHUNK_FILE = /^(\d{4}-\d{2}-\d{2})(?:-(\d+))?(?:\.\d{6,}-\d+(?:\.[0-9a-f]{8})?)?(?:\.jsonl)?$/;
 
 /** Oldest first. */

@@ -1,7 +1,8 @@
-/** Whether a call is one of those that are looked for. */
+/** Matches calls against a query. */
 import { isRekindleError } from '../../core/errors.js';
 import type { ToolCallRecord } from './tool-call-record.js';
 
+/** Filter of `ToolCallLog.search`; all given fields must match. */
 export interface ToolCallQuery {
   readonly tool?: string;
   readonly agent?: string;
@@ -9,12 +10,12 @@ export interface ToolCallQuery {
   /** One of these. */
   readonly sessions?: readonly string[];
   readonly status?: 'ok' | 'error';
-  /** Milliseconds since 1970, both included. */
+  /** Milliseconds since 1970; both ends included. */
   readonly fromMs?: number;
   readonly toMs?: number;
-  /** Found in the input, the output or the error, in any letter case; also in what was stored by reference. */
+  /** Text in the input, output or error, case-insensitive; also searched in values stored by reference. */
   readonly text?: string;
-  /** Default 10. */
+  /** Maximum of results. Default 10. */
   readonly limit?: number;
 }
 
@@ -23,7 +24,7 @@ const DAY_MS = 86_400_000;
 export class CallMatcher {
   readonly #query: ToolCallQuery;
   readonly #load: (ref: string) => Promise<string | null>;
-  /** As it is, and as JSON writes it: with quotes, backslashes and ends of lines escaped. */
+  /** The text itself, and its JSON form with escaped quotes, backslashes and line ends. */
   readonly #texts: readonly string[] | null;
 
   constructor(query: ToolCallQuery, load: (ref: string) => Promise<string | null>) {
@@ -60,7 +61,7 @@ export class CallMatcher {
     return false;
   }
 
-  /** What is damaged holds nothing that could be found; it must not hide the other calls. */
+  /** Damaged values match nothing, but must not hide other calls. */
   async #value(ref: string): Promise<string | null> {
     try {
       return await this.#load(ref);

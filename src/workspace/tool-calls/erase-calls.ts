@@ -1,4 +1,4 @@
-/** Takes the calls of one agent out of a log that several write, with the values that only they name. */
+/** Removes the calls of one agent from a shared log, with the values that only those calls reference. */
 import type { JsonObject } from '../../core/json.js';
 import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
 import { underLease } from '../../storage/erasure/shared-writing.js';
@@ -6,10 +6,10 @@ import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import { type CallChunk, listChunks } from './call-chunks.js';
 
 interface Calls {
-  /** Numbers by chunk. */
+  /** Record numbers by chunk. */
   readonly own: Map<CallChunk, number[]>;
   readonly places: readonly StoredPlace[];
-  /** Digests that no other call names. */
+  /** Digests that no other call references. */
   readonly values: readonly string[];
 }
 
@@ -28,7 +28,7 @@ async function erase(backend: StorageBackend, folder: Name, log: Name, agent: st
   if ((await listChunks(backend, log)).length === 0) return;
   await underLease(backend, [...folder, 'tool_calls.lease'], async (lease) => {
     const { own, values } = await find(backend, log, agent);
-    // Values first: while a call names them, they are known to be its own.
+    // Values first: as long as a call references them, they are known to belong to it.
     for (const digest of values) await backend.blobs([...log, 'values']).delete(digest);
     for (const chunk of await listChunks(backend, log)) {
       const journal = await backend.openJournal<JsonObject>(chunk.name, { lease });

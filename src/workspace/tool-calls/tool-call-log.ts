@@ -1,7 +1,3 @@
-/**
- * Every call of a tool with what went in and what came out: for people who look back, and for agents that learn from it. Several
- * processes may write one log. It is not what keeps a call from running twice; that is the ledger.
- */
 import { type Clock, systemClock } from '../../core/clock.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
@@ -18,41 +14,48 @@ import {
   type ToolCallRecord,
 } from './tool-call-record.js';
 
+/** Options of `ToolCallLog`. */
 export interface ToolCallLogOptions {
-  /** Of the workspace. Default `['workspace']`; the log is in `tool_calls/` below it. */
+  /** Folder of the workspace. Default `['workspace']`; the log is stored in `tool_calls/` below it. */
   readonly folder?: Name;
   readonly clock?: Clock;
-  /** Held by itself, whenever a chunk is begun. Default: nothing is removed but by `prune`. */
+  /** Limits that are applied whenever a chunk is begun. Default: only `prune` removes calls. */
   readonly bounds?: PruneOptions;
-  /** Told what the bounds removed. */
+  /** Called after the limits removed calls. */
   readonly onPruned?: (report: PruneReport) => void;
 }
 
 export type { ToolCallQuery } from './call-matcher.js';
 
+/** How many calls to keep. */
 export interface PruneOptions {
-  /** Calls that stay, at least; whole chunks of 1,000 calls or of a day go. */
+  /** Minimum of calls to keep. Whole chunks are removed: 1,000 calls or one day. */
   readonly callsMax?: number;
-  /** Days that stay, today among them. */
+  /** Days to keep, including today. */
   readonly daysMax?: number;
 }
 
+/** What `prune` removed. */
 export interface PruneReport {
   readonly callsRemoved: number;
   readonly callsKept: number;
-  /** Chunks that are gone, oldest first. */
+  /** Removed chunks, oldest first. */
   readonly chunks: readonly string[];
-  /** Values stored by reference that no call names any more, and their bytes. */
+  /** Removed values that no remaining call references; `bytesRemoved` is their size. */
   readonly valuesRemoved: number;
   readonly bytesRemoved: number;
 }
 
-/** A value with more JSON than this is stored by its digest. */
+/** A value with more bytes of JSON is stored by its digest. */
 const INLINE_BYTES_MAX = 4 * 1024;
 const CHUNK_CALLS_MAX = 1_000;
-/** A lease that is lost again and again means that this process is stopped for seconds at a time. */
+/** Give up after this many lost leases: the process is being suspended for seconds at a time. */
 const LOST_MAX = 5;
 
+/**
+ * A log of tool calls with their inputs and outputs, for people and agents to look back. Several processes
+ * may write one log. It does not prevent repeated calls; the ledger does.
+ */
 export class ToolCallLog {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
@@ -76,17 +79,17 @@ export class ToolCallLog {
   }
 
   /**
-   * Durable when it resolves; calls that come together share one commit.
+   * Records a call. Durable when it resolves; calls at the same time share one commit.
    * @throws INVALID_ARGUMENT, LEASE_HELD, STORAGE_FULL, STORAGE_FAILED
    */
   async record(entry: ToolCallEntry): Promise<void> {
-    this.#pending.add(prepareCall(entry)); // here, so that a bad one takes no other with it
+    this.#pending.add(prepareCall(entry)); // check here, so that an invalid call does not fail the others
     this.#flushing ??= this.#flush();
     await this.#flushing;
   }
 
   async #flush(): Promise<void> {
-    await Promise.resolve(); // calls that end together are written together
+    await Promise.resolve(); // collect calls that end in the same tick
     let batch: Set<PreparedCall> | null = null;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -111,8 +114,8 @@ export class ToolCallLog {
   }
 
   /**
-   * Takes what it wrote out of the batch. Values go first and in the same turn, so that no clean-up can come between a value and
-   * the call that names it.
+   * Removes what it wrote from the batch. Values are written first and under the same lease, so that no
+   * clean-up can come between a value and its call.
    */
   async #write(batch: Set<PreparedCall>, lease: Lease): Promise<void> {
     for (let [first] = batch; first; [first] = batch) {
@@ -166,7 +169,7 @@ export class ToolCallLog {
     await journal?.close();
   }
 
-  /** Newest first. Reads chunks only as far back as it needs to. */
+  /** Matching calls, newest first. Reads only as many chunks as needed. */
   async search(query: ToolCallQuery = {}): Promise<ToolCallRecord[]> {
     const found: ToolCallRecord[] = [];
     const limit = query.limit ?? 10;
@@ -181,12 +184,12 @@ export class ToolCallLog {
     return found.slice(0, limit);
   }
 
-  /** The last calls, newest first. */
+  /** The last calls, newest first. @param tool only calls of this tool */
   recent(limit = 10, tool?: string): Promise<ToolCallRecord[]> {
     return this.search(tool === undefined ? { limit } : { limit, tool });
   }
 
-  /** What was stored by reference, as JSON text; null when it is not here. @throws BLOB_DAMAGED */
+  /** A value stored by reference, as JSON text; null if it is missing. @throws BLOB_DAMAGED */
   async value(ref: string): Promise<string | null> {
     const digest = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1];
     const bytes = digest === undefined ? null : await this.#values.get(digest);
@@ -202,13 +205,16 @@ export class ToolCallLog {
         if (record) yield record;
       }
     } catch (thrown) {
-      if (!isGone(thrown)) throw thrown; // it was pruned meanwhile
+      if (!isGone(thrown)) throw thrown; // pruned meanwhile
     } finally {
       await journal?.close();
     }
   }
 
-  /** Removes the oldest calls beyond the bounds, and values that only they name. @throws INVALID_ARGUMENT, LEASE_HELD */
+  /**
+   * Removes the oldest calls beyond the limits, and values that only they reference. @throws
+   * INVALID_ARGUMENT, LEASE_HELD
+   */
   async prune(options: PruneOptions): Promise<PruneReport> {
     assertBounds(options);
     return this.#turns.run((lease) => this.#prune(options, lease));
@@ -240,7 +246,7 @@ export class ToolCallLog {
     return counted;
   }
 
-  /** How many chunks, from the oldest on, are beyond one of the bounds. */
+  /** The number of oldest chunks beyond one of the limits. */
   #countOfOld(
     chunks: readonly { readonly chunk: CallChunk; readonly calls: number }[],
     bounds: PruneOptions,
@@ -271,14 +277,14 @@ export class ToolCallLog {
     return removed;
   }
 
-  /** Writes what waits. */
+  /** Writes waiting calls. */
   async close(): Promise<void> {
-    await this.#flushing?.catch(() => {}); // told to whoever recorded it
+    await this.#flushing?.catch(() => {}); // record() reported it to its caller
     await this.#turns.close();
   }
 }
 
-/** A bound that is no number would remove everything, or nothing. */
+/** A limit that is not a number would remove everything, or nothing. */
 function assertBounds({ callsMax = 0, daysMax = 0 }: PruneOptions): void {
   for (const [field, bound] of Object.entries({ callsMax, daysMax })) {
     if (bound === Number.POSITIVE_INFINITY || (Number.isInteger(bound) && bound >= 0)) continue;

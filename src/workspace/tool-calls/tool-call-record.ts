@@ -1,5 +1,5 @@
 /**
- * One call of a tool, as the log holds it.
+ * One tool call, as the log stores it.
  *
  *     {"call_id":"c1","agent":"analyst","turn_id":"turn_0001","tool":"search","started_at":"...","duration_ms":12,"input":{...},"output":[...]}
  *
@@ -9,6 +9,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import { dayOf } from './call-chunks.js';
 
+/** A tool call to record. */
 export interface ToolCallEntry {
   readonly callId: string;
   readonly tool: string;
@@ -17,42 +18,46 @@ export interface ToolCallEntry {
   readonly turnId?: string;
   readonly session?: string;
   readonly input: JsonValue;
-  /** Null when the call failed. */
+  /** Null if the call failed. */
   readonly output: JsonValue;
-  /** Null when it did not fail. */
+  /** Null if the call succeeded. */
   readonly error: string | null;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly durationMs: number;
 }
 
+/** A recorded tool call. */
 export interface ToolCallRecord extends Required<Omit<ToolCallEntry, 'session' | 'startedMs'>> {
   readonly session: string | null;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly status: 'ok' | 'error';
-  /** `sha256:` references of what was too large for the log; `input` or `output` is null then. */
+  /** `sha256:` references of values that are too large for the log; `input` or `output` is then null. */
   readonly inputRef: string | null;
   readonly outputRef: string | null;
 }
 
-/** A call that is known to be writable, as it was when it was recorded: later changes of the caller's objects have no effect. */
+/** A validated call, serialized when it was recorded: later changes by the caller have no effect. */
 export interface PreparedCall {
   readonly day: string;
   readonly head: JsonObject;
   readonly input: string;
-  /** Null when the call failed. */
+  /** Null if the call failed. */
   readonly output: string | null;
   readonly error: string | null;
 }
 
-/** Stores a value beside the log when it is large. */
+/** Stores a large value outside of the log. */
 export type Offload = (text: string) => Promise<string | null>;
 
-/** The end of the year 9999: later days would not be in order by their names. */
+/** The end of the year 9999: the names of later days would not sort correctly. */
 const STARTED_MS_MAX = 253_402_300_799_999;
 
-/** A call that could not be found again is refused, too: without an id, a tool or an agent. @throws INVALID_ARGUMENT */
+/**
+ * Also refuses a call that could not be found again: without an id, a tool or an agent. @throws
+ * INVALID_ARGUMENT
+ */
 export function prepareCall(entry: ToolCallEntry): PreparedCall {
   const { startedMs, durationMs, error } = entry;
   for (const field of ['callId', 'tool', 'agent'] as const)

@@ -1,6 +1,6 @@
 /**
- * The tools with which agents use a workspace: read at the time of the call, never from a prompt that has grown old. Whose workspace it is
- * and whose calls are shown is bound here; its configuration holds for every call.
+ * The tools with which agents use a workspace. They read at the time of the call, so results are never
+ * outdated. Workspace and visible calls are fixed here; the configuration applies to every call.
  */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
@@ -13,28 +13,31 @@ import type { ToolCallLog } from '../tool-calls/tool-call-log.js';
 import type { ToolCallRecord } from '../tool-calls/tool-call-record.js';
 import type { Workspace } from '../workspace.js';
 
+/** Options of `workspaceTools`. */
 export interface WorkspaceToolOptions {
   readonly workspace: Workspace;
-  /** Who the tools are for. Written entries carry this name, whatever the model says. */
+  /** The agent that uses the tools. Entries are written in this name, whatever the model says. */
   readonly agent: string;
-  /** What `get_workspace_context` shows when the model names no keys. */
+  /** What `get_workspace_context` shows if the model names no keys. */
   readonly dependencies?: ContextDependencies;
   readonly producers?: ContextRequest['producers'];
-  /** Clients that have one name in common: optional entries of that name are shown, too. Default false. */
+  /** Several clients share this name, so its optional entries are shown, too. Default false. */
   readonly isCommonName?: boolean;
-  /** Without one, `get_recent_tool_calls` is not among the tools. */
+  /** Without a log, `get_recent_tool_calls` is not offered. */
   readonly log?: ToolCallLog;
-  /** Whose calls `get_recent_tool_calls` shows. Default: the agent's own. */
+  /** Which calls `get_recent_tool_calls` shows. Default: the agent's own. */
   readonly calls?: CallReach;
 }
 
-/** `all`: those of every agent in the log. Mount that only for a model that may read what all others gave to their tools. */
+/**
+ * `all`: the calls of every agent in the log. Use it only for a model that may read the inputs of all others.
+ */
 export type CallReach = 'own' | 'all' | { readonly sessions: () => Promise<readonly string[]> };
 
 const keyOfEntry = { type: 'string', minLength: 1, maxLength: 200, description: 'The key of an entry.' };
 const RECENT_MAX = 50;
 
-/** Tool definitions as the agent loop and MCP mount them. */
+/** Tool definitions for the agent loop and MCP. The model cannot choose the workspace or the author. */
 export function workspaceTools(options: WorkspaceToolOptions): ToolDefinition[] {
   const { log, agent, calls = 'own', workspace } = options;
   const tools = [contextTool(options), summaryTool(options), readTool(options), writeTool(options)];

@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
     await page.getByRole('searchbox', { name: 'Words' }).fill('what about script');
     await page.keyboard.press('Enter');
     await page.locator('.results > li').first().waitFor();
-    await page.getByRole('button', { name: 'Show what stands around it' }).first().click();
+    await page.getByRole('button', { name: 'Show surrounding messages' }).first().click();
     await page.locator('.around > li').first().waitFor();
     const more = page.locator('ol.results').getByRole('button', { name: /^Show all/ });
     while ((await more.count()) > 0) await more.first().click();

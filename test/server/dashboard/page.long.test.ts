@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await slider.focus();
       await page.keyboard.press('Home');
       await page.keyboard.press('ArrowRight');
-      await page.getByText('as it was').waitFor();
+      await page.getByText('past version').waitFor();
       await row(page, 'findings').waitFor({ state: 'detached' });
       expect(await row(page, 'plan').locator('pre').textContent()).toContain('"lead"');
       await state.increment('done');
@@ -159,9 +159,9 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await page.keyboard.press('Enter');
       const result = search.locator('.results > li', { hasText: 'What about order 4711?' }).first();
       await result.getByText(/turn_0001 · .* · record \d+/).waitFor();
-      await result.getByRole('button', { name: 'Show what stands around it' }).focus();
+      await result.getByRole('button', { name: 'Show surrounding messages' }).focus();
       await page.keyboard.press('Enter');
-      const around = result.getByRole('list', { name: 'What stands around it' });
+      const around = result.getByRole('list', { name: 'Surrounding messages' });
       await around.getByText('Found: order 4711').waitFor();
       expect(await around.locator('.found pre').allTextContents()).toEqual(['What about order 4711?']);
       await page.keyboard.press('Enter');

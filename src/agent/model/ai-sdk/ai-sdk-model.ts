@@ -1,4 +1,3 @@
-/** Any model of the Vercel AI SDK as a `LanguageModel`. The package `ai` is loaded at the first request. */
 import type { LanguageModel as AiSdkLanguageModel, ModelMessage, ToolSet } from 'ai';
 import { isRekindleError, RekindleError } from '../../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
@@ -10,8 +9,9 @@ import { projectAiSdk } from '../../../messages/projections/ai-sdk.js';
 import { artifactsOf } from '../artifacts.js';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../language-model.js';
 
+/** Options of `aiSdkModel`. */
 export interface AiSdkModelOptions {
-  /** Handed to every request, such as `{ temperature: 0 }`. */
+  /** Sent with every request, such as `{ temperature: 0 }`. */
   readonly settings?: {
     readonly temperature?: number;
     readonly maxOutputTokens?: number;
@@ -21,9 +21,15 @@ export interface AiSdkModelOptions {
   };
 }
 
-/** Names of the SDK's errors about the request itself, none of which carries `isRetryable`. */
+/** The SDK's errors about the request itself. None of them carries `isRetryable`. */
 const REFUSED_BY_THE_SDK = /^AI_(Load|Invalid(Prompt|Argument|Message)|NoSuch|Missing|Unsupported)/;
 
+/**
+ * Wraps any model of the Vercel AI SDK as a `LanguageModel`. Loads the package `ai` at the first request.
+ * Requests throw DEPENDENCY_MISSING if it is not installed.
+ *
+ *     const agent = createAgent({ model: aiSdkModel(openai('gpt-5')) });
+ */
 export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOptions = {}): LanguageModel {
   return new AiSdkModel(model, options);
 }
@@ -62,7 +68,10 @@ class AiSdkModel implements LanguageModel {
     }
   }
 
-  /** 4xx but 408, 409 and 429 will fail again, and so will a missing package or key and a request that the SDK refuses. */
+  /**
+   * A 4xx error other than 408, 409 and 429 will fail again. So will a missing package or key, and a request
+   * that the SDK refuses.
+   */
   isRetryable(thrown: unknown): boolean {
     if (isRekindleError(thrown)) return false;
     const { isRetryable, name } = (thrown ?? {}) as { isRetryable?: unknown; name?: unknown };
@@ -95,8 +104,8 @@ class AiSdkModel implements LanguageModel {
 }
 
 /**
- * Gathers each block of reasoning. A signature belongs to its text: the two are kept together. It comes with whatever part the
- * provider likes (Anthropic: a last, empty delta). Unsigned reasoning stays the text that was streamed.
+ * Collects each block of reasoning and keeps its signature with its text. The signature may come with any
+ * part (Anthropic: a last, empty delta). Unsigned reasoning stays the streamed text.
  */
 class ReasoningBlocks {
   readonly #origin: Origin;
@@ -106,7 +115,7 @@ class ReasoningBlocks {
     this.#origin = origin;
   }
 
-  /** The whole block at its end, when it is signed. */
+  /** The whole block at its end, if it is signed. */
   take(part: { readonly type: string }): ModelEvent | null {
     if (!part.type.startsWith('reasoning-')) return null;
     const { id, text = '', providerMetadata } = part as ReasoningStreamPart;
@@ -115,7 +124,7 @@ class ReasoningBlocks {
     block.text += text;
     block.metadata = providerMetadata ?? block.metadata;
     if (part.type !== 'reasoning-end') return null;
-    this.#blocks.delete(id); // ids are used again
+    this.#blocks.delete(id); // ids are reused
     const item = reasoningFrom(block.text, block.metadata, this.#origin);
     return isSigned(item) ? { type: 'reasoning_item', item } : null;
   }
@@ -150,7 +159,10 @@ function toolSet(ai: typeof import('ai'), tools: readonly ToolDescription[]): To
   return set;
 }
 
-/** The SDK gives input that it could not parse as text: it is kept, and the arguments are no object then. */
+/**
+ * The SDK passes input that it could not parse as text. The text is kept; the arguments are then not an
+ * object.
+ */
 function callFrom(fields: { [key: string]: unknown }): ToolCallSpec {
   const { input } = fields;
   return {
@@ -162,7 +174,7 @@ function callFrom(fields: { [key: string]: unknown }): ToolCallSpec {
   };
 }
 
-/** What a provider sends as an error in its stream may be anything. */
+/** A provider may send anything as an error in its stream. */
 function errorFrom(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const { message } = (thrown ?? {}) as { message?: unknown };
@@ -179,7 +191,10 @@ function usageFrom(usage: unknown): { inputTokens?: number; outputTokens?: numbe
   };
 }
 
-/** `openai.chat` and `openai.responses` are one provider: the first part of the name is its key in provider options. */
+/**
+ * `openai.chat` and `openai.responses` are one provider: the first part of the name is its key in provider
+ * options.
+ */
 function providerKey(provider: string): string {
   return provider.split('.')[0] || provider;
 }

@@ -1,8 +1,8 @@
-/** Requests to the server. The token stays in this tab: in the session storage, never in the address. */
+/** Requests to the server. The token is stored in this tab's session storage, never in the address. */
 
 const KEY = 'rekindle-token';
 
-/** A token in the fragment of the address is kept, and taken out of the address and the history of the browser. */
+/** Stores a token from the address's fragment and removes it from the address and the browser history. */
 export function takeToken() {
   const given = /^#token=([\x21-\x7e]+)$/.exec(location.hash)?.[1];
   if (given !== undefined) {
@@ -32,11 +32,17 @@ export class RequestError extends Error {
   }
 }
 
-/** What it is, the caller says: the server is held to its schemas by tests. @param {string} path @returns {Promise<any>} */
+/**
+ * The caller declares the type; tests check the server against its schemas. @param {string} path @returns
+ * {Promise<any>}
+ */
 export async function get(path) {
   const headers = { Authorization: `Bearer ${token() ?? ''}` };
   const response = await fetch(path, { headers }).catch(() => {
-    throw new RequestError(0, { code: 'UNREACHABLE', detail: 'The server does not answer.' });
+    throw new RequestError(0, {
+      code: 'UNREACHABLE',
+      detail: 'The server does not respond. Check that it is running.',
+    });
   });
   const body = await response.json().catch(() => null);
   if (!response.ok) throw new RequestError(response.status, body);

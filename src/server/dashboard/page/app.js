@@ -1,4 +1,4 @@
-/** The page: a frame with navigation, and one view at a time, named by the fragment of the address. */
+/** The page: a frame with navigation, and one view at a time, selected by the fragment of the address. */
 import { AgentView } from './agent-view.js';
 import { AgentsView } from './agents-view.js';
 import { get, setToken, takeToken } from './api.js';
@@ -34,7 +34,7 @@ function SignIn({ onToken }) {
     );
   };
   return html`<main class="sign-in"><h1>Rekindle</h1>
-    <p>The server printed its token when it started for the first time.</p>
+    <p>Enter the token that <code>rekindle serve</code> printed at its first start, or one from <code>rekindle token create</code>.</p>
     ${error && html`<${Problem} error=${error} />`}
     <form onSubmit=${submit}><label for="token">Token</label>
       <input id="token" name="token" type="password" autocomplete="off" required autofocus />
@@ -70,7 +70,7 @@ function Frame({ onSignOut }) {
 
 const TABS = { sessions: 'Sessions', agents: 'Agents', checkpoints: 'Checkpoints' };
 
-/** The fragment is taken by the views. @param {Event} event */
+/** A normal link would replace the fragment, which selects the view. @param {Event} event */
 function skip(event) {
   event.preventDefault();
   document.getElementById('main')?.focus();

@@ -1,10 +1,10 @@
-/** The checkpoints of one session, their sizes, and what changed between two of them. */
+/** The checkpoints of one session, their sizes, and the difference between two of them. */
 import { get, segment } from './api.js';
 import { html, useEffect, useState } from './preact.js';
 import { bytes, counted, LongText, Problem, Time } from './text.js';
 
 const PAGE = 100;
-/** Changes that are shown. */
+/** Maximum of changes shown. */
 const CHANGES = 300;
 
 /** @param {{ id: string }} props */
@@ -39,7 +39,7 @@ export function CheckpointSessionView({ id }) {
             <td data-label="Saved"><${Time} at=${checkpoint.created_at} /></td>
             <td data-label="Context">${bytes(checkpoint.context_size_bytes)}</td>
             <td data-label="Added">${bytes(checkpoint.stored_bytes)}</td>
-            <td data-label="Share"><meter min="0" max=${largest} value=${checkpoint.stored_bytes} aria-label=${`What ${checkpoint.id} added`}></meter></td>
+            <td data-label="Share"><meter min="0" max=${largest} value=${checkpoint.stored_bytes} aria-label=${`Bytes added by ${checkpoint.id}`}></meter></td>
             <td data-label="Layers"><${Layers} summary=${checkpoint.classification_summary} /></td>
           </tr>`,
         )}
@@ -69,7 +69,7 @@ function Difference({ from, to }) {
   const marks = { add: '+', remove: '-', replace: '~' };
   return html`<section class="panel" aria-label="Difference">
     <h2>From <span class="name">${from}</span> to <span class="name">${to}</span></h2>
-    <p>${diff.changes.length === 0 ? 'No difference.' : counted(diff.changes.length, 'change')}${diff.changes.length > CHANGES && `, of which the first ${CHANGES} are shown`}</p>
+    <p>${diff.changes.length === 0 ? 'No difference.' : counted(diff.changes.length, 'change')}${diff.changes.length > CHANGES && `. The first ${CHANGES} are shown.`}</p>
     <ul class="changes">${diff.changes.slice(0, CHANGES).map(
       (
         change,

@@ -1,4 +1,4 @@
-/** Sessions with checkpoints, and what they take. */
+/** Sessions with checkpoints, and their sizes. */
 import { get, segment } from './api.js';
 import { html, useEffect, useState } from './preact.js';
 import { bytes, counted, Problem, Time } from './text.js';
@@ -14,7 +14,7 @@ export function CheckpointsView() {
   return html`<h1>Checkpoints</h1>
     <p>${counted(sessions.length, 'session')}, ${bytes(total)} of ${bytes(max)} <button type="button" class="small" onClick=${load}>Reload</button></p>
     ${problems.map(({ session_id, message }) => html`<p key=${session_id} class="warn">${session_id} cannot be read: ${message}</p>`)}
-    ${sessions.length === 0 && html`<p>No checkpoints yet. <code>rekindle checkpoint save --agent …</code> makes the first.</p>`}
+    ${sessions.length === 0 && html`<p>No checkpoints yet. Save one with <code>rekindle checkpoint save --agent …</code>.</p>`}
     ${
       sessions.length > 0 &&
       html`<table>

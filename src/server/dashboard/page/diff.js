@@ -2,7 +2,10 @@
 
 /** @typedef {{ kind: 'same' | 'added' | 'removed', text: string }} DiffLine */
 
-/** More lines than this are shown as one block that goes and one that comes: the table would be too large. */
+/**
+ * Above this number of lines, the diff is one removed and one added block, because the table would be too
+ * large.
+ */
 const LINES_MAX = 1_500;
 
 /** @param {string} before @param {string} after @returns {DiffLine[]} */
@@ -32,7 +35,10 @@ export function lineDiff(before, after) {
   return lines;
 }
 
-/** Of the rest of both texts, from each pair of lines on. @param {string[]} from @param {string[]} to */
+/**
+ * Length of the longest common subsequence from each pair of lines on. @param {string[]} from @param
+ * {string[]} to
+ */
 function commonLengths(from, to) {
   const rows = Array.from({ length: from.length + 1 }, () => new Uint16Array(to.length + 1));
   for (let i = from.length - 1; i >= 0; i -= 1) {

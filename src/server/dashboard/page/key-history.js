@@ -1,4 +1,4 @@
-/** The changes of one key, and what differs between two of its versions. */
+/** The changes of one key, and the difference between two versions. */
 import { get, segment } from './api.js';
 import { lineDiff } from './diff.js';
 import { html, useEffect, useRef, useState } from './preact.js';
@@ -24,16 +24,16 @@ export function KeyHistory({ id, name, version, onClose }) {
     <h2 tabindex="-1" ref=${heading}>History of <span class="name">${name}</span></h2>
     <button type="button" class="close" onClick=${onClose}>Close</button>
     ${!history && html`<p>Loading…</p>`}
-    ${history && !history.complete && html`<p class="muted">Older changes are not kept, or not listed.</p>`}
+    ${history && !history.complete && html`<p class="muted">Older changes were deleted, or are not listed.</p>`}
     <table class="history">
-      <thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">Version</th><th scope="col">What</th><th scope="col">By</th><th scope="col">When</th></tr></thead>
+      <thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">Version</th><th scope="col">Change</th><th scope="col">By</th><th scope="col">When</th></tr></thead>
       <tbody>
         ${changes.map(
           (change) => html`<tr key=${change.version}>
             <td data-label="From"><input type="radio" name="from" aria-label=${`Compare from version ${change.version}`} checked=${change === from} onChange=${() => setChosen({ ...chosen, from: change.version })} /></td>
             <td data-label="To"><input type="radio" name="to" aria-label=${`Compare to version ${change.version}`} checked=${change === to} onChange=${() => setChosen({ ...chosen, to: change.version })} /></td>
             <td data-label="Version">${change.version}</td>
-            <td data-label="What">${change.op}</td>
+            <td data-label="Change">${change.op}</td>
             <td data-label="By">${change.updated_by ?? change.deleted_by}</td>
             <td data-label="When"><${Time} at=${change.timestamp} /></td>
           </tr>`,

@@ -1,4 +1,7 @@
-/** Events of the server. Connects again by itself, and then goes on from the last version that came: nothing is lost or seen twice. */
+/**
+ * Events of the server. Reconnects automatically and continues after the last received version, so that no
+ * change is lost or seen twice.
+ */
 import { token } from './api.js';
 
 /**
@@ -72,7 +75,10 @@ export class Live {
     this.#send({ type: 'subscribe', to: 'state', session, since, history });
   }
 
-  /** Changes of one root after a version. The returned function ends it. @param {string} root @param {StateSubscription} state */
+  /**
+   * Changes of one root after a version. The returned function stops it. @param {string} root @param
+   * {StateSubscription} state
+   */
   watchState(root, state) {
     this.#states.set(root, state);
     this.#subscribe(state);
@@ -83,7 +89,10 @@ export class Live {
     };
   }
 
-  /** Every message. The returned function ends it. @param {(message: import('./wire.js').LiveMessage) => void} listener */
+  /**
+   * Every message. The returned function stops it. @param {(message: import('./wire.js').LiveMessage) =>
+   * void} listener
+   */
   listen(listener) {
     this.#listeners.add(listener);
     return () => {

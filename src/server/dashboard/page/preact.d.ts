@@ -1,6 +1,6 @@
-/** What the views use of Preact and htm, which are served as one file and bring no types for it. */
+/** The used parts of Preact and htm, which are served as one file without types. */
 
-/** What a view gives; made by `html` only. */
+/** The result of a view; only `html` makes it. */
 export interface View {
   readonly type: unknown;
 }

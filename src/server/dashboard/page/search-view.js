@@ -1,4 +1,4 @@
-/** A search in the past of an agent: results best first, and what stands around each. */
+/** A search in an agent's past: best results first, each with its surroundings. */
 import { asError, get, segment } from './api.js';
 import { html, useRef, useState } from './preact.js';
 import { counted, LongText, Problem, Time } from './text.js';
@@ -16,7 +16,7 @@ export function Search({ id }) {
     try {
       const offset = before?.next_offset ?? 0;
       const next = await get(`/agents/${segment(id)}/search?q=${segment(asked)}&offset=${offset}`);
-      if (own !== asks.current) return; // something else was asked since
+      if (own !== asks.current) return; // a newer search was started
       setPage({ ...next, asked, results: [...(before?.results ?? []), ...next.results] });
       setError(null);
     } catch (thrown) {
@@ -68,12 +68,12 @@ function Result({ id, passage }) {
     }, setError);
   };
   return html`<li><${Said} passage=${passage} />
-    <button type="button" class="small" aria-expanded=${isOpen} onClick=${toggle}>${isOpen ? 'Hide' : 'Show'} what stands around it</button>
+    <button type="button" class="small" aria-expanded=${isOpen} onClick=${toggle}>${isOpen ? 'Hide' : 'Show'} surrounding messages</button>
     ${isOpen && error && html`<${Problem} error=${error} />`}
     ${
       isOpen &&
       around &&
-      html`<ol class="around" aria-label="What stands around it">
+      html`<ol class="around" aria-label="Surrounding messages">
         ${around.map((one, index) => html`<li key=${index} class=${isSame(one, passage) ? 'found' : null} aria-current=${isSame(one, passage) ? 'true' : null}><${Said} passage=${one} /></li>`)}
       </ol>`
     }

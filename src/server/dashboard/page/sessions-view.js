@@ -48,7 +48,7 @@ export function SessionsView({ live }) {
     ({ parent }) => parent !== null && !sessions.some(({ id }) => id === parent),
   );
   return html`<h1>Sessions</h1>
-    ${sessions.length === 0 && html`<p>No sessions yet. A root session begins with <code>POST /sessions</code>.</p>`}
+    ${sessions.length === 0 && html`<p>No sessions yet. Create one with <code>rekindle session create</code> or <code>POST /sessions</code>.</p>`}
     <${Branch} sessions=${sessions} of=${[...roots, ...missing].reverse()} orphans=${orphans} />`;
 }
 

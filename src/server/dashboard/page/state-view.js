@@ -1,4 +1,4 @@
-/** The State tab of a session: keys and values, live; and as they were, by a slider over the global version. */
+/** The state of a session: keys and values, live, or at an earlier version chosen with a slider. */
 import { asError, get, segment } from './api.js';
 import { KeyHistory } from './key-history.js';
 import { html, useEffect, useRef, useState } from './preact.js';
@@ -98,7 +98,7 @@ function Timeline({ id, state, past, onPast, onError }) {
       aria-valuetext=${`version ${at} of ${state.version}`} onInput=${(/** @type {{ target: HTMLInputElement }} */ event) => go(Number(event.target.value))} />
     <output for="version">${at} of ${state.version}</output>
     <button type="button" disabled=${!past} onClick=${() => go(state.version)}>Live</button>
-    <span class="muted" role="status">${past ? 'as it was' : 'live'}</span>
+    <span class="muted" role="status">${past ? 'past version' : 'live'}</span>
   </div>`;
 }
 

@@ -1,4 +1,7 @@
-/** Small pieces of text and time, for every view. Values are always shown as text: what agents wrote is never markup. */
+/**
+ * Text and time for every view. Values are always shown as text, because agents' output must never become
+ * markup.
+ */
 import { html, useState } from './preact.js';
 
 const EXCERPT = 400;
@@ -8,7 +11,7 @@ export function jsonText(value) {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
-/** A long text begins short, and is opened with a button. @param {{ text: string }} props */
+/** Shows the beginning of a long text, with a button to open it. @param {{ text: string }} props */
 export function LongText({ text }) {
   const [isOpen, setOpen] = useState(false);
   if (text.length <= EXCERPT) return html`<pre>${text}</pre>`;

@@ -1,4 +1,4 @@
-/** What the server answers, as far as the views use it: see `src/server/http/schemas.ts`. */
+/** The used parts of the server's answers; see `src/server/http/schemas.ts`. */
 
 export interface Session {
   readonly id: string;
@@ -106,7 +106,7 @@ export interface ContextRow {
 
 export interface Context {
   readonly tokens: number;
-  /** Tokens by what they are of. */
+  /** Tokens by kind of content. */
   readonly parts: Readonly<Record<string, number>>;
   readonly messages: readonly ContextRow[];
 }
@@ -134,7 +134,7 @@ export interface Passage {
 }
 
 export interface SearchPage {
-  /** The words, which the view adds. */
+  /** The search words, which the view adds. */
   readonly asked: string;
   readonly results: readonly Passage[];
   readonly next_offset: number | null;
@@ -180,7 +180,7 @@ export interface CheckpointDiff {
   }[];
 }
 
-/** A message of the WebSocket; more fields by `type`. */
+/** A WebSocket message; further fields depend on `type`. */
 export interface LiveMessage {
   readonly type: string;
   readonly root_session_id?: string;

@@ -1,4 +1,4 @@
-/** Agents and their memory, for looking at: nothing here takes a lease or writes. */
+/** Read-only routes of agents and their memory, and erasure. Reading takes no lease. */
 import { erase } from '../../../agent/erasure/erase.js';
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
@@ -115,12 +115,12 @@ const remove: Route = {
   method: 'DELETE',
   path: '/agents/{id}',
   reach: 'agent',
-  summary: 'Erases everything of an agent, for good',
+  summary: 'Permanently erases all data of an agent',
   parameters: [
     {
       name: 'dry_run',
       in: 'query',
-      description: '`true`: only tells what would go.',
+      description: '`true`: only reports what would be erased.',
       schema: Type.Union([Type.Literal('true'), Type.Literal('false')]),
     },
   ],

@@ -1,4 +1,4 @@
-/** What an agent's past answers: a search by words, and reading around what it found. Takes no lease and writes nothing. */
+/** Routes to search an agent's past and read around results. They take no lease and write nothing. */
 import { RekindleError } from '../../../core/errors.js';
 import { Type } from '../../../core/schema.js';
 import { AROUND_MAX, type PastPlace, readPast, TURNS_MAX } from '../../../memory/recall/read-past.js';
@@ -104,7 +104,10 @@ function queryOf(request: RouteRequest) {
   };
 }
 
-/** Either a record or turns: what belongs to the other one would be overlooked. @throws INVALID_ARGUMENT */
+/**
+ * Requires either a record or turns, because parameters of the other kind would be ignored. @throws
+ * INVALID_ARGUMENT
+ */
 function placeOf(request: RouteRequest): PastPlace {
   const record = wholeNumber(request, 'record', Number.MAX_SAFE_INTEGER, 1);
   const before = wholeNumber(request, 'before', AROUND_MAX);

@@ -12,7 +12,7 @@ const health: Route = {
   method: 'GET',
   path: '/health',
   reach: 'everyone',
-  summary: 'Whether the server answers. Needs no token, and tells nothing else',
+  summary: 'Whether the server responds. Needs no token, and returns nothing else',
   needsToken: false,
   responses: { 200: { description: 'It does.', schema: Type.Object({ status: Type.Literal('ok') }) } },
   async handle() {

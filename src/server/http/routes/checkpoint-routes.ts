@@ -1,4 +1,4 @@
-/** Checkpoints, for looking at. */
+/** Read-only routes of checkpoints. */
 import type { SessionProblem } from '../../../checkpoints/session/session-pool.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
@@ -29,7 +29,7 @@ const sessions: Route = {
   method: 'GET',
   path: '/checkpoints/sessions',
   reach: 'store',
-  summary: 'Sessions with checkpoints, the one that was used last first, and what they take',
+  summary: 'Sessions with checkpoints and their sizes, the most recently used first',
   responses: { 200: { description: 'The sessions.', schema: schemas.checkpointSessions } },
   async handle(_, { checkpoints }) {
     const [infos, stats] = [await checkpoints.sessions(), await checkpoints.stats()];
@@ -54,7 +54,7 @@ const list: Route = {
     parameter('after', 'Only saved at this time or later: ISO 8601.'),
     parameter('before', 'Only saved before this time.'),
     whole('limit', `At most ${LIMIT_MAX}. Default ${LIMIT}.`),
-    whole('offset', 'So many are left out at the beginning.'),
+    whole('offset', 'Skip this many.'),
   ],
   responses: {
     200: { description: 'A page of them.', schema: schemas.checkpointList },
@@ -64,7 +64,7 @@ const list: Route = {
     const { agents } = request.principal;
     const own = agents === 'all' ? {} : { agentIds: agents };
     const page = await checkpoints.list({ ...queryOf(request), ...own });
-    // They name sessions, of whatever agent.
+    // Problems name sessions of any agent.
     const problems = agents === 'all' ? page.problems.map(problemToWire) : [];
     return ok({ total: page.total, checkpoints: page.checkpoints.map(checkpointToWire), problems });
   },
@@ -99,7 +99,7 @@ const context: Route = {
   method: 'GET',
   path: '/checkpoints/{id}/context',
   reach: 'checkpoint',
-  summary: 'The context exactly as it was saved, or what a model is shown of it within a budget',
+  summary: 'The context exactly as saved, or the part of it for a model within a token budget',
   parameters: [whole('budget', 'In tokens.')],
   responses: { 200: { description: 'The context.', schema: schemas.checkpointContext }, 404: notFound },
   async handle(request, { checkpoints }) {

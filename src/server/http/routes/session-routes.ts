@@ -29,14 +29,15 @@ const create: Route = {
   summary: 'A new session: a root, or a child of another',
   body: { mediaType: JSON_TYPE, schema: schemas.newSessionBody },
   responses: {
-    201: { description: 'It is there.', schema: schemas.session },
+    201: { description: 'The session was created.', schema: schemas.session },
     404: { description: 'There is no such parent.', schema: schemas.problemDetails },
     409: inTheWay,
   },
   async handle({ principal, body }, { shared }) {
     const wanted = body as NewTreeSession;
     if (wanted.parent) await assertReachesSession(principal, shared, wanted.parent);
-    else if (principal.roots !== 'all') throw outOfScope('The token makes no root sessions: name a parent.');
+    else if (principal.roots !== 'all')
+      throw outOfScope('The token cannot create root sessions. Name a parent.');
     const session = await shared.tree.create(wanted);
     const location = `/sessions/${encodeURIComponent(session.id)}`;
     return { status: 201, body: sessionToWire(session), headers: { Location: location } };
@@ -49,7 +50,7 @@ const list: Route = {
   reach: 'part',
   summary: 'Sessions, oldest first',
   parameters: [filter('root'), filter('parent'), filter('status')],
-  responses: { 200: { description: 'Those that fit all of it.', schema: schemas.sessionList } },
+  responses: { 200: { description: 'The matching sessions.', schema: schemas.sessionList } },
   async handle(request, { shared }) {
     const root = text(request, 'root');
     const parent = text(request, 'parent');
@@ -80,7 +81,7 @@ const setStatus: Route = {
   method: 'PUT',
   path: '/sessions/{id}/status',
   reach: 'session',
-  summary: 'Where a session stands',
+  summary: 'Set the status of a session',
   body: { mediaType: JSON_TYPE, schema: schemas.statusBody },
   responses: {
     200: { description: 'The session as it is now.', schema: schemas.session },
@@ -98,7 +99,7 @@ const orphans: Route = {
   method: 'GET',
   path: '/orphans',
   reach: 'part',
-  summary: 'Sessions that work on although one above them has ended or is missing',
+  summary: 'Active sessions below one that has ended or is missing',
   responses: { 200: { description: 'With the reason for each.', schema: schemas.orphanList } },
   async handle({ principal }, { shared }) {
     const all = await shared.tree.orphans();

@@ -23,7 +23,7 @@ import * as schemas from '../schemas.js';
 import { batchToWire, changeToWire, keyToWire } from '../wire.js';
 
 const EVENTS_MAX = 1_000;
-/** A page ends when its values have become this large, too. */
+/** A page also ends at this size of its values, in bytes. */
 const EVENTS_BYTES = 4 * 1024 * 1024;
 const ifMatch: RouteParameter = {
   name: 'If-Match',
@@ -51,14 +51,14 @@ const number = (name: string, description: string): RouteParameter => ({
   description,
   schema: Type.Integer({ minimum: 0 }),
 });
-const conflict = { description: 'The version is another by now.', schema: schemas.problemDetails };
+const conflict = { description: 'The version has changed.', schema: schemas.problemDetails };
 const noKey = {
   description: 'There is no such session, or the key has no value.',
   schema: schemas.problemDetails,
 };
 const noSession = { description: 'There is no such session.', schema: schemas.problemDetails };
 const refusedValue = { description: 'Beyond a limit, or of the wrong type.', schema: schemas.problemDetails };
-/** Of what gives a key a new value. */
+/** Responses of routes that give a key a new value. */
 const changedKey = {
   200: { description: 'The key as it is now.', schema: schemas.stateKey },
   404: noSession,
@@ -67,7 +67,10 @@ const changedKey = {
 };
 const KEY_PATH = '/sessions/{id}/state/keys/{key}';
 
-/** The state of a session's root, and who acts on it. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT for an actor of another root */
+/**
+ * The state of a session's root, and the acting session. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT for an
+ * actor of another root
+ */
 async function open(
   request: RouteRequest,
   { shared }: Services,
@@ -89,7 +92,7 @@ const readAll: Route = {
   method: 'GET',
   path: '/sessions/{id}/state',
   reach: 'session',
-  summary: 'All keys that have a value, now or as they were',
+  summary: 'All keys that have a value, now or at an earlier version',
   parameters: [
     number('at', 'A global version. Default: now.'),
     number('at_sequence', 'The same as `at`.'),
@@ -99,7 +102,7 @@ const readAll: Route = {
     200: { description: 'The state; its version is the ETag.', schema: schemas.stateView },
     304: { description: 'It is still at that version.' },
     404: noSession,
-    410: { description: 'So old a version is not kept.', schema: schemas.problemDetails },
+    410: { description: 'The version was deleted.', schema: schemas.problemDetails },
   },
   async handle(request, services) {
     const { state } = await open(request, services);
@@ -126,13 +129,10 @@ const patchAll: Route = {
   path: '/sessions/{id}/state',
   reach: 'session',
   summary: 'A merge patch (RFC 7396) over the keys, all or nothing',
-  parameters: [
-    { ...ifMatch, description: 'Only while nothing at all has changed since this version.' },
-    actor,
-  ],
+  parameters: [{ ...ifMatch, description: 'Only if nothing has changed since this version.' }, actor],
   body: { mediaType: MERGE_PATCH_TYPE, schema: schemas.patchBody },
   responses: {
-    200: { description: 'What was done.', schema: schemas.batchReply },
+    200: { description: 'The outcome.', schema: schemas.batchReply },
     404: noSession,
     409: conflict,
     422: refusedValue,
@@ -188,7 +188,7 @@ const deleteKey: Route = {
   reach: 'session',
   summary: 'Delete a key; its history stays',
   parameters: [ifMatch, actor],
-  responses: { 204: { description: 'It has no value any more.' }, 404: noKey, 409: conflict },
+  responses: { 204: { description: 'The value was deleted.' }, 404: noKey, 409: conflict },
   async handle(request, services) {
     const { state, by } = await open(request, services);
     const deleted = await state.delete(request.params['key']!, { by, ...ifVersionOf(request) });
@@ -200,7 +200,7 @@ const operate: Route = {
   method: 'POST',
   path: `${KEY_PATH}/ops`,
   reach: 'session',
-  summary: 'Increment, append or merge at once: no change of another is lost',
+  summary: 'Increment, append or merge atomically, so that no concurrent change is lost',
   parameters: [ifMatch, actor],
   body: { mediaType: JSON_TYPE, schema: schemas.operationBody },
   responses: changedKey,
@@ -224,7 +224,7 @@ const history: Route = {
   summary: 'The changes of a key, newest first',
   parameters: [number('limit', `At most ${EVENTS_MAX}. Default 50.`)],
   responses: {
-    200: { description: 'Empty for a key that never was.', schema: schemas.keyHistory },
+    200: { description: 'Empty for a key that never existed.', schema: schemas.keyHistory },
     404: noSession,
   },
   async handle(request, services) {
@@ -246,7 +246,7 @@ const batch: Route = {
   responses: {
     200: { description: 'All were applied.', schema: schemas.batchReply },
     404: noSession,
-    409: { description: 'None was applied: one is in conflict.', schema: schemas.batchReply },
+    409: { description: 'None was applied, because one has a conflict.', schema: schemas.batchReply },
     422: refusedValue,
   },
   async handle(request, services) {
@@ -256,7 +256,7 @@ const batch: Route = {
     const result = await state.batch(operations.map(operationOf), { by });
     const body = batchToWire(result);
     if (result.applied) return ok(body, { ETag: tagOf(result.globalVersion) });
-    const detail = 'None of the operations was applied: one is in conflict.';
+    const detail = 'No operation was applied, because one has a conflict.';
     return problem(409, { code: 'DOCUMENT_CONFLICT', error: 'version_conflict', detail, ...body });
   },
 };
@@ -280,7 +280,7 @@ const events: Route = {
     200: { description: 'Go on with the global version of the last one.', schema: schemas.stateEvents },
     404: noSession,
     410: {
-      description: 'So old changes are not kept.',
+      description: 'The changes were deleted.',
       schema: schemas.problemDetails,
     },
   },
@@ -338,7 +338,7 @@ function ifVersionOf(request: RouteRequest): { readonly ifVersion?: VersionCondi
   return condition === null ? {} : { ifVersion: condition };
 }
 
-/** What is missing or does not belong is refused by the state itself, with the place of the operation. */
+/** The state itself refuses missing and unknown fields, with the index of the operation. */
 function operationOf({ if_match: ifVersion, ...operation }: JsonObject): StateOperation {
   return { ...operation, ...(ifVersion === undefined ? {} : { ifVersion }) } as unknown as StateOperation;
 }

@@ -1,4 +1,3 @@
-/** `agent_state.json`: what one agent knows of its own work. */
 import { defineState } from '../state-definition.js';
 
 const texts = { type: 'array', items: { type: 'string' } } as const;
@@ -32,6 +31,11 @@ const schema = {
   },
 } as const;
 
+/**
+ * Ready-made definition of `agent_state.json`: what one agent knows about its own work.
+ *
+ *     const state = await StateManager.open({ ...agentState, backend });
+ */
 export const agentState = defineState({
   name: 'agent_state',
   schema,

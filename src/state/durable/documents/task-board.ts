@@ -1,4 +1,3 @@
-/** `task_board.json`: the tasks that agents and people share. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { SchemaViolation } from '../../../core/schema-check.js';
 import { defineState } from '../state-definition.js';
@@ -15,7 +14,7 @@ const task = {
   status: { enum: ['todo', 'in_progress', 'done', 'blocked'] },
 } as const;
 
-/** `object`: the type of a task is that of its properties alone. */
+/** Without `object`, the inferred type of a task would change: it must come from its properties alone. */
 const doneNeedsAcceptance: object = {
   if: { required: ['status'], properties: { status: { const: 'done' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -69,6 +68,7 @@ const schema = {
   },
 } as const;
 
+/** Ready-made definition of `task_board.json`: the tasks that agents and people share. */
 export const taskBoard = defineState({
   name: 'task_board',
   schema,

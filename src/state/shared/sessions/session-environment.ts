@@ -1,21 +1,23 @@
 /**
- * How a child learns which session it is: from whoever started it, never from the model.
- *
- * A process has it in its environment, a client of the server in the header `X-Agent-Session-Id`.
+ * How a child learns its session id: from the code that starts it, never from the model. A process gets it in
+ * its environment, a client of the server in the header `X-Agent-Session-Id`.
  */
 import { RekindleError } from '../../../core/errors.js';
 import type { TreeSession } from './session-record.js';
 
+/** Environment variable with the id of a process's own session. */
 export const SESSION_VARIABLE = 'AGENT_SESSION_ID';
+/** Environment variable with the id of its root session. */
 export const ROOT_VARIABLE = 'AGENT_ROOT_SESSION_ID';
+/** HTTP header with the session id of a client. */
 export const SESSION_HEADER = 'X-Agent-Session-Id';
 
-/** To be added to the environment of a child's process. */
+/** The variables to add to the environment of a child process. */
 export function sessionEnvironment({ id, root }: Pick<TreeSession, 'id' | 'root'>): Record<string, string> {
   return { [SESSION_VARIABLE]: id, [ROOT_VARIABLE]: root };
 }
 
-/** That the root which the environment names is that of the session. @throws INVALID_ARGUMENT */
+/** Checks that the root in the environment is the root of the session. @throws INVALID_ARGUMENT */
 export function assertRoot({ id, root }: Pick<TreeSession, 'id' | 'root'>, named: string): void {
   if (root === named) return;
   throw new RekindleError(
@@ -25,7 +27,10 @@ export function assertRoot({ id, root }: Pick<TreeSession, 'id' | 'root'>, named
   );
 }
 
-/** Null outside of any session. @throws INVALID_ARGUMENT when there is a root and no session */
+/**
+ * The session in the environment; null outside of a session. @throws INVALID_ARGUMENT if a root is set but no
+ * session
+ */
 export function sessionFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): { readonly id: string; readonly root: string | null } | null {

@@ -1,6 +1,7 @@
 /** A session in the tree, and one record of the journal `sessions.jsonl`. */
 import type { JsonObject } from '../../../core/json.js';
 
+/** Every status of a session in the tree. */
 export const SESSION_STATUSES = [
   'pending',
   'running',
@@ -10,19 +11,20 @@ export const SESSION_STATUSES = [
   'stopped',
   'failed',
 ] as const;
+/** Status of a session in the tree. */
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** A session of a root: the root itself, or one that was started below it. */
+/** A session in the tree: a root, or a session that was started below one. */
 export interface TreeSession {
   readonly id: string;
   /** Null for a root. */
   readonly parent: string | null;
-  /** Its own id for a root. */
+  /** For a root: its own id. */
   readonly root: string;
-  /** The agent that works in it; null when that was not said. */
+  /** The agent that works in it; null if unknown. */
   readonly agent: string | null;
   readonly status: SessionStatus;
-  /** Of the last change of status; null when none was given. */
+  /** Reason of the last status change; null if none was given. */
   readonly why: string | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
@@ -34,7 +36,7 @@ const NEXT: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   running: ['idle', 'stopping', 'finished', 'stopped', 'failed'],
   idle: ['running', 'stopping', 'finished', 'stopped', 'failed'],
   stopping: ['finished', 'stopped', 'failed'],
-  // A session that ended is resumed by running it again.
+  // An ended session is resumed by running it again.
   finished: ['running'],
   stopped: ['running'],
   failed: ['running'],
@@ -48,7 +50,7 @@ export function hasEnded(status: SessionStatus): boolean {
   return status === 'finished' || status === 'stopped' || status === 'failed';
 }
 
-/** The session as it is after the change: a record is complete by itself. */
+/** The session after the change: a record is complete by itself. */
 export function encodeSession(session: TreeSession): JsonObject {
   const { id, parent, root, agent, status, why, createdAt, updatedAt } = session;
   return {

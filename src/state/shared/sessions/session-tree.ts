@@ -1,7 +1,3 @@
-/**
- * Root sessions and their children, at any depth. A child belongs to the root of its parent for ever: that root is where its state
- * is. Several processes may change the tree at once.
- */
 import { type Clock, systemClock } from '../../../core/clock.js';
 import { RekindleError } from '../../../core/errors.js';
 import { TypedEvents } from '../../../core/events.js';
@@ -23,46 +19,57 @@ import {
   type TreeSession,
 } from './session-record.js';
 
+/** Options of `SessionTree`. */
 export interface SessionTreeOptions {
   /** Default `['shared']`. */
   readonly folder?: Name;
-  /** How long to wait while other processes write, in milliseconds. Default 15,000. */
+  /** How long to wait while other processes write, in ms. Default 15,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
 
+/** A session to create. */
 export interface NewTreeSession {
-  /** Default: a new one. */
+  /** Default: a generated id. */
   readonly id?: string;
-  /** Without one it is a root. */
+  /** Without a parent, it is a root. */
   readonly parent?: string;
   readonly agent?: string;
   /** Default `pending`. */
   readonly status?: SessionStatus;
 }
 
+/** Filter of `SessionTree.list`; all given fields must match. */
 export interface SessionQuery {
   readonly root?: string;
   readonly parent?: string;
   readonly status?: SessionStatus;
 }
 
-/** A session that works on although what it works for is over. */
+/** A session that still works although its parent ended. */
 export interface OrphanSession {
   readonly session: TreeSession;
-  /** `parent_ended`: the nearest one above that ended is named. `parent_missing`: its record is damaged or was removed. */
+  /**
+   * `parent_ended`: `ancestor` is the nearest session above that ended. `parent_missing`: the record of
+   * `ancestor` is damaged or was removed.
+   */
   readonly reason: 'parent_ended' | 'parent_missing';
   readonly ancestor: string;
 }
 
+/** Event names and payloads, for `tree.events.on(name, listener)`. */
 export type SessionTreeEvents = {
-  /** A new session or status, whoever made it, in order. */
+  /** A new session or status, by any process, in order. */
   changed: TreeSession;
 };
 
 const ID_LENGTH_MAX = 128;
 const WHY_LENGTH_MAX = 2_000;
 
+/**
+ * Root sessions and their children, at any depth. A child always belongs to the root of its parent; its state
+ * is stored there. Several processes may change the tree at once.
+ */
 export class SessionTree {
   readonly events = new TypedEvents<SessionTreeEvents>();
   readonly #clock: Clock;
@@ -93,8 +100,9 @@ export class SessionTree {
   }
 
   /**
-   * Durable when it resolves.
-   * @throws SESSION_NOT_FOUND for a parent that is not there, SESSION_EXISTS, INVALID_NAME for a root, SESSION_STATE below a parent that ended, INVALID_ARGUMENT
+   * Creates a session. Durable when it resolves.
+   * @throws SESSION_NOT_FOUND for a missing parent, SESSION_EXISTS, INVALID_NAME for a root, SESSION_STATE
+   * below an ended parent, INVALID_ARGUMENT
    */
   async create(options: NewTreeSession = {}): Promise<TreeSession> {
     const { parent = null, agent = null, status = 'pending' } = options;
@@ -103,7 +111,7 @@ export class SessionTree {
     if (parent !== null) assertId('parent', parent);
     if (agent !== null) assertId('agent', agent);
     assertStatus(status);
-    if (parent === null) encodeNameSegment(id); // the state of a root has a place of its own
+    if (parent === null) encodeNameSegment(id); // the state of a root has its own folder
     if (parent === id) throw invalid('parent', 'a session cannot be its own parent');
     return this.#change(() => {
       if (this.#sessions.has(id)) throw exists(this.#sessions.get(id)!);
@@ -115,7 +123,10 @@ export class SessionTree {
     });
   }
 
-  /** The same status again changes nothing. @throws SESSION_NOT_FOUND, SESSION_STATE with what is possible */
+  /**
+   * Sets the status. The same status again changes nothing. @throws SESSION_NOT_FOUND, SESSION_STATE with the
+   * possible ones
+   */
   async setStatus(
     id: string,
     status: SessionStatus,
@@ -134,23 +145,24 @@ export class SessionTree {
     });
   }
 
+  /** Null if there is none. */
   async get(id: string): Promise<TreeSession | null> {
     await this.#journal.refresh();
     return this.#sessions.get(id) ?? null;
   }
 
-  /** @throws SESSION_NOT_FOUND */
+  /** Like `get`. @throws SESSION_NOT_FOUND */
   async require(id: string): Promise<TreeSession> {
     await this.#journal.refresh();
     return this.#required(id);
   }
 
-  /** Never another than the first time: a session that is known is not looked up again. @throws SESSION_NOT_FOUND */
+  /** The root never changes, so a known session is not read again. @throws SESSION_NOT_FOUND */
   async rootOf(id: string): Promise<string> {
     return (this.#sessions.get(id) ?? (await this.require(id))).root;
   }
 
-  /** Oldest first. */
+  /** The matching sessions, oldest first. */
   async list(query: SessionQuery = {}): Promise<TreeSession[]> {
     await this.#journal.refresh();
     return [...this.#sessions.values()].filter(
@@ -161,7 +173,7 @@ export class SessionTree {
     );
   }
 
-  /** Sessions that have not ended, below one that has, or below one that is missing. */
+  /** Active sessions below a session that ended or is missing. */
   async orphans(): Promise<OrphanSession[]> {
     await this.#journal.refresh();
     const orphans: OrphanSession[] = [];
@@ -172,7 +184,10 @@ export class SessionTree {
     return orphans;
   }
 
-  /** The nearest one above that is no support. A line that leads back to itself, as only a damaged journal has it, has one missing. */
+  /**
+   * The nearest ancestor that ended or is missing. In a cycle, which only a damaged journal has, an ancestor
+   * counts as missing.
+   */
   #brokenAbove({ id, parent }: TreeSession): Pick<OrphanSession, 'reason' | 'ancestor'> | null {
     const seen = new Set([id]);
     for (let above = parent; above !== null; ) {
@@ -185,7 +200,7 @@ export class SessionTree {
     return null;
   }
 
-  /** From now on changes by other processes are noticed by themselves; `events` tells. The returned function ends it. */
+  /** Watches for changes by other processes and emits `events` for them. The returned function stops it. */
   watch(): Promise<() => Promise<void>> {
     return this.#journal.watch();
   }
@@ -205,7 +220,7 @@ export class SessionTree {
 
   #put(record: JsonObject): TreeSession | null {
     const session = decodeSession(record);
-    if (session) this.#sessions.set(session.id, Object.freeze(session)); // it is given away as it is
+    if (session) this.#sessions.set(session.id, Object.freeze(session)); // frozen, because callers get the object itself
     return session;
   }
 

@@ -1,12 +1,16 @@
-/** The tools with which agents use a shared state. Whose state it is, and who acts, is bound here: the model cannot choose it. */
+/**
+ * The tools with which agents use a shared state. State and acting session are fixed here; the model cannot
+ * choose them.
+ */
 import { type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../../core/tool-definition.js';
 import { invalid } from '../shared-limits.js';
 import type { SharedState, StateKey } from '../shared-state.js';
 
+/** Options of `sharedStateTools`. */
 export interface SharedStateToolOptions {
   readonly state: SharedState;
-  /** The session that the tools are for. Changes carry its id. */
+  /** The session that uses the tools. Changes carry its id. */
   readonly session: string;
 }
 
@@ -26,7 +30,10 @@ const itemsSchema = {
   description: 'Any JSON values.',
 };
 
-/** Tool definitions as the agent loop and MCP mount them. */
+/**
+ * Tool definitions for the agent loop and MCP: `state_get`, `state_set`, and others. The model cannot choose
+ * the state or the session.
+ */
 export function sharedStateTools(options: SharedStateToolOptions): ToolDefinition[] {
   return [
     getTool(options),
@@ -108,7 +115,10 @@ function appendTool({ state, session }: SharedStateToolOptions): ToolDefinition 
   };
 }
 
-/** Models send a list as a text at times: it is decoded once, and the answer says so, as for `write_to_workspace`. */
+/**
+ * Models sometimes send a list as text. It is decoded once, and the answer says so, like in
+ * `write_to_workspace`.
+ */
 function itemsOf(given: JsonValue | undefined): { items: JsonValue[]; notes: { notes?: string[] } } {
   if (Array.isArray(given)) return { items: given, notes: {} };
   const decoded = typeof given === 'string' ? tryParseJson(given) : undefined;
