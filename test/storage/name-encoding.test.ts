@@ -96,7 +96,7 @@ describe('the encoding of a name', () => {
 
   it('refuses what is no text, and says what it was', () => {
     for (const value of [undefined, null, 1, {}, []]) {
-      expect(() => encodeNameSegment(value as unknown as string)).toThrow(/refused: not text/);
+      expect(() => encodeNameSegment(value as unknown as string)).toThrow(/is not allowed: not text/);
     }
   });
 });
