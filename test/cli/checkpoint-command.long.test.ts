@@ -47,7 +47,7 @@ describe('checkpoint save', { timeout: CLI_TIMEOUT_MS }, () => {
       );
       expect(first).toMatchObject({ code: 0, stderr: '' });
       expect(first.stdout).toMatch(/^Saved billing@1: 23 bytes of JSON; \d+ bytes added to /);
-      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing changed') });
+      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was saved') });
       expect(again.stdout).toContain('billing@1');
       expect(jsonOf(forced)).toMatchObject({
         status: 'SAVED',
