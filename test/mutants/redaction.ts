@@ -15,7 +15,7 @@ export const redaction: readonly Mutant[] = [
   ]),
   ...inFile('src/memory/store/given-arguments.ts', STORE, [
     ['tool-gets-masks', 'if (given !== undefined) return given;', ''],
-    ['call-runs-with-masks', 'includes(MASK) ? undefined : stored', 'includes(MASK) ? stored : stored'],
+    ['call-runs-with-masks', 'hasMask(stored) ? undefined : stored', 'hasMask(stored) ? stored : stored'],
   ]),
   ...inFile('src/agent/context/host-reading.ts', STORE, [
     ['host-turn-is-not-known-again', '.map((message) => redacted(message, redactor));', ';'],

@@ -110,8 +110,18 @@ describe('an agent on a redacted store', () => {
     expect(answer.toolCalls[0]?.arguments).toStrictEqual(call.arguments);
     const spec = ctx.memory.openCalls()[0]!;
     expect(spec.call.arguments).toStrictEqual({ password: '[redacted:password]' });
+    // A loop that reads the call from the list, as after an approval, passes masks on.
+    const seen: unknown[] = [];
+    const login = { execute: (input: unknown) => seen.push(input) };
+    const guarded = ctx.guardTools({ login }).login.execute as unknown as (
+      ...given: unknown[]
+    ) => Promise<unknown>;
+    await guarded(spec.call.arguments, { toolCallId: 'c1', messages: [] });
+    expect(seen).toStrictEqual([call.arguments]);
+    expect(ctx.memory.store.given.of(spec.turnId!, spec.call)).toBeUndefined(); // not needed any more
+    ctx.memory.store.given.note({ type: 'tool_call', turnId: 'turn_0009', call } as never);
+    expect(ctx.memory.store.given.of('turn_0009', spec.call)).toStrictEqual(call.arguments);
     const later = withRedaction(openStorage(`file:${folder}`));
-    expect(ctx.memory.store.given.of(spec.turnId!, spec.call)).toStrictEqual(call.arguments);
     await ctx.close();
     const again = await openWorkingContext({ agentId: 'desk', storage: later });
     expect(again.memory.store.given.of(spec.turnId!, spec.call)).toBeUndefined();

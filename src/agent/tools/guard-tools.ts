@@ -6,6 +6,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import { ARGUMENTS_GONE } from '../../memory/store/given-arguments.js';
 import { type ShownOutput, shownOutput } from './model-output.js';
 import { runRecordedCall } from './recorded-call.js';
 
@@ -69,7 +70,12 @@ function guard(
       if (!turn.isRecorded(callId))
         await memory.ingestToolIntents([{ id: callId, name, arguments: args }], turn.turnId, step);
       const call = { callId, turnId: turn.turnId, toolName: name };
-      return runGuarded(memory, call, tool, input, options, () => finalOutput(execute(input, options)));
+      return runGuarded(memory, call, tool, input, options, async () => {
+        const given = { id: callId, name, arguments: args };
+        const whole = memory.store.given.inputOf(turn.turnId, given, input);
+        if (whole === undefined) throw new RekindleError('TOOL_FAILED', ARGUMENTS_GONE); // the result of the call
+        return finalOutput(execute(whole, options));
+      });
     });
   };
 }

@@ -28,8 +28,17 @@ export class GivenArguments {
     if (!this.#redactor) return stored;
     const given = this.#given.get(keyOf(turnId, id));
     if (given !== undefined) return given;
-    return JSON.stringify(stored).includes(MASK) ? undefined : stored;
+    return hasMask(stored) ? undefined : stored;
   }
+
+  /** The same for the input that a host's loop passes on: it may have read it from the stored list. An input without masks stays. */
+  inputOf(turnId: string, call: ToolCallSpec, input: unknown): unknown {
+    return this.#redactor && hasMask(call.arguments) ? this.of(turnId, call) : input;
+  }
+}
+
+function hasMask(value: JsonValue): boolean {
+  return JSON.stringify(value).includes(MASK);
 }
 
 /** What such a call gets for a result. */
