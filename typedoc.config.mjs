@@ -8,7 +8,7 @@ const { exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const GUIDES = [
   ...['hosts', 'web-servers', 'memory', 'facts', 'state', 'shared-state', 'workspace', 'checkpoints'],
   ...['storage', 'scale', 'transcripts', 'legality', 'cli', 'server', 'errors'],
-  ...['durability', 'erasure', 'redaction', 'security', 'threat-model', 'architecture', 'benchmarks'],
+  ...['operate', 'durability', 'data', 'erasure', 'redaction', 'security', 'threat-model', 'architecture', 'benchmarks'],
 ].map((name) => `docs/${name}.md`);
 
 /** README.md first, then by name. TypeDoc would take a page twice that two globs find. */
@@ -83,7 +83,7 @@ export default {
   readme: 'README.md',
   projectDocuments: [
     ...new Set([...GUIDES, ...pagesIn('docs'), ...pagesIn('docs/formats'), ...pagesIn('docs/decisions')]),
-    ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+    ...['CONTRIBUTING.md', 'SECURITY.md', 'UPGRADING.md', 'CHANGELOG.md'],
   ],
   plugin: [documentPages],
   router: 'by-file',
