@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('the checkpoints on the page', () => {
         expect(storedBytes).toBeLessThan(1_000);
         expect(await cell(page, id, 'Added')).toBe(`${storedBytes} B`);
         expect(await cell(page, id, 'Context')).toMatch(/^(\d{3} B|\d(\.\d)? kB)$/);
-        const meter = page.getByRole('meter', { name: `What ${id} added` });
+        const meter = page.getByRole('meter', { name: `Bytes added by ${id}` });
         expect(await meter.getAttribute('value')).toBe(String(storedBytes));
       }
     }));
