@@ -1,7 +1,7 @@
-/** `rekindle scan`: where a store, or a file, holds credentials or personal data. It names kinds and places, never what it found. */
+/** `rekindle scan`: finds credentials and personal data in a store or a file. It prints kinds and places, never values. */
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
-import { type JsonObject, type JsonValue, tryParseJson } from '../core/json.js';
+import { type JsonValue, tryParseJson } from '../core/json.js';
 import { Redactor } from '../core/redaction/redactor.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
@@ -9,12 +9,13 @@ import { EXIT } from './exit-codes.js';
 import { readGiven } from './given-file.js';
 import { startProgress } from './progress.js';
 import { count } from './report-text.js';
+import { contentsOf } from './store-contents.js';
 
 interface ScanOptions extends CommonOptions {
   readonly personal?: boolean;
 }
 
-/** Something to look at, with a name for people. */
+/** A value to search, with its place for people. */
 type Place = readonly [place: string, value: JsonValue];
 
 interface Hit {
@@ -22,7 +23,7 @@ interface Hit {
   readonly kinds: Readonly<Record<string, number>>;
 }
 
-/** Lines for people; `--json` has all. */
+/** Limit of the output for people. `--json` has all hits. */
 const SHOWN_MAX = 100;
 
 export function addScanCommand(program: Command): void {
@@ -33,7 +34,7 @@ export function addScanCommand(program: Command): void {
       .option('--personal', 'also personal data: mail, phone, card, IBAN, network address'),
   ).action((file: string | undefined, options: ScanOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
-      const redactor = new Redactor({ personal: options.personal ?? false });
+      const kindsIn = counter(options.personal ?? false);
       const progress = startProgress('Reading', !json);
       const hits: Hit[] = [];
       let looked = 0;
@@ -41,8 +42,8 @@ export function addScanCommand(program: Command): void {
         for await (const [place, value] of file === undefined ? placesOf(storage) : linesOf(file)) {
           looked += 1;
           if (looked % 1_000 === 0) progress.say(count(looked, 'record'));
-          const kinds = redactor.count(value);
-          if (Object.keys(kinds).length > 0) hits.push({ place, kinds });
+          const kinds = kindsIn(value);
+          if (kinds) hits.push({ place, kinds });
         }
       } finally {
         progress.end();
@@ -51,6 +52,16 @@ export function addScanCommand(program: Command): void {
       return hits.length > 0 ? EXIT.problem : EXIT.ok;
     }),
   );
+}
+
+/** Counts the findings in a value by kind; null if there are none. */
+function counter(personal: boolean): (value: JsonValue) => Hit['kinds'] | null {
+  const counts: Hit['kinds'][] = [];
+  const redactor = new Redactor({ personal, onRedacted: (found) => counts.push(found) });
+  return (value) => {
+    redactor.json(value);
+    return counts.pop() ?? null;
+  };
 }
 
 function shown(hits: readonly Hit[]): string[] {
@@ -73,36 +84,24 @@ function summary(hits: readonly Hit[], looked: number, file: string | undefined)
   ];
 }
 
-/** A line of JSON is read as JSON, so that names of members count. */
+/** Lines of JSON are parsed, because names of members matter. */
 async function* linesOf(file: string): AsyncGenerator<Place> {
   const text = new TextDecoder().decode(await readGiven(file));
   const whole = tryParseJson(text);
   if (whole !== undefined) return yield [file, whole];
   for (const [index, line] of text.split('\n').entries())
-    if (line !== '') yield [`${file}:${index + 1}`, tryParseJson(line) ?? line];
+    if (line !== '') yield [`${file}:${index + 1}`, jsonOrText(line)];
 }
 
-/** Every record, document and text of a store. */
+/** Every record of a store, and every document and artifact that is text. */
 async function* placesOf(storage: StorageBackend): AsyncGenerator<Place> {
-  for await (const { kind, name } of storage.contents([])) {
-    const place = name.join('/');
-    if (kind === 'document') yield* textOf(place, await storage.documents.readBytes(name));
-    if (kind === 'blobs')
-      for await (const { digest } of storage.blobs(name).list())
-        yield* textOf(`${place}/${digest.slice(0, 12)}`, await storage.blobs(name).get(digest));
-    if (kind !== 'journal') continue;
-    const journal = await storage.openJournal<JsonObject>(name, { readOnly: true });
-    try {
-      for await (const entry of journal.read({ archived: true }))
-        if (entry.kind === 'record') yield [`${place}#${entry.seq}`, entry.record];
-    } finally {
-      await journal.close();
-    }
+  for await (const content of contentsOf(storage)) {
+    if ('record' in content) yield [content.place, content.record];
+    else if (isUtf8(content.bytes))
+      yield [content.place, jsonOrText(new TextDecoder().decode(content.bytes))];
   }
 }
 
-function* textOf(place: string, bytes: Uint8Array | null): Generator<Place> {
-  if (!bytes || !isUtf8(bytes)) return;
-  const text = new TextDecoder().decode(bytes);
-  yield [place, tryParseJson(text) ?? text];
+function jsonOrText(text: string): JsonValue {
+  return tryParseJson(text) ?? text;
 }

@@ -4,8 +4,8 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { JsonObject } from '../core/json.js';
 import type { StorageBackend } from '../storage/ports.js';
+import { contentsOf } from './store-contents.js';
 
 export interface TextPlace {
   readonly place: string;
@@ -20,7 +20,7 @@ const SHORT: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: 
 
 export async function searchStore(storage: StorageBackend, text: string): Promise<TextPlace[]> {
   const found: TextPlace[] = [];
-  for await (const [place, bytes] of contentsOf(storage)) {
+  for await (const [place, bytes] of storedBytes(storage)) {
     const as = howFound(bytes, text);
     if (as) found.push({ place, as });
   }
@@ -40,7 +40,7 @@ export function howFound(bytes: Uint8Array, text: string): TextPlace['as'] | nul
   return null;
 }
 
-async function* contentsOf(storage: StorageBackend): AsyncGenerator<readonly [string, Uint8Array]> {
+async function* storedBytes(storage: StorageBackend): AsyncGenerator<readonly [string, Uint8Array]> {
   const { place } = storage;
   if (path.isAbsolute(place)) yield* filesBelow(place);
   else if (place.startsWith('sqlite:')) {
@@ -65,20 +65,6 @@ async function* fileAt(file: string, root?: string): AsyncGenerator<readonly [st
 }
 
 async function* rowsOf(storage: StorageBackend): AsyncGenerator<readonly [string, Uint8Array]> {
-  for await (const { kind, name } of storage.contents([])) {
-    const place = name.join('/');
-    if (kind === 'document') yield [place, (await storage.documents.readBytes(name)) ?? Buffer.alloc(0)];
-    if (kind === 'blobs')
-      for await (const { digest } of storage.blobs(name).list())
-        yield [`${place}/${digest}`, (await storage.blobs(name).get(digest)) ?? Buffer.alloc(0)];
-    if (kind !== 'journal') continue;
-    const journal = await storage.openJournal<JsonObject>(name, { readOnly: true });
-    try {
-      for await (const entry of journal.read({ archived: true }))
-        if (entry.kind === 'record')
-          yield [`${place}#${entry.seq}`, Buffer.from(JSON.stringify(entry.record))];
-    } finally {
-      await journal.close();
-    }
-  }
+  for await (const content of contentsOf(storage))
+    yield [content.place, 'bytes' in content ? content.bytes : Buffer.from(JSON.stringify(content.record))];
 }

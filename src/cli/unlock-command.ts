@@ -13,7 +13,7 @@ interface UnlockOptions extends CommonOptions {
 type Holder = NonNullable<Awaited<ReturnType<Leases['inspect']>>>;
 
 const WHAT_IT_DOES =
-  'Unlocking gives the agent to whoever opens it next. The process that has it now can write no more: its next write fails with LEASE_LOST, and what it acknowledged stays.';
+  'After unlocking, the next process that opens the agent gets it. The process that has it now can no longer write: its next write fails with LEASE_LOST. Everything that it acknowledged stays.';
 
 export function addUnlockCommand(program: Command): void {
   withCommonOptions(

@@ -87,6 +87,8 @@ export class TraceLog {
     this.#head = restored.head;
     this.#unknown = restored.unknown;
     this.#pending = restored.pending.map((boundary) => this.#rowFor('', boundaryBody(boundary, 'Restore')));
+    // A redacted base is what the next restore reads.
+    if (this.#store.backend.redactor) for (const row of this.#pending) this.#apply(row);
   }
 
   /** One commit. `expectedSeq`: only if nothing was appended in between. */

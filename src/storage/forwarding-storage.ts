@@ -24,12 +24,12 @@ export abstract class ForwardingStorage implements StorageBackend {
   readonly redactor: StorageRedactor | null;
   protected readonly inner: StorageBackend;
 
-  constructor(inner: StorageBackend, redactor: StorageRedactor | null = inner.redactor ?? null) {
+  constructor(inner: StorageBackend) {
     this.place = inner.place;
     this.capabilities = inner.capabilities;
     this.documents = inner.documents;
     this.leases = inner.leases;
-    this.redactor = redactor;
+    this.redactor = inner.redactor ?? null;
     this.inner = inner;
   }
 

@@ -22,8 +22,8 @@ import type {
 import type { StorageRedactor } from './storage-redactor.js';
 
 /**
- * The same store, where what is written from now on is redacted; see `RedactionOptions`. What was stored before stays as it is. Every
- * process that writes the store needs it: the store itself does not remember it. `close` closes the store below.
+ * The same store with redaction of everything that is written from now on; see `RedactionOptions`. Data that was stored before does
+ * not change. The store does not remember the redaction, so every process that writes it needs one. `close` closes the given store.
  *
  *     const storage = withRedaction(openStorage('file:./memory'), { personal: true });
  *     const agent = await openAgent('desk', { storage, model });
@@ -34,7 +34,7 @@ export function withRedaction(backend: StorageBackend, options: RedactionOptions
   return new RedactedStorage(backend, new Redactor(options));
 }
 
-/** Text alone: images and other binary data stay as they are. @throws SENSITIVE_DATA */
+/** Redacts bytes that are text. Binary data, such as images, does not change. @throws SENSITIVE_DATA */
 export function redactedBytes(bytes: Uint8Array, redactor: StorageRedactor): Uint8Array {
   if (!isUtf8(bytes) || bytes.includes(0)) return bytes;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
@@ -42,15 +42,28 @@ export function redactedBytes(bytes: Uint8Array, redactor: StorageRedactor): Uin
   return clean === text ? bytes : new TextEncoder().encode(clean);
 }
 
-/** Scopes of blobs that hold texts of agents. Others hold bytes under a checksum of their own, made of redacted contents. */
+/** Scopes of blobs that contain texts of agents. Other scopes contain bytes with checksums, made from redacted data. */
 const TEXT_SCOPES = new Set(['artifacts', 'values']);
+
+/** Redacts the blobs of a scope that contains texts. Null redacts nothing. */
+export function redactedBlobs(blobs: Blobs, scope: Name, redactor: StorageRedactor | null): Blobs {
+  return redactor && TEXT_SCOPES.has(scope.at(-1) ?? '') ? new RedactedBlobs(blobs, redactor) : blobs;
+}
+
+/** For a redaction over a redacted store: records in memory are redacted by both, like the stored ones. */
+function inTurn(first: StorageRedactor, second: StorageRedactor): StorageRedactor {
+  return {
+    json: (value) => second.json(first.json(value)),
+    text: (text) => second.text(first.text(text)),
+  };
+}
 
 class RedactedStorage extends ForwardingStorage {
   override readonly redactor: StorageRedactor;
 
   constructor(backend: StorageBackend, redactor: StorageRedactor) {
-    super(backend, redactor);
-    this.redactor = redactor;
+    super(backend);
+    this.redactor = backend.redactor ? inTurn(backend.redactor, redactor) : redactor;
   }
 
   override async openJournal<R extends JsonObject>(
@@ -61,8 +74,7 @@ class RedactedStorage extends ForwardingStorage {
   }
 
   override blobs(scope: Name): Blobs {
-    const blobs = this.inner.blobs(scope);
-    return TEXT_SCOPES.has(scope.at(-1) ?? '') ? new RedactedBlobs(blobs, this.redactor) : blobs;
+    return redactedBlobs(this.inner.blobs(scope), scope, this.redactor);
   }
 }
 

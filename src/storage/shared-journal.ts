@@ -223,7 +223,7 @@ export class SharedJournal<R extends JsonObject> {
     // The journal's own head, because damaged records at its end have numbers too.
     const seq = (await writer.head()).seq + 1;
     const decision = await decide(seq);
-    const { record } = decision;
+    const record = decision.record && (this.#backend.redactor?.json(decision.record) ?? decision.record);
     if (record !== undefined) {
       written.unsure = { decision, record, seq };
       await this.#append(writer, record, written);

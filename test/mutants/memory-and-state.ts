@@ -209,7 +209,7 @@ const durable = [
     ['refused-edit-not-kept', "if (refused) aside = await this.#file.setAside('refused');", '', [...DURABLE]],
     [
       'migration-without-backup',
-      "await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(text));",
+      "await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(kept));",
       '',
     ],
   ]),

@@ -1,22 +1,32 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RekindleSession } from '../../src/adapters/openai-agents/index.js';
 import { openWorkingContext } from '../../src/agent/context/open-working-context.js';
+import type { WorkingContext } from '../../src/agent/context/working-context.js';
 import { openAgent } from '../../src/agent/factory/agent-factory.js';
 import { ScriptedModel } from '../../src/agent/model/scripted-model.js';
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import type { JsonObject } from '../../src/core/json.js';
+import { ARGUMENTS_GONE } from '../../src/memory/store/given-arguments.js';
+import { WorkingContextSnapshotStore } from '../../src/memory/store/working-context-snapshot-store.js';
 import { agentState } from '../../src/state/durable/documents/agent-state.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { SharedState } from '../../src/state/shared/shared-state.js';
 import { copyStorage } from '../../src/storage/copy-storage.js';
+import { LocalObjects } from '../../src/storage/objects/local-objects.js';
+import { withObjects } from '../../src/storage/objects/object-backend.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
 import { withRedaction } from '../../src/storage/redacted-storage.js';
 import { Plans } from '../../src/workspace/plans.js';
+import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
 import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../src/workspace/workspace.js';
+import { agentFixture, callsWork, gate, outline, storageAfterKill, tool } from '../agent/agent-fixture.js';
+import { environmentKeys, K1 } from '../checkpoints/encryption/encryption-kit.js';
+import { legacyMessage, legacySnapshot } from '../memory/restore/legacy.js';
 
 const KEY = 'ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R';
 const MAIL = 'ann.lee@mail.example.org';
@@ -49,13 +59,12 @@ describe('an agent on a redacted store', () => {
   it('never has what is sensitive in a file, and restores to the context that it had', async () => {
     const ctx = await openWorkingContext({ agentId: 'desk', system: `Mail ${MAIL}`, storage });
     await ctx.beginTurn(SAID);
-    const { messages } = await answered(ctx, `Noted: ${KEY}`);
+    await answered(ctx, `Noted: ${KEY}`);
     expect(ctx.memory.getWorkingContextMessages()[1]?.content).toBe(STORED);
     const live = ctx.memory.getWorkingContextMessages();
     await ctx.close();
     const again = await openWorkingContext({ agentId: 'desk', storage });
     expect(again.memory.getWorkingContextMessages()).toStrictEqual(live);
-    expect(messages).toBe(1);
     await again.close();
     expect(leaks()).toStrictEqual([]);
   });
@@ -84,7 +93,7 @@ describe('an agent on a redacted store', () => {
     expect(leaks()).toStrictEqual([]);
   });
 
-  it('does not run a call whose arguments an earlier process had: the model is asked for them again', async () => {
+  it('knows the arguments of an open call in this process, and in a later one that they are gone', async () => {
     const call = { id: 'c1', name: 'login', arguments: { password: 'horse-battery-9' } };
     const ctx = await openWorkingContext({ agentId: 'desk', system: 'Hi.', storage });
     await ctx.beginTurn('Log in.');
@@ -118,7 +127,7 @@ describe('an agent on a redacted store', () => {
     ) => Promise<unknown>;
     await guarded(spec.call.arguments, { toolCallId: 'c1', messages: [] });
     expect(seen).toStrictEqual([call.arguments]);
-    expect(ctx.memory.store.given.of(spec.turnId!, spec.call)).toBeUndefined(); // not needed any more
+    expect(ctx.memory.store.given.of(spec.turnId!, spec.call)).toBeUndefined(); // no longer needed
     ctx.memory.store.given.note({ type: 'tool_call', turnId: 'turn_0009', call } as never);
     expect(ctx.memory.store.given.of('turn_0009', spec.call)).toStrictEqual(call.arguments);
     const later = withRedaction(openStorage(`file:${folder}`));
@@ -127,6 +136,69 @@ describe('an agent on a redacted store', () => {
     expect(again.memory.store.given.of(spec.turnId!, spec.call)).toBeUndefined();
     await again.close();
     await later.close();
+  });
+
+  it('does not run a call whose arguments an earlier process had, and tells the model', async () => {
+    const fixture = await agentFixture();
+    const asked = gate();
+    const seen: unknown[] = [];
+    const work = tool({ needsApproval: true, execute: (args) => seen.push(args) });
+    const approve = () => {
+      asked.open();
+      return new Promise<boolean>(() => {});
+    };
+    const config = { tools: [work], storage: withRedaction(openStorage(`file:${fixture.dir}`)) };
+    const calls = callsWork({ password: 'horse-battery-9' }, { plain: 1 });
+    const crashed = await fixture.started([calls], { ...config, approve });
+    crashed.send('go').catch(() => {});
+    await asked.opened;
+    const later = { tools: [work], storage: withRedaction(storageAfterKill(fixture.dir)) };
+    const agent = fixture.restored([{ text: 'ok' }], { ...later, approve: () => true });
+    await agent.start();
+    await agent.resume();
+    expect(outline(agent.messages)).toEqual([
+      'user: go',
+      'call: work{"password":"[redacted:password]"}',
+      'call: work{"plain":1}',
+      `error: ${ARGUMENTS_GONE}`,
+      'result: 1',
+      'assistant: ok',
+    ]);
+    expect(seen).toStrictEqual([{ plain: 1 }]);
+  });
+
+  it('gives the SDK an output for its model that is redacted, too', async () => {
+    const ctx = await openWorkingContext({ agentId: 'desk', system: 'Hi.', storage });
+    await ctx.beginTurn('Look.');
+    const bytes = new Uint8Array([1, 2, 3]);
+    const look = {
+      execute: () => ({ said: SAID, bytes }),
+      toModelOutput: ({ output }: { output: { said: string } }) => ({ type: 'text', value: output.said }),
+    };
+    const execute = ctx.guardTools({ look }).look.execute as unknown as (
+      ...given: unknown[]
+    ) => Promise<unknown>;
+    expect(await execute({}, { toolCallId: 'c1', messages: [] })).toStrictEqual({ said: STORED, bytes });
+    await ctx.close();
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it('restores a foreign folder to the context that it had at the first time', async () => {
+    const agent = join(folder, 'agents', 'agent-a');
+    mkdirSync(agent, { recursive: true });
+    const snapshot = legacySnapshot([legacyMessage('system', 'Hi.'), legacyMessage('user', SAID)]);
+    writeFileSync(join(agent, 'working_context_snapshot.json'), snapshot);
+    const ctx = await openWorkingContext({ agentId: 'agent-a', storage });
+    await ctx.beginTurn('More.');
+    await ctx.endTurn([{ role: 'assistant', content: 'Yes.' }] as never);
+    const live = ctx.memory.getWorkingContextMessages();
+    expect(live.map(({ content }) => content)).toStrictEqual(['Hi.', STORED, 'More.', 'Yes.']);
+    await ctx.close();
+    for (const ignoreCache of [false, true]) {
+      const again = await openWorkingContext({ agentId: 'agent-a', storage, restore: { ignoreCache } });
+      expect(again.memory.getWorkingContextMessages()).toStrictEqual(live);
+      await again.close();
+    }
   });
 
   it('knows a turn of the host again by what is stored of it', async () => {
@@ -183,6 +255,16 @@ describe('a redacted store', () => {
     const file = join(folder, 'state', `${agentState.name}.json`);
     writeFileSync(file, readFileSync(file, 'utf8').replace(`${STORED}!`, `${MAIL} by hand`));
     expect((await states.load()).value).toMatchObject({ next_action: '[redacted:email] by hand' });
+    const shown = readFileSync(file, 'utf8');
+    await states.update(
+      (draft) => {
+        draft.next_action = 'of an agent';
+      },
+      { by: 'human' },
+    );
+    writeFileSync(file, shown.replace('[redacted:email] by hand', `${MAIL}, too late`));
+    expect((await states.load()).value).toMatchObject({ next_action: 'of an agent' });
+    expect(readdirSync(join(folder, 'state', 'backups'))).toHaveLength(1); // what the person saved
     await states.close();
 
     const workspace = new Workspace(storage);
@@ -201,6 +283,81 @@ describe('a redacted store', () => {
     expect((await checkpoints.load({ checkpointId })).context).toStrictEqual({ said: STORED });
     await checkpoints.close();
     expect(leaks()).toStrictEqual([]);
+  });
+
+  it('keeps nothing sensitive of session states and of snapshots that a host writes', async () => {
+    const sessions = new SessionManager(storage);
+    const { id } = await sessions.create();
+    const agent = { name: 'desk', agentId: 'desk', state: { said: SAID } };
+    expect((await sessions.saveAgentState(id, agent)).state).toStrictEqual({ said: STORED });
+    await sessions.close();
+    const snapshots = new WorkingContextSnapshotStore(storage, 'desk');
+    await snapshots.write('desk', { said: SAID });
+    expect(await snapshots.read()).toStrictEqual({ said: STORED });
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it('shows the items of an adapter as a later process reads them', async () => {
+    const open = () => new RekindleSession({ sessionId: 'chat', storage });
+    const session = open();
+    await session.addItems([{ type: 'message', role: 'user', content: SAID }]);
+    const items = await session.getItems();
+    await session.close();
+    const again = open();
+    expect(await again.getItems()).toStrictEqual(items);
+    await again.close();
+    expect(JSON.stringify(items)).toContain('[redacted:github-token]');
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it.each([false, true])(
+    'has labels and marks of checkpoints that verify, encrypted: %s',
+    async (enabled) => {
+      const masterKeys = environmentKeys(K1);
+      const open = () =>
+        new CheckpointService({ backend: storage, masterKeys, config: { encryption: { enabled } } });
+      const service = open();
+      const { checkpointId } = await service.save({
+        sessionId: 's',
+        context: { said: SAID },
+        metadata: { name: `of ${MAIL}`, tags: [MAIL] },
+      });
+      await service.close();
+      const again = open();
+      expect((await again.verify()).ok).toBe(true);
+      const { context, metadata } = await again.load({ checkpointId });
+      expect(context).toStrictEqual({ said: STORED });
+      expect(metadata).toMatchObject({ name: 'of [redacted:email]', tags: ['[redacted:email]'] });
+      await again.close();
+      expect(leaks()).toStrictEqual([]);
+    },
+  );
+
+  it('redacts large artifacts also when an object store is put over it', async () => {
+    const objects = new LocalObjects(join(folder, 'objects'));
+    const over = withObjects(storage, objects, { fromBytes: 10 });
+    const { digest } = await over.blobs(['agents', 'desk', 'artifacts']).put(Buffer.from(SAID));
+    expect(Buffer.from((await over.blobs(['agents', 'desk', 'artifacts']).get(digest))!).toString()).toBe(
+      STORED,
+    );
+    expect(over.redactor).toBe(storage.redactor);
+    expect(leaks()).toStrictEqual([]);
+  });
+
+  it('is redacted by both when one redaction is put over another: the live context is the restored one', async () => {
+    const open = () =>
+      withRedaction(withRedaction(openStorage(`file:${folder}`)), { credentials: false, personal: true });
+    const both = open();
+    const ctx = await openWorkingContext({ agentId: 'desk', system: 'Hi.', storage: both });
+    await ctx.beginTurn(SAID);
+    await answered(ctx, 'Yes.');
+    const live = ctx.memory.getWorkingContextMessages();
+    expect(live[1]?.content).toBe(STORED);
+    await ctx.close();
+    await both.close();
+    const again = await openWorkingContext({ agentId: 'desk', storage });
+    expect(again.memory.getWorkingContextMessages()).toStrictEqual(live);
+    await again.close();
   });
 
   it('is named by an address, for credentials, personal data or both', async () => {
@@ -244,7 +401,6 @@ describe('a redacted store', () => {
   });
 });
 
-async function answered(ctx: Awaited<ReturnType<typeof openWorkingContext>>, text: string) {
+async function answered(ctx: WorkingContext, text: string): Promise<void> {
   await ctx.endTurn([{ role: 'assistant', content: text }] as never);
-  return { messages: 1 };
 }

@@ -18,6 +18,7 @@ import type {
   Lease,
   StorageBackend,
 } from '../../src/storage/ports.js';
+import { withRedaction } from '../../src/storage/redacted-storage.js';
 import { type JournalFold, SharedJournal } from '../../src/storage/shared-journal.js';
 import { SharedLease } from '../../src/storage/shared-lease.js';
 
@@ -353,6 +354,20 @@ describe.each(STORES)('a shared journal over $name', ({ make }) => {
       throw new RekindleError('LEASE_LOST', 'gone');
     });
     expect(await one.add()).toBe(1);
+    expect(await new Instance(store.process()).read()).toBe(1);
+  });
+
+  it('finds such a change again on a store that redacts', async () => {
+    const store = await make();
+    const backend = store.process();
+    const one = new Instance(withRedaction(backend));
+    aroundFirstAppend(backend, async (_append, own) => {
+      await own();
+      await store.takeOver();
+      throw new RekindleError('LEASE_LOST', 'gone');
+    });
+    const record = { add: 1, note: 'PASSWORD=hunter2hunter' };
+    expect(await one.journal.change(async () => ({ record, done: () => one.counter.sum }))).toBe(1);
     expect(await new Instance(store.process()).read()).toBe(1);
   });
 

@@ -9,7 +9,7 @@ it.each(WAYS.map((way) => [way.name, way] as const))('%s', async (name, way) => 
   const property = propertyOf(way, (verdict) => {
     if (verdict === 'accepted') accepted += 1;
   });
-  const parameters = runParameters(`ways in, ${name}`, 80);
+  const parameters = runParameters(`ways in, ${name}`, 120);
   await fc.assert(property, parameters);
   expect(accepted).toBeGreaterThan(parameters.numRuns / 2);
 });

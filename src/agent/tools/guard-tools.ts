@@ -102,7 +102,9 @@ async function runGuarded(
     const details = { toolName: call.toolName, callId: call.callId };
     throw new RekindleError('TOOL_FAILED', outcome.error, { details });
   }
-  return shown ? output : outcome.result; // the SDK calls `toModelOutput` again, with the tool's output
+  if (!shown) return outcome.result;
+  // The SDK calls `toModelOutput` again, with the tool's output.
+  return memory.store.backend.redactor?.json(output as JsonValue) ?? output;
 }
 
 /** A tool may stream its output, as the SDK allows: the last part is the result. */

@@ -17,6 +17,7 @@ import type {
   StorageBackend,
 } from '../../storage/ports.js';
 import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import type { DataKey, SessionKeys } from '../encryption/session-keys.js';
 import { type CheckpointRecord, decodeRecord } from './checkpoint-record.js';
 import type { NumberRange } from './number-ranges.js';
@@ -59,6 +60,7 @@ const SEGMENT_BYTES = 256 * 1024;
 export class SessionLog {
   readonly #journal: SharedJournal<JsonObject>;
   readonly #options: SessionLogOptions;
+  readonly #redactor: StorageRedactor | null;
   #state = new SessionState();
   #refused: RefusedRecord[] = [];
   #isEncrypted = false;
@@ -76,6 +78,7 @@ export class SessionLog {
 
   constructor(backend: StorageBackend, options: SessionLogOptions) {
     this.#options = options;
+    this.#redactor = backend.redactor ?? null;
     this.#journal = new SharedJournal(backend, {
       ...journalNames(options.folder),
       waitMs: options.waitMs,
@@ -195,8 +198,10 @@ export class SessionLog {
     await this.#journal.maintain(async (journal) => void (await journal.erase(past)));
   }
 
+  /** Redacted before its code is computed, so that the code fits what is stored. */
   #sealed(record: CheckpointRecord, key: DataKey | null, seq: number): JsonObject {
-    const row = record as unknown as JsonObject;
+    const given = record as unknown as JsonObject;
+    const row = this.#redactor?.json(given) ?? given;
     if (!key) return row;
     const sealed = { ...row, key: key.id };
     return { ...sealed, mac: key.macOf(this.#options.session, seq, sealed) };

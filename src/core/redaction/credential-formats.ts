@@ -1,7 +1,6 @@
 /**
- * Credentials that are known by their form: most issuers begin them with a prefix of their own. Each row has the kind, the texts
- * of which one must occur (a cheap look before the pattern runs), and the pattern. A pattern is tried on one word, and only where no
- * other word ends right before it; its first group, where it has one, is the secret.
+ * Credentials with a known form: most issuers use a prefix of their own. A row has the kind, the hints and the pattern. The pattern
+ * runs only on words that contain a hint, and matches only at the start of a token. If it has a group, the group is the secret.
  */
 
 export type CredentialFormat = readonly [kind: string, hints: readonly string[], pattern: string];
@@ -38,7 +37,7 @@ export const CREDENTIAL_FORMATS: readonly CredentialFormat[] = [
     ['vcp_', 'vck_', 'vci_', 'vca_', 'vcr_', 'vercel_'],
     `(?:vc[pkiar]|vercel_blob_rw)_[A-Za-z0-9_]{24,}`,
   ],
-  ['fly-token', ['fo1_', 'fm1', 'fm2_', 'FlyV1 '], `(?:fo1_${W}{40,}|fm(?:1[ar]|2)_[A-Za-z0-9+/=]{40,})`],
+  ['fly-token', ['fo1_', 'fm1', 'fm2_'], `(?:fo1_${W}{40,}|fm(?:1[ar]|2)_[A-Za-z0-9+/=]{40,})`],
   ['cloudflare-token', ['v1.0-', 'cfut_', 'cfat_'], `(?:v1\\.0-${HEX}{24}-${HEX}{100,}|cf[ua]t_${A}{40,})`],
   ['databricks-token', ['dapi', 'dose', 'dkea'], `d(?:api|ose|kea)${HEX}{32}(?:-\\d)?`],
   ['supabase-key', ['sbp_', 'sb_secret_'], `(?:sbp_(?:v0_)?${HEX}{40}|sb_secret_${W}{20,})`],

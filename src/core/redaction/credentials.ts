@@ -2,17 +2,17 @@
 import { CREDENTIAL_FORMATS } from './credential-formats.js';
 import { type Detector, onlyWhere, patternDetector } from './detector.js';
 
-/** Where no word, and no longer token, goes on. */
+/** The start of a token. */
 const BEFORE = '(?<![A-Za-z0-9_])';
 
-/** At least as long as every credential that is known by its form. */
+/** No known form is shorter. */
 const WORD = /[^\s"'`<>()[\]{},;\\]{16,}/g;
-/** Longer words of these characters alone are encoded bytes: they hold any letters by chance. */
+/** Long words of only these characters are encoded bytes: they contain any prefix by chance. */
 const DATA = /^[A-Za-z0-9+/_-]{600,}={0,2}$/;
 
 /**
- * Looks for all forms in the long words of a text that have a digit: most texts have few of them, and a whole text is looked at once.
- * A form is tried where one of its hints is.
+ * Searches for all forms, but only in long words with a digit: most texts have few of them. So the text itself is read once, not once
+ * per form.
  */
 const BY_FORM: Detector = {
   *find(text) {
@@ -26,7 +26,7 @@ const BY_FORM: Detector = {
     }
   },
 };
-/** Made when a word with a hint was found: most processes never need them. */
+/** Compiled at first use: most processes never find a word with a hint. */
 function forms(): readonly Form[] {
   known ??= CREDENTIAL_FORMATS.map(([kind, hints, pattern]) => ({
     hints,
@@ -45,7 +45,7 @@ const ANY_HINT = new RegExp(
     .join('|'),
 );
 
-/** Three parts in base64, the first a number: it has no prefix. */
+/** Three parts in base64, of which the first is a number. It has no prefix. */
 const DISCORD = patternDetector(
   'discord-token',
   /(?<![A-Za-z0-9_])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}/,
@@ -56,7 +56,7 @@ const PRIVATE_KEY = patternDetector(
   /-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,40000}?(?:-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|$)/,
 );
 
-/** `user:password@` of an address. */
+/** The password in `scheme://user:password@host`. */
 const ADDRESS_PASSWORD = patternDetector(
   'url-password',
   /:\/\/[^\s:/@"'`<>\\]{0,128}:([^\s/@"'`<>\\]{1,256})@/,
@@ -92,7 +92,7 @@ const SECRET_NAMES = [
   'credentials?',
 ].join('|');
 
-/** `name = value`, `name: "value"`, also inside JSON that is text itself. */
+/** `name = value` or `name: "value"`, also in escaped JSON. */
 function assignment(names: string): RegExp {
   const value = `[^\\s"'\`,;&<>(){}\\[\\]\\\\]`;
   return new RegExp(
@@ -126,7 +126,7 @@ export const CREDENTIAL_DETECTORS: readonly Detector[] = [
 const PASSWORD_KEY = new RegExp(`^(?:.*[_-])?(?:${PASSWORD_NAMES})$`, 'i');
 const SECRET_KEY = new RegExp(`^(?:.*[_-])?(?:${SECRET_NAMES}|authorization|cookie|set-cookie)$`, 'i');
 
-/** The kind of a whole text that is the value of a member with such a name; null where it is none. */
+/** The kind of a member's value, by the name of the member; null if the value is not a secret. */
 export function kindByName(name: string, value: string): string | null {
   const plain = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2');
   if (PASSWORD_KEY.test(plain)) return value.length < 3 || isPlaceholder(value) ? null : 'password';
@@ -138,7 +138,7 @@ export function kindByName(name: string, value: string): string | null {
 const PLACEHOLDER =
   /^(?:\[redacted\b.*|x+|\*+|\.{3,}|-+|<.*>|\$.*|\{\{.*|%\w+%?|.*(?:your|example|placeholder|dummy|redacted|changeme|change_me|xxxx|\*\*\*\*|\.\.\.|insert|replace).*|my[-_].*|pass(?:word|wd)?\d{0,3}|user(?:name)?|secret|token|test(?:ing)?\d{0,4}|foo|bar|none|null|nil|undefined|true|false|string|str|required|optional|hidden|empty)$/is;
 
-/** As documentation and code write it in place of a secret. */
+/** A text that documentation and code use in place of a secret. */
 function isPlaceholder(text: string): boolean {
   return PLACEHOLDER.test(text);
 }
@@ -147,12 +147,12 @@ function isMixed(text: string): boolean {
   return /\d/.test(text) && /[A-Za-z]/.test(text);
 }
 
-/** Random tokens mix letters and digits, and use many characters. */
+/** Random tokens mix letters and digits, and repeat few characters. */
 function isRandom(text: string): boolean {
   return isMixed(text) && entropyOf(text) >= 3.2;
 }
 
-/** Names of variables, paths, versions and dates stand where values stand, too. */
+/** False for variables, paths, addresses and dates, which are also assigned to such names. */
 function isNoCode(text: string): boolean {
   if (/^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(text)) return false;
   if (/^[a-z]+(?:[A-Z][a-z]+)*\d{0,3}$/.test(text) || /^[A-Z]+(?:_[A-Z0-9]+)+$/.test(text)) return false;
@@ -160,7 +160,7 @@ function isNoCode(text: string): boolean {
   return !/^(?:\.{0,2}\/|~\/|[A-Za-z]:\\|https?:)/.test(text) && !/^\d{4}-\d\d-\d\d/.test(text);
 }
 
-/** Bits a character. */
+/** In bits per character. */
 function entropyOf(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);

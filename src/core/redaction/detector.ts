@@ -1,19 +1,19 @@
 /** Finds sensitive text. Pure: the same text gives the same findings. */
 
 export interface Detector {
-  /** What it found, in any order; findings may overlap. */
+  /** The findings in any order. They may overlap. */
   find(text: string): Iterable<Finding>;
 }
 
-/** Something that was found: its kind, and its place in UTF-16 code units; `end` is the first unit behind it. */
+/** A sensitive part of a text. `start` and `end` are in UTF-16 code units; `end` is exclusive. */
 export interface Finding {
-  /** A word such as `email`: it stands in the mask. */
+  /** A word such as `email`. It is part of the mask. */
   readonly kind: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Findings by a pattern: its first group where it has one, else the whole match. `isReal` can refuse a match. */
+/** Finds by a pattern: its first group, or the whole match if it has none. `isReal` can reject a match. */
 export function patternDetector(
   kind: string,
   pattern: RegExp,
@@ -32,7 +32,7 @@ export function patternDetector(
   };
 }
 
-/** A cheap look first, at a part of the text that must be there. */
+/** Runs a detector only on texts that contain a hint, because that check is cheap. */
 export function onlyWhere(hint: RegExp | string, detector: Detector): Detector {
   const isThere =
     typeof hint === 'string' ? (text: string) => text.includes(hint) : (text: string) => hint.test(text);

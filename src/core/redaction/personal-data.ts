@@ -1,4 +1,4 @@
-/** Personal data with a form that can be checked: mail addresses, phone numbers, payment cards, bank accounts, network addresses. */
+/** Personal data with a verifiable form: mail addresses, phone numbers, payment cards, bank accounts, network addresses. */
 import { isIP } from 'node:net';
 import { type Detector, patternDetector } from './detector.js';
 
@@ -8,7 +8,7 @@ const EMAIL = patternDetector(
   (found) => !found.startsWith('git@'), // an address of a repository
 );
 
-/** International with its plus sign, or grouped as in North America: bare digits are anything. */
+/** International with a plus sign, or grouped as in North America. Digits alone are not enough. */
 const PHONE = patternDetector(
   'phone',
   /(?<![\w.+-])(\+\d(?:[ ().-]{0,2}\d){7,14}|(?:1[-. ])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-. ])\d{3}[-. ]\d{4})(?![\w-]|\.\d)/,
@@ -38,7 +38,7 @@ const IPV6 = patternDetector(
 
 export const PERSONAL_DETECTORS: readonly Detector[] = [EMAIL, PHONE, CARD, IBAN, IPV4, IPV6];
 
-/** The check digit of payment cards. */
+/** Whether the check digit of a payment card is right. */
 function isLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {
@@ -49,7 +49,7 @@ function isLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** ISO 13616: the rest of the division by 97 is 1, letters counting from 10. */
+/** ISO 13616: the remainder modulo 97 is 1. Letters count from 10. */
 function isIban(found: string): boolean {
   const plain = found.replaceAll(' ', '');
   if (plain.length < 15 || plain.length > 34) return false;

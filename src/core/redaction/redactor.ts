@@ -1,6 +1,6 @@
 /**
- * Takes credentials and personal data out of text and JSON before it is stored. What was taken is marked with its kind, so that a
- * person and a model see that something stood there. Deterministic and copy on write; a second pass changes nothing.
+ * Replaces credentials and personal data in text and JSON before they are stored. A mask names the kind, so that a person and a
+ * model see that something was removed. Deterministic, idempotent, copy on write.
  */
 import { createHmac } from 'node:crypto';
 import { RekindleError } from '../errors.js';
@@ -10,13 +10,13 @@ import { type Detector, type Finding, patternDetector } from './detector.js';
 import { PERSONAL_DETECTORS } from './personal-data.js';
 
 /**
- * - `mask`: `[redacted:KIND]` stands in its place.
- * - `hash`: `[redacted:KIND#HASH]`, with 12 hex digits of a keyed hash: equal values stay recognizable as equal. Needs `hashKey`.
+ * - `mask`: `[redacted:KIND]` replaces it.
+ * - `hash`: `[redacted:KIND#HASH]`, with 12 hex digits of a keyed hash: equal values have equal hashes. Needs `hashKey`.
  * - `refuse`: nothing is written, and the caller gets SENSITIVE_DATA.
  */
 export type RedactionAction = 'mask' | 'hash' | 'refuse';
 
-/** What is taken out, and what stands in its place. */
+/** The kinds to redact, and the replacement for each. */
 export interface RedactionOptions {
   /** Passwords, keys and tokens. Default true. */
   readonly credentials?: boolean;
@@ -28,21 +28,21 @@ export interface RedactionOptions {
   readonly action?: RedactionAction;
   /** Other actions for some kinds. */
   readonly actions?: { readonly [kind: string]: RedactionAction };
-  /** The key of `hash`: keep it secret, or short values can be guessed from their hashes. */
+  /** The key of `hash`. Keep it secret: otherwise short values can be guessed from their hashes. */
   readonly hashKey?: string | Uint8Array;
-  /** Values that are never taken, such as the address of a support desk. A pattern must match the whole value. */
+  /** Values that are never redacted, such as the address of a support desk. A pattern must match the whole value. */
   readonly allow?: readonly (string | RegExp)[];
-  /** Called with how many of each kind were taken from one text or record. Never with what was taken. */
+  /** Called for each text or record that was redacted, with the number of findings by kind, never with a value. */
   readonly onRedacted?: (counts: Readonly<Record<string, number>>) => void;
 }
 
-/** A detector by a pattern: its first group is taken, or the whole match if it has none. */
+/** A detector by a pattern. Its first group is redacted, or the whole match if it has none. */
 export interface PatternInit {
   readonly kind: string;
   readonly pattern: RegExp;
 }
 
-/** Members that are signed, sealed or made by a program: a change would break them, and nobody writes a secret there. */
+/** Members that are signed or encrypted: a change would break them. */
 const OPAQUE = new Set([
   'signature',
   'encrypted',
@@ -50,13 +50,14 @@ const OPAQUE = new Set([
   'thoughtSignature',
   'thought_signature',
 ]);
-/** Characters of the shortest thing that is found. */
+const ENCODED = /^[A-Za-z0-9+/_-]{16,}={0,2}$/;
+/** Length of the shortest finding. */
 const SHORTEST = 6;
-/** Texts that are remembered: how many, and of which length. */
+/** How many clean texts are remembered, and of which length. */
 const NOTED = 32;
 const NOTED_MIN = 100;
 const NOTED_MAX = 64 * 1024;
-/** As every mask begins. */
+/** The start of every mask. */
 export const MASK = '[redacted:';
 const MASKS = /\[redacted:[a-z0-9-]{1,40}(?:#[0-9a-f]{12})?\]/g;
 const KIND = /^[a-z0-9][a-z0-9-]{0,39}$/;
@@ -72,10 +73,10 @@ export class Redactor {
   readonly #options: RedactionOptions;
   readonly #allowed: ReadonlySet<string>;
   readonly #allowedPatterns: readonly RegExp[];
-  /** Texts that were looked at last and hold nothing. */
+  /** The last texts without findings. */
   readonly #clean = new Set<string>();
 
-  /** @throws INVALID_ARGUMENT for an unknown action, a `hash` without `hashKey`, a kind that is no short word */
+  /** @throws INVALID_ARGUMENT for an unknown action, a `hash` without `hashKey`, an invalid kind */
   constructor(options: RedactionOptions = {}) {
     assertOptions(options);
     const { credentials = true, personal = false, detectors = [], allow = [] } = options;
@@ -94,7 +95,7 @@ export class Redactor {
     );
   }
 
-  /** What is sensitive in a text, in order, without overlaps. */
+  /** The findings in a text, in order, without overlaps. */
   find(text: string): Finding[] {
     if (text.length < SHORTEST || text.startsWith('data:') || this.#clean.has(text)) return [];
     const found: Finding[] = [];
@@ -108,7 +109,7 @@ export class Redactor {
     return fresh.length < 2 ? fresh : withoutOverlaps(fresh);
   }
 
-  /** The text without what is sensitive; the same text when nothing is. @throws SENSITIVE_DATA */
+  /** The redacted text; the same text if there are no findings. @throws SENSITIVE_DATA */
   text(text: string): string {
     const counts = new Counts();
     const clean = this.#cleanText(text, counts);
@@ -116,14 +117,7 @@ export class Redactor {
     return clean;
   }
 
-  /** How many of each kind there are in a value. Takes nothing, and refuses nothing. */
-  count(value: JsonValue): Readonly<Record<string, number>> {
-    const counts = new Counts();
-    new Redactor({ ...this.#options, action: 'mask', actions: {} }).#cleanJson(value, counts);
-    return counts.byKind();
-  }
-
-  /** The value without what is sensitive in its texts; the same value when nothing is. Names of members stay. @throws SENSITIVE_DATA */
+  /** The value with redacted strings; the same value if there are no findings. Names of members stay. @throws SENSITIVE_DATA */
   json<T extends JsonValue>(value: T): T {
     const counts = new Counts();
     const clean = this.#cleanJson(value, counts) as T;
@@ -137,7 +131,7 @@ export class Redactor {
       const items = value.map((item) => this.#cleanJson(item, counts));
       return items.some((item, index) => item !== value[index]) ? items : value;
     }
-    return isJsonObject(value) ? this.#cleanObject(value, counts) : value;
+    return isJsonObject(value) && !ArrayBuffer.isView(value) ? this.#cleanObject(value, counts) : value;
   }
 
   #cleanObject(given: JsonObject, counts: Counts): JsonObject {
@@ -153,10 +147,10 @@ export class Redactor {
 
   #cleanMember(name: string, member: JsonValue, counts: Counts): JsonValue {
     if (typeof member !== 'string') return this.#cleanJson(member, counts);
-    if (OPAQUE.has(name)) return member;
+    if (isOpaque(name, member)) return member;
     const kind = this.#hasCredentials ? kindByName(name, member) : null;
     if (kind === null || this.#isAllowed(member)) return this.#cleanText(member, counts);
-    const within = this.find(member); // by its form it may be known better
+    const within = this.find(member); // its form may say more than its name
     return within.length > 0 ? this.#cleanText(member, counts) : this.#taken(kind, member, counts);
   }
 
@@ -189,7 +183,7 @@ export class Redactor {
     return `${MASK}${kind}#${hash.slice(0, 12)}]`;
   }
 
-  /** A record is redacted before it is kept in memory, and again where it is written: the second time costs a look. */
+  /** A record is redacted before it is kept in memory, and again when it is written. The second time must cost almost nothing. */
   #noteClean(text: string): void {
     if (text.length < NOTED_MIN || text.length > NOTED_MAX) return;
     this.#clean.add(text);
@@ -227,7 +221,7 @@ class Counts {
   }
 }
 
-/** A mask is not sensitive, whatever it stands for. */
+/** Drops findings inside masks: a mask is not sensitive. */
 function outsideMasks(text: string, found: readonly Finding[]): Finding[] {
   const masks = [...text.matchAll(MASKS)].map(({ 0: mask, index }) => ({
     start: index,
@@ -236,7 +230,7 @@ function outsideMasks(text: string, found: readonly Finding[]): Finding[] {
   return found.filter(({ start, end }) => !masks.some((mask) => start < mask.end && mask.start < end));
 }
 
-/** The earliest first, of these the longest; what begins inside another one is taken with it. */
+/** Sorted by start. Overlapping findings become one, of the kind of the first. */
 function withoutOverlaps(found: readonly Finding[]): Finding[] {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
   const apart: Finding[] = [];
@@ -248,10 +242,18 @@ function withoutOverlaps(found: readonly Finding[]): Finding[] {
   return apart;
 }
 
-/** Reasoning whose text changed: its signature would no longer fit, and a provider refuses it. Without one it is left out of requests. */
+/** A signature in base64, unlike the signature of a mail. */
+function isOpaque(name: string, member: JsonValue | undefined): boolean {
+  return OPAQUE.has(name) && typeof member === 'string' && ENCODED.test(member);
+}
+
+/**
+ * Reasoning whose text changed: the signature no longer fits, and a provider would reject it. A block without a signature is left out of
+ * requests.
+ */
 function withoutSignature(changed: JsonObject): JsonObject {
-  const isReasoning = ('text' in changed || 'thinking' in changed) && 'signature' in changed;
-  if (!isReasoning) return changed;
+  const isReasoning = 'text' in changed || 'thinking' in changed;
+  if (!isReasoning || !isOpaque('signature', changed['signature'])) return changed;
   const { signature: _, ...rest } = changed;
   return rest;
 }

@@ -15,7 +15,7 @@ import {
 import { episodicFromJson, episodicToJson, semanticFromJson, semanticToJson } from './memory-items.js';
 import type { Boundary, Trace } from './trace.js';
 
-/** Fields that every row has, whoever wrote it. Fields of the single types are checked where they are read. */
+/** Fields that every row has, in every format version. Fields of single types are checked where they are read. */
 const rowCheck = lazySchema(
   Type.Object({
     id: Type.String(),

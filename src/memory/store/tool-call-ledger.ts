@@ -238,7 +238,8 @@ export async function outcomeOf(tool: () => Promise<unknown>): Promise<LedgerOut
   }
 }
 
-function keyOf(call: { readonly callId: string; readonly turnId: string }): string {
+/** Unique within an agent: ids are reused in other turns. */
+export function keyOf(call: { readonly callId: string; readonly turnId: string }): string {
   return `${call.turnId}\u0000${call.callId}`;
 }
 

@@ -63,7 +63,8 @@ export class WorkingContextSnapshotStore {
   /** Writes a whole snapshot document, durably. @throws MESSAGE_INVALID for a value that is not JSON; nothing is written then */
   async write(agentId: string, payload: JsonObject): Promise<void> {
     assertPlainJson(payload);
-    await this.#backend.documents.write(this.#name(agentId), payload);
+    const stored = this.#backend.redactor?.json(payload) ?? payload;
+    await this.#backend.documents.write(this.#name(agentId), stored);
     if (agentId === this.agentId) {
       this.#body = null;
       this.#onDisk = 'not-ours';

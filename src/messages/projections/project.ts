@@ -66,7 +66,7 @@ export function project<Name extends TargetName>(
 }
 
 /**
- * Reasons why the provider would reject a request, whoever made it; empty if there are none. Shares no code with the
+ * Reasons why the provider would reject a request, also one of another library; empty if there are none. Shares no code with the
  * projections.
  */
 export function checkRequest(name: TargetName, request: unknown): RequestViolation[] {

@@ -16,7 +16,7 @@ import { type CompiledState, versionOfDocument } from './state-definition.js';
 import { digestOf, encodeEvent, type StateAt, type StateChange } from './state-event.js';
 import { type FileContent, type FileStanding, StateFile } from './state-file.js';
 import { StateLog } from './state-log.js';
-import { checkedValue } from './state-value.js';
+import { checkedValue, storedText, storedValue } from './state-value.js';
 
 export interface StateDocumentOptions {
   readonly backend: StorageBackend;
@@ -114,8 +114,8 @@ export class StateDocument {
     if (look.task === 'write-file') return { secure: true, done: () => this.#writeFile(look.content) };
     if (look.task === null) return { done: () => false };
     const change = await this.#changeFor(look.task, look);
-    const redacted = this.#options.backend.redactor?.json(change.value) ?? change.value;
-    const value = redacted === change.value ? redacted : checkedValue(this.#options.state, redacted);
+    const { state, backend } = this.#options;
+    const value = storedValue(state, change.value, backend.redactor);
     return this.decide({ ...change, value }, look.content);
   }
 
@@ -292,7 +292,8 @@ export class StateDocument {
   async #backUp(version: number, digest: string, text: string): Promise<string> {
     const { backend, folder, name } = this.#options;
     const backup = `${name}.v${version}-${digest.slice(0, 8)}.json`;
-    await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(text));
+    const kept = backend.redactor ? storedText(text, backend.redactor) : text;
+    await backend.documents.writeBytes([...folder, 'backups', backup], Buffer.from(kept));
     return backup;
   }
 

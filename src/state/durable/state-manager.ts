@@ -18,7 +18,7 @@ import {
 } from './state-definition.js';
 import { type EditMerge, type RefusedEdit, StateDocument, type StateTask } from './state-document.js';
 import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
-import { checkedValue, stateInvalid, violationsOf } from './state-value.js';
+import { checkedValue, stateInvalid, storedValue, violationsOf } from './state-value.js';
 import { StateWatch } from './state-watch.js';
 
 /** Options of `StateManager`: a definition (see `defineState`) and where its document is stored. */
@@ -304,8 +304,7 @@ export class StateManager<T = JsonObject> {
     if ((look.task !== null && look.task !== 'write-file') || !log.current) return { done: () => UNSETTLED };
     if (by !== 'human') this.#assertNotHeldOff(log.current);
     const given = checkedValue(this.#state, await next(log.current));
-    const redacted = this.#options.backend.redactor?.json(given) ?? given;
-    const value = redacted === given ? given : checkedValue(this.#state, redacted); // a mask may not fit the schema
+    const value = storedValue(this.#state, given, this.#options.backend.redactor);
     if (by !== 'human' && this.#state.hasHumanTouch) this.#assertTouchKept(log.current.value, value);
     const result = () => snapshotOf<T>(log.current!);
     if (changesBetween(log.current.value, value).length === 0) return { done: result };

@@ -1,8 +1,9 @@
 /** The rules for a document's value: plain JSON that fits its schema, without large texts. */
 import { RekindleError } from '../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../core/json.js';
 import type { SchemaViolation } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
+import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import { SHOWS } from './shown-version.js';
 import type { CompiledState } from './state-definition.js';
 
@@ -41,6 +42,24 @@ export function checkedValue(state: CompiledState, value: unknown): JsonObject {
   const copy = toJsonValue(value).value as JsonObject;
   assertSmall(state.definition.name, copy);
   return copy;
+}
+
+/** What a store keeps of a checked value. It is checked again where it changed, because a mask may not fit the schema. @throws as `checkedValue` */
+export function storedValue(
+  state: CompiledState,
+  value: JsonObject,
+  redactor: StorageRedactor | null | undefined,
+): JsonObject {
+  const redacted = redactor?.json(value) ?? value;
+  return redacted === value ? value : checkedValue(state, redacted);
+}
+
+/** The same for the text of a file: only a redacted document is formatted again. */
+export function storedText(text: string, redactor: StorageRedactor): string {
+  const value = tryParseJson(text);
+  if (value === undefined) return redactor.text(text);
+  const redacted = redactor.json(value);
+  return redacted === value ? text : `${JSON.stringify(redacted, null, 2)}\n`;
 }
 
 export function stateInvalid(name: string, violations: readonly SchemaViolation[]): RekindleError {

@@ -11,7 +11,7 @@ import { continuedByAnother } from './journal-recovery.js';
 import type { SegmentFiles } from './journal-segments.js';
 import { writeThenPlace } from './temporary-file.js';
 
-/** Makes the bytes of a segment durable, whoever wrote them. A no-op for archived segments, which are durable. */
+/** Makes all bytes of a segment durable, also those of another process. A no-op for archived segments, which are durable. */
 export async function syncSegment(fs: FileSystem, target: string): Promise<void> {
   if ((await fs.stat(target)) === null) return;
   await withFile(await fs.open(target, 'update'), (file) => file.datasync());

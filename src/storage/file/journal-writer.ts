@@ -328,7 +328,7 @@ export class JournalWriter {
     if (this.#plan === 'seal-live' || this.#plan === 'follow-sealed') await this.#prepare();
   }
 
-  /** Makes the live file and its name durable, whoever wrote them. */
+  /** Makes the live file and its name durable, also if another process wrote them. */
   async secure(): Promise<void> {
     if (this.#suspect) await this.#recover();
     if (!this.#ready) await this.#prepare();

@@ -6,6 +6,7 @@ import { isDigest } from '../blob-digest.js';
 import { ForwardingStorage } from '../forwarding-storage.js';
 import { keyOf } from '../name-key.js';
 import type { Blobs, Lease, Name, StorageBackend, StoredName, StoredPlace } from '../ports.js';
+import { redactedBlobs } from '../redacted-storage.js';
 import { ObjectBlobs } from './object-blobs.js';
 import type { ObjectStorage } from './object-storage.js';
 import { assertWholeNumber } from './option-check.js';
@@ -48,7 +49,8 @@ class ObjectBackend extends ForwardingStorage {
   }
 
   override blobs(scope: Name): Blobs {
-    return new ObjectBlobs(this.inner.blobs(scope), this.#objects, scope, this.#fromBytes);
+    const blobs = new ObjectBlobs(this.inner.blobs(scope), this.#objects, scope, this.#fromBytes);
+    return redactedBlobs(blobs, scope, this.redactor);
   }
 
   override async listNames(prefix: Name): Promise<string[]> {

@@ -187,7 +187,8 @@ export class SessionManager {
     const { name, agentId } = agent;
     assertAgentNames([name]);
     // Copy now: the agent continues to change its own object.
-    const state = storableState(agent.state ?? null);
+    const given = storableState(agent.state ?? null);
+    const state = this.#backend.redactor?.json(given) ?? given;
     const keys = [...(agent.workspaceKeysWritten ?? [])];
     return this.#turns.run(async () => {
       const now = this.#now();

@@ -100,7 +100,7 @@ export class ToolCallLog {
         return;
       } catch (thrown) {
         if (isRekindleError(thrown, 'LEASE_LOST') && attempt < LOST_MAX) continue;
-        batch ??= this.#take(); // whoever waits for them is told
+        batch ??= this.#take(); // the callers of these records get the error
         throw thrown;
       }
     }

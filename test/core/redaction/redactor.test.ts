@@ -195,6 +195,14 @@ describe('a redactor', () => {
     expect(own.text('!secret')).toBe('[redacted:shout]');
   });
 
+  it('reads the signature of a mail like any text', () => {
+    const mail = { text: 'PASSWORD=hunter2hunter', signature: 'Ann Lee, PASSWORD=hunter3hunter' };
+    expect(credentials.json(mail)).toStrictEqual({
+      text: 'PASSWORD=[redacted:password]',
+      signature: 'Ann Lee, PASSWORD=[redacted:password]',
+    });
+  });
+
   it('leaves signatures and encoded bytes alone, and drops the signature of reasoning whose text changed', () => {
     const bytes = Buffer.from(Array.from({ length: 900 }, (_, index) => (index * 7919) % 256)).toString(
       'base64',
@@ -205,7 +213,7 @@ describe('a redactor', () => {
       signature: 'AKIAABCDEFGHIJKLMNOP',
     };
     expect(credentials.json(media)).toBe(media);
-    const reasoning = { text: 'PASSWORD=hunter2hunter', signature: 'sig' };
+    const reasoning = { text: 'PASSWORD=hunter2hunter', signature: 'EqQBCgIYAhIkMzQ1Njc4OTA=' };
     expect(credentials.json<JsonValue>(reasoning)).toStrictEqual({ text: 'PASSWORD=[redacted:password]' });
   });
 
