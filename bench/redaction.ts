@@ -1,5 +1,5 @@
 /**
- * What redaction costs a turn: two messages of 2,000 bytes, each committed and synced, with and without it, taken by turns. And the
+ * What redaction and sealing cost a turn: two messages of 2,000 bytes, each committed and synced, with and without them, taken by turns. And the
  * detectors alone, beside `JSON.stringify` of the same records.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,23 +10,27 @@ import { type OpenMemory, openMemory } from '../src/memory/open-memory.js';
 import { FileStorage } from '../src/storage/file/file-storage.js';
 import type { StorageBackend } from '../src/storage/ports.js';
 import { withRedaction } from '../src/storage/redacted-storage.js';
+import { EnvironmentKeys } from '../src/storage/sealing/environment-keys.js';
+import { withSealing } from '../src/storage/sealing/sealed-storage.js';
 import { inTempFolder, median, ms, printTable, ratio, textOfSize } from './support.js';
 
 const MESSAGE_BYTES = 2_000;
 const TURNS = 300;
-const KINDS = {
-  plain: null,
-  credentials: {},
-  'credentials and personal data': { personal: true },
-} as const;
+const MASTER = new EnvironmentKeys({ REKINDLE_MASTER_KEY: 'ab'.repeat(32) });
+const KINDS: Readonly<Record<string, (plain: StorageBackend) => StorageBackend>> = {
+  plain: (plain) => plain,
+  credentials: (plain) => withRedaction(plain),
+  'credentials and personal data': (plain) => withRedaction(plain, { personal: true }),
+  sealed: (plain) => withSealing(plain, MASTER),
+  'sealed, without credentials': (plain) => withRedaction(withSealing(plain, MASTER)),
+};
 
 async function turns(): Promise<void> {
   const rows = await inTempFolder(async (folder) => {
     const opened = new Map<string, OpenMemory>();
     const stores: StorageBackend[] = [];
-    for (const [name, options] of Object.entries(KINDS)) {
-      const files = new FileStorage(path.join(folder, name));
-      const storage = options ? withRedaction(files, options) : files;
+    for (const [name, wrap] of Object.entries(KINDS)) {
+      const storage = wrap(new FileStorage(path.join(folder, name)));
       stores.push(storage);
       const memory = await openMemory(storage, 'bench', { compaction: null });
       await memory.memory.begin('You are a bench.');
@@ -47,7 +51,7 @@ async function turns(): Promise<void> {
     const plain = median(times.get('plain')!);
     return [...times].map(([name, list]) => [name, ms(median(list)), ratio(median(list), plain)]);
   });
-  printTable('a turn on a redacted store', ['redaction', 'p50', 'against plain'], rows);
+  printTable('a turn on a redacted or sealed store', ['store', 'p50', 'against plain'], rows);
 }
 
 /** Records of real conversations where they are there, else text of a bench. */

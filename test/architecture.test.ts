@@ -43,7 +43,7 @@ const PACKAGES: readonly PackageRule[] = [
   { packages: /^(gpt-tokenizer|@humanwhocodes\/momoa)$/, folders: ['core/'], lazy: true },
   { packages: /^lowdb$/, folders: ['storage/'] },
   { packages: /^re2js$/, folders: ['checkpoints/classify/'], lazy: true },
-  { packages: /^@napi-rs\/keyring$/, folders: ['checkpoints/encryption/'], lazy: true },
+  { packages: /^@napi-rs\/keyring$/, folders: ['storage/sealing/'], lazy: true },
   { packages: /^(@orama\/stemmers|chrono-node)$/, folders: ['memory/recall/'], lazy: true },
   { packages: /^chokidar$/, folders: ['storage/file/'], lazy: true },
   { packages: /^(pg|pg-.*)$/, folders: ['storage/postgres/'], lazy: true },

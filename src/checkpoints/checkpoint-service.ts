@@ -5,6 +5,7 @@ import { changesBetween, type JsonPatchStep } from '../core/json-patch.js';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
+import { type MasterKeys, masterForNew } from '../storage/sealing/master-keys.js';
 import { AccessTimes } from './access-times.js';
 import {
   checkpointId,
@@ -22,8 +23,7 @@ import type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint
 import { loadConfig } from './config/load-config.js';
 import { assertCompression } from './content/compression.js';
 import { contextContent, derivedSessionId } from './content/context-json.js';
-import { type KeyOptions, keysFor, masterForNew } from './encryption/keys-for.js';
-import type { MasterKeys } from './encryption/master-keys.js';
+import { type KeyOptions, keysFor } from './encryption/keys-for.js';
 import { type PruneOptions, type PruneReport, prune } from './maintenance/prune.js';
 import { repairSession, type SessionRepair } from './maintenance/repair-session.js';
 import { type RotateOptions, type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';

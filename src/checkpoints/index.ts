@@ -3,6 +3,12 @@
  *
  * @module rekindle/checkpoints
  */
+
+export { EnvironmentKeys } from '../storage/sealing/environment-keys.js';
+export { KeyFile } from '../storage/sealing/key-file.js';
+export { Keychain } from '../storage/sealing/keychain.js';
+export { type MasterKey, type MasterKeys, masterKeyOf } from '../storage/sealing/master-keys.js';
+export { type SecretPlace, StoredKeys } from '../storage/sealing/stored-keys.js';
 export { checkpointId, parseCheckpointId } from './checkpoint-id.js';
 export type { CheckpointMetadata, SessionInfo } from './checkpoint-metadata.js';
 export type { ListQuery, Page } from './checkpoint-query.js';
@@ -26,11 +32,6 @@ export {
 } from './classify/rules.js';
 export type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint-config.js';
 export { dataFolder } from './config/data-folder.js';
-export { EnvironmentKeys } from './encryption/environment-keys.js';
-export { KeyFile } from './encryption/key-file.js';
-export { Keychain } from './encryption/keychain.js';
-export { type MasterKey, type MasterKeys, masterKeyOf } from './encryption/master-keys.js';
-export { type SecretPlace, StoredKeys } from './encryption/stored-keys.js';
 export type { PrunedCheckpoint, PruneOptions, PruneReason, PruneReport } from './maintenance/prune.js';
 export type { SessionRepair } from './maintenance/repair-session.js';
 export type { RotateOptions, RotationReport } from './maintenance/rotate-keys.js';

@@ -37,6 +37,8 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   CHECKPOINT_DAMAGED: EXIT.storage,
   STORAGE_UNAVAILABLE: EXIT.storage,
   PATH_REFUSED: EXIT.refused,
+  STORE_SEALED: EXIT.refused,
+  STORE_NOT_SEALED: EXIT.refused,
   AGENT_EXISTS: EXIT.refused,
   AGENT_FOREIGN: EXIT.refused,
   COMPACTION_REFUSED: EXIT.refused,

@@ -15,6 +15,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['verify', async () => (await import('./verify-command.js')).addVerifyCommand],
   ['repair', async () => (await import('./repair-command.js')).addRepairCommand],
   ['rebuild', async () => (await import('./repair-command.js')).addRebuildCommand],
+  ['seal', async () => (await import('./seal-command.js')).addSealCommand],
   ['scan', async () => (await import('./scan-command.js')).addScanCommand],
   ['doctor', async () => (await import('./doctor-command.js')).addDoctorCommand],
   ['unlock', async () => (await import('./unlock-command.js')).addUnlockCommand],

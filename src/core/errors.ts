@@ -79,6 +79,10 @@ export const ERROR_ADVICE = {
     'Set up TLS on the server, or name its certificate authority with `sslrootcert=FILE`. On a trusted network, `sslmode=disable` turns TLS off.',
   KEY_UNAVAILABLE:
     'Restore the master key, or make its file readable by its owner only; see `details`. The data cannot be read without the key; it was not changed.',
+  STORE_SEALED:
+    'Open the store with its keys: add `seal=environment`, `seal=keychain` or `seal=FILE` to its address. Nothing was written.',
+  STORE_NOT_SEALED:
+    'Open the store without `seal`, or copy it into a new sealed store with `rekindle copy`. Nothing was written.',
   SENSITIVE_DATA:
     'Remove the data that `details.kind` names, or mask it: see `actions` in docs/redaction.md. Nothing was written.',
   RULES_INVALID: 'Correct the rule named in `details`.',

@@ -33,6 +33,10 @@ export abstract class ForwardingStorage implements StorageBackend {
     this.inner = inner;
   }
 
+  allowSealed(): void {
+    this.inner.allowSealed?.();
+  }
+
   blobs(scope: Name): Blobs {
     return this.inner.blobs(scope);
   }

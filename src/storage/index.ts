@@ -47,3 +47,11 @@ export type {
 } from './ports.js';
 export { withRedaction } from './redacted-storage.js';
 export type { StorageRedactor } from './storage-redactor.js';
+export type { DataKeyInfo } from './sealing/data-keys.js';
+export { type Environment, EnvironmentKeys } from './sealing/environment-keys.js';
+export { KeyFile } from './sealing/key-file.js';
+export type { KeyProvider, WrappedDataKey } from './sealing/key-provider.js';
+export { Keychain } from './sealing/keychain.js';
+export { type MasterKey, type MasterKeys, masterKeyOf } from './sealing/master-keys.js';
+export { type KeyRotation, type SealedStorage, withSealing } from './sealing/sealed-storage.js';
+export { type SecretPlace, StoredKeys } from './sealing/stored-keys.js';

@@ -9,6 +9,8 @@ import { openObjects } from './objects/open-objects.js';
 import type { StorageBackend } from './ports.js';
 import { PostgresStorage, type PostgresStorageOptions } from './postgres/postgres-storage.js';
 import { withRedaction } from './redacted-storage.js';
+import { keysNamed } from './sealing/named-keys.js';
+import { withSealing } from './sealing/sealed-storage.js';
 import { SqliteStorage } from './sqlite/sqlite-storage.js';
 
 const KINDS = [
@@ -29,7 +31,7 @@ export function isStorageUrl(place: string): boolean {
 /**
  * Opens a store by a folder or URL. With `?objects=URL` (encoded) it keeps large blobs in that object store; see
  * `openObjects`. With `?redact=credentials`, `?redact=personal` or both, separated by a comma, it stores no such data; see
- * `withRedaction`.
+ * `withRedaction`. With `?seal=environment`, `?seal=keychain` or `?seal=FILE` everything in it is encrypted; see `withSealing`.
  * ```ts
  * const storage = openStorage('sqlite:agents.db');
  * ```
@@ -42,10 +44,12 @@ export function openStorage(place: string): StorageBackend {
   const { address, query } = split(place);
   const objects = take(query, 'objects');
   const redact = take(query, 'redact');
+  const seal = take(query, 'seal');
   const backend = openBackend(scheme, address, query);
   const unknown = [...query.keys()];
   if (unknown.length > 0) throw invalid(scheme, `has no parameter ${unknown.join(', ')}`);
-  const whole = objects === null ? backend : withObjects(backend, openObjects(objects));
+  const kept = objects === null ? backend : withObjects(backend, openObjects(objects));
+  const whole = seal === null ? kept : withSealing(kept, keysNamed(seal));
   return redact === null ? whole : withRedaction(whole, kindsIn(redact));
 }
 

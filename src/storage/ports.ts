@@ -1,6 +1,4 @@
-/**
- * The storage ports: features use only these. Calls are async and reject with a `RekindleError`; bad arguments write nothing.
- */
+/** The storage ports: features use only these. Calls are async and reject with a `RekindleError`; bad arguments write nothing. */
 import type { JsonObject, JsonValue } from '../core/json.js';
 import type { StorageRedactor } from './storage-redactor.js';
 
@@ -44,7 +42,9 @@ export interface JournalDamage {
     | 'sequence-repeated'
     | 'sequence-gap'
     | 'after-seal'
-    | 'missing-segment';
+    | 'missing-segment'
+    /** In a sealed store: not written by a holder of the key at this place. */
+    | 'seal';
   /** The file or row that holds it, relative to the store. */
   readonly place: string;
   readonly cursor: Cursor;
@@ -307,6 +307,8 @@ export interface StorageBackend {
   readonly place: string;
   /** Journals and artifacts are stored without what it takes out. Null or absent: as they are given. */
   readonly redactor?: StorageRedactor | null;
+  /** For `withSealing`: the store may be sealed. Without this call, its first use throws `STORE_SEALED` if it is. */
+  allowSealed?(): void;
   readonly capabilities: StorageCapabilities;
   openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
   /** Removes a journal with all its segments, under a lease that all its writers need. False if there was none. @throws LEASE_LOST */
@@ -343,8 +345,5 @@ export interface StorageBackend {
   close(): Promise<void>;
 }
 
-/**
- * When an append is acknowledged. `durable`: after a sync. `batched`: after a sync shared over some ms. `relaxed`: survives only
- * kill -9.
- */
+/** When an append is acknowledged. `durable`: after a sync. `batched`: after a sync shared over some ms. `relaxed`: survives only kill -9. */
 export type DurabilityMode = 'durable' | 'batched' | 'relaxed';

@@ -2,7 +2,7 @@
 import fs from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointServiceOptions } from '../../src/checkpoints/checkpoint-service.js';
-import { EnvironmentKeys } from '../../src/checkpoints/encryption/environment-keys.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { errorOf, Place } from './checkpoint-kit.js';
 
 const OPTIONS: Record<'plain' | 'encrypted', CheckpointServiceOptions> = {

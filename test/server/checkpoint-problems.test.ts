@@ -2,7 +2,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EnvironmentKeys } from '../../src/checkpoints/encryption/environment-keys.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { isRekindleError } from '../../src/core/errors.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { checkpointWorld } from './checkpoint-world.js';

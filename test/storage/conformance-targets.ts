@@ -80,7 +80,7 @@ export function postgresTarget(options: PostgresStorageOptions = {}): StorageTar
 export function memoryTarget(): StorageTarget {
   const capabilities = { persistent: false, multiProcess: false, multiProcessDocuments: false };
   const open = async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const backend = new MemoryStorage({ clock });
     return {
       backend,

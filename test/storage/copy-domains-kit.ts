@@ -1,6 +1,6 @@
 /** The domains, each with something of everything: what fills a store, what reads all of it, and a change that goes on. */
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
-import { EnvironmentKeys } from '../../src/checkpoints/encryption/environment-keys.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { ManualClock } from '../../src/core/clock.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { SessionTree } from '../../src/state/shared/sessions/session-tree.js';

@@ -35,7 +35,7 @@ export const NUMBER_NOT_BOUND: Patch = {
   by: 'this.#options.session, number && 0, about]',
 };
 export const TAG_NOT_CHECKED: Patch = {
-  file: `${CHECKPOINTS}/encryption/sealing.ts`,
+  file: 'src/storage/sealing/aes-seal.ts',
   text: 'return Buffer.concat([plain, decipher.final()]);',
   by: 'return plain;',
 };

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
-import { EnvironmentKeys } from '../../src/checkpoints/encryption/environment-keys.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { SessionKeys } from '../../src/checkpoints/encryption/session-keys.js';
 import { journalNames, type SessionHead, SessionLog } from '../../src/checkpoints/session/session-log.js';
 import { ManualClock } from '../../src/core/clock.js';

@@ -1,11 +1,12 @@
 /** Creates the master keys that a configuration names. */
+
+import { type Environment, EnvironmentKeys } from '../../storage/sealing/environment-keys.js';
+import { KeyFile } from '../../storage/sealing/key-file.js';
+import { Keychain } from '../../storage/sealing/keychain.js';
+import type { MasterKeys } from '../../storage/sealing/master-keys.js';
+import { StoredKeys } from '../../storage/sealing/stored-keys.js';
 import type { CheckpointConfig } from '../config/checkpoint-config.js';
 import { defaultKeyFile } from '../config/data-folder.js';
-import { type Environment, EnvironmentKeys } from './environment-keys.js';
-import { KeyFile } from './key-file.js';
-import { Keychain } from './keychain.js';
-import { keyUnavailable, type MasterKey, type MasterKeys } from './master-keys.js';
-import { StoredKeys } from './stored-keys.js';
 
 export interface KeyOptions {
   /** The host's own master keys; they replace the configured ones. */
@@ -42,29 +43,4 @@ function environmentBefore(environment: Environment, inFile: () => MasterKeys): 
     renew: () => keys.renew(),
     forgetOld: () => keys.forgetOld(),
   };
-}
-
-/**
- * The master key for a new data key. The first one is created here. If other sessions have keys, a missing
- * master key was lost and must not be replaced silently.
- * @throws KEY_UNAVAILABLE
- */
-export async function masterForNew(masters: MasterKeys, hasKeys: () => Promise<boolean>): Promise<MasterKey> {
-  const current = await masters.current();
-  if (current) return current;
-  if (await hasKeys())
-    throw keyUnavailable(
-      `${masters.place} has no master key, but there are sessions that were encrypted with one.`,
-      {
-        place: masters.place,
-        reason: 'missing',
-      },
-    );
-  const made = await Promise.resolve(masters.renew()).catch(async (thrown: unknown) => {
-    const others = await masters.current(); // another process was first
-    if (others) return others;
-    throw thrown;
-  });
-  if (made) return made;
-  throw keyUnavailable(`${masters.place} has no master key.`, { place: masters.place, reason: 'missing' });
 }

@@ -9,8 +9,8 @@ import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { parseChecked } from '../../storage/json-document.js';
 import type { Documents, Name } from '../../storage/ports.js';
-import { keyUnavailable, type MasterKey, type MasterKeys } from './master-keys.js';
-import { KEY_BYTES, open, seal } from './sealing.js';
+import { KEY_BYTES, open, seal } from '../../storage/sealing/aes-seal.js';
+import { keyUnavailable, type MasterKey, type MasterKeys } from '../../storage/sealing/master-keys.js';
 
 /** One data key, as the keys derived from it. */
 export interface DataKey {

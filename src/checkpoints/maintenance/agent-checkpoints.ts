@@ -2,8 +2,9 @@
 import { systemClock } from '../../core/clock.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+import { masterForNew } from '../../storage/sealing/master-keys.js';
 import { loadConfig } from '../config/load-config.js';
-import { keysFor, masterForNew } from '../encryption/keys-for.js';
+import { keysFor } from '../encryption/keys-for.js';
 import { SessionPool } from '../session/session-pool.js';
 import { sessionPrefix } from '../tools/checkpoint-scope.js';
 

@@ -4,8 +4,7 @@
  */
 import { messageOf } from '../../core/errors.js';
 import type { Name } from '../../storage/ports.js';
-import { masterForNew } from '../encryption/keys-for.js';
-import type { MasterKeys } from '../encryption/master-keys.js';
+import { type MasterKeys, masterForNew } from '../../storage/sealing/master-keys.js';
 import type { SessionPool } from '../session/session-pool.js';
 
 /** Options of `CheckpointService.rotateKeys`. */

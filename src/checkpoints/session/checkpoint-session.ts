@@ -2,10 +2,10 @@
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Blobs, Name, StorageBackend } from '../../storage/ports.js';
+import type { MasterKey, MasterKeys } from '../../storage/sealing/master-keys.js';
 import type { CheckpointConfig } from '../config/checkpoint-config.js';
 import { contextHash } from '../content/context-json.js';
 import { contentDigest, encodePack } from '../content/pack.js';
-import type { MasterKey, MasterKeys } from '../encryption/master-keys.js';
 import { type DataKey, MESSAGES_PER_KEY, SessionKeys } from '../encryption/session-keys.js';
 import { withinTime } from '../within-time.js';
 import type { CheckpointLabels, SaveRecord, StoredPack } from './checkpoint-record.js';

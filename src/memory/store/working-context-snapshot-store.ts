@@ -5,7 +5,7 @@
  * a change of an older message, after a compaction, or if there is no file of ours to add to. A file that is not ours
  * to overwrite (damaged, foreign, or of AutoByteus) is moved aside first. A newer release's file is never touched.
  */
-import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Message } from '../../messages/message.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
@@ -77,11 +77,11 @@ export class WorkingContextSnapshotStore {
     try {
       bytes = await this.#backend.documents.readBytes(this.#name(this.agentId));
     } catch (thrown) {
-      if (!isRekindleError(thrown, 'STORAGE_FAILED') && !isRekindleError(thrown, 'PATH_REFUSED'))
-        throw thrown;
+      const status = unusable(thrown);
+      if (!status) throw thrown;
       this.#body = null;
       this.#onDisk = 'not-ours';
-      return { status: 'unreadable', detail: thrown.message };
+      return { status, detail: messageOf(thrown) };
     }
     if (!bytes) {
       this.#onDisk = 'absent';
@@ -172,4 +172,11 @@ export class WorkingContextSnapshotStore {
     for (const { file } of oldest) await documents.delete([...folder, file]);
     return moved;
   }
+}
+
+/** Null for an error that is no verdict on the file. A sealed store finds damage before the file can be decoded. */
+function unusable(thrown: unknown): 'damaged' | 'unreadable' | null {
+  if (isRekindleError(thrown, 'DOCUMENT_DAMAGED')) return 'damaged';
+  const isUnreadable = isRekindleError(thrown, 'STORAGE_FAILED') || isRekindleError(thrown, 'PATH_REFUSED');
+  return isUnreadable ? 'unreadable' : null;
 }

@@ -72,9 +72,10 @@ export class FilePaths {
     if (this.#root !== null) return this.#root;
     if (make) await ensureFolder(this.#fs, await this.#throughLinks(this.#given));
     try {
-      this.#root = await this.#fs.realPath(this.#given);
-      await this.#onRoot(this.#root);
-      return this.#root;
+      const root = await this.#fs.realPath(this.#given);
+      await this.#onRoot(root); // a refused root is refused again by the next call
+      this.#root = root;
+      return root;
     } catch (thrown) {
       if (errnoOf(thrown) === 'ENOENT') return this.#given;
       throw thrown;

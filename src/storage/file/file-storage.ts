@@ -17,6 +17,7 @@ import type {
   StoredPlace,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
+import { STORE_DOCUMENT, storeSealed } from '../sealing/sealed-names.js';
 import { FallbackFileSystem } from './fallback-file-system.js';
 import { FileBlobs } from './file-blobs.js';
 import { contentsOf } from './file-contents.js';
@@ -72,6 +73,7 @@ export class FileStorage implements StorageBackend {
   readonly #synced = new Set<string>();
   readonly #open = new Set<Journal<JsonObject>>();
   readonly #watchers = new Set<() => Promise<void>>();
+  #sealedAllowed = false;
 
   constructor(root: string, options: FileStorageOptions = {}) {
     this.root = path.resolve(root);
@@ -220,7 +222,14 @@ export class FileStorage implements StorageBackend {
     if (failed) throw storageError(failed.reason, 'close the store');
   }
 
+  /** See `StorageBackend.allowSealed`. */
+  allowSealed(): void {
+    this.#sealedAllowed = true;
+  }
+
   async #lookAtRoot(root: string): Promise<void> {
+    const marker = path.join(root, ...STORE_DOCUMENT);
+    if (!this.#sealedAllowed && (await this.#fs.stat(marker))) throw storeSealed(this.place);
     const { mode = 0 } = (await this.#fs.stat(root)) ?? {};
     if (process.platform === 'win32' || (mode & OTHERS_WRITE) === 0) return;
     this.#warn({

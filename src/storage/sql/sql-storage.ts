@@ -15,6 +15,7 @@ import type {
   StoredPlace,
 } from '../ports.js';
 import { type ProcessIdentity, systemIdentity } from '../process-identity.js';
+import { GuardedEngine } from './guarded-engine.js';
 import { SqlBlobs } from './sql-blobs.js';
 import { SqlDocuments } from './sql-documents.js';
 import type { SqlEngine } from './sql-engine.js';
@@ -41,21 +42,27 @@ export abstract class SqlStorage implements StorageBackend {
   };
   readonly documents: SqlDocuments;
   readonly leases: SqlLeases;
-  readonly #engine: SqlEngine;
+  readonly #engine: GuardedEngine;
   readonly #watch: SqlWatch;
   readonly #gatherMs: number;
   readonly #open = new Set<Journal<JsonObject>>();
 
   constructor(engine: SqlEngine, options: SqlStorageOptions) {
     const { clock = systemClock, identity = systemIdentity } = options;
-    this.#engine = engine;
+    const guarded = new GuardedEngine(engine, () => this.place);
+    this.#engine = guarded;
     this.#gatherMs = options.gatherMs ?? 0;
-    this.#watch = new SqlWatch(engine);
-    this.leases = new SqlLeases(engine, { clock, identity, place: () => this.place });
-    this.documents = new SqlDocuments(engine, () => this.leases.nowMs);
+    this.#watch = new SqlWatch(guarded);
+    this.leases = new SqlLeases(guarded, { clock, identity, place: () => this.place });
+    this.documents = new SqlDocuments(guarded, () => this.leases.nowMs);
   }
 
   abstract readonly place: string;
+
+  /** See `StorageBackend.allowSealed`. */
+  allowSealed(): void {
+    this.#engine.allow();
+  }
 
   async openJournal<R extends JsonObject>(name: Name, options: JournalOptions = {}): Promise<Journal<R>> {
     const key = keyOf(name);

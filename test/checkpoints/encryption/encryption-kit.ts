@@ -8,7 +8,7 @@ import {
   type CheckpointServiceOptions,
 } from '../../../src/checkpoints/checkpoint-service.js';
 import type { CheckpointConfigInit } from '../../../src/checkpoints/config/checkpoint-config.js';
-import { EnvironmentKeys } from '../../../src/checkpoints/encryption/environment-keys.js';
+import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
 import { isRekindleError, type RekindleError } from '../../../src/core/errors.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 

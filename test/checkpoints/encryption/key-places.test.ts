@@ -2,9 +2,9 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Keychain, type KeyringPackage } from '../../../src/checkpoints/encryption/keychain.js';
-import { type MasterKeys, masterKeyOf } from '../../../src/checkpoints/encryption/master-keys.js';
-import { StoredKeys } from '../../../src/checkpoints/encryption/stored-keys.js';
+import { Keychain, type KeyringPackage } from '../../../src/storage/sealing/keychain.js';
+import { type MasterKeys, masterKeyOf } from '../../../src/storage/sealing/master-keys.js';
+import { StoredKeys } from '../../../src/storage/sealing/stored-keys.js';
 import {
   bytesIn,
   CANARY,

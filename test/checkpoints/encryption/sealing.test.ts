@@ -1,6 +1,6 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { open, SEAL_BYTES, seal } from '../../../src/checkpoints/encryption/sealing.js';
+import { open, SEAL_BYTES, seal } from '../../../src/storage/sealing/aes-seal.js';
 
 const key = randomBytes(32);
 const plain = Buffer.from('what is sealed');

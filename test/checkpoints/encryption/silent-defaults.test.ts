@@ -1,6 +1,6 @@
 /** What happens to encryption when a program does not say everything. */
 import { describe, expect, it } from 'vitest';
-import { masterKeyOf } from '../../../src/checkpoints/encryption/master-keys.js';
+import { masterKeyOf } from '../../../src/storage/sealing/master-keys.js';
 import { errorOf, Place } from '../checkpoint-kit.js';
 
 const key = masterKeyOf(Buffer.alloc(32, 7));

@@ -1,8 +1,8 @@
-/** Master keys wrap the data keys of sessions, nothing else. `MasterKeys` is the port to their storage. */
+/** Master keys wrap data keys, nothing else. `MasterKeys` is the port to their storage. */
 import { createHmac } from 'node:crypto';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
-import { KEY_BYTES } from './sealing.js';
+import { KEY_BYTES } from './aes-seal.js';
 
 /** A 256-bit key that wraps data keys. Make it with `masterKeyOf`. */
 export interface MasterKey {
@@ -45,4 +45,26 @@ export function parseKey(text: string): Buffer | null {
 /** The error must never contain a key. */
 export function keyUnavailable(problem: string, details: JsonObject, cause?: unknown): RekindleError {
   return new RekindleError('KEY_UNAVAILABLE', problem, { details, cause });
+}
+
+/**
+ * The master key for a new data key. The first one is created here. If other sessions have keys, a missing
+ * master key was lost and must not be replaced silently.
+ * @throws KEY_UNAVAILABLE
+ */
+export async function masterForNew(masters: MasterKeys, hasKeys: () => Promise<boolean>): Promise<MasterKey> {
+  const current = await masters.current();
+  if (current) return current;
+  if (await hasKeys())
+    throw keyUnavailable(`${masters.place} has no master key, but data was encrypted with one.`, {
+      place: masters.place,
+      reason: 'missing',
+    });
+  const made = await Promise.resolve(masters.renew()).catch(async (thrown: unknown) => {
+    const others = await masters.current(); // another process was first
+    if (others) return others;
+    throw thrown;
+  });
+  if (made) return made;
+  throw keyUnavailable(`${masters.place} has no master key.`, { place: masters.place, reason: 'missing' });
 }

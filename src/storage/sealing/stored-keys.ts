@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { tryParseJson } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
+import { KEY_BYTES } from './aes-seal.js';
 import { keyUnavailable, type MasterKey, type MasterKeys, masterKeyOf, parseKey } from './master-keys.js';
-import { KEY_BYTES } from './sealing.js';
 
 /** A place that stores one secret text. */
 export interface SecretPlace {

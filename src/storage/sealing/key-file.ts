@@ -1,5 +1,5 @@
 import { isRekindleError, messageOf } from '../../core/errors.js';
-import { readPrivateFile, writePrivateFile } from '../../storage/file/private-file.js';
+import { readPrivateFile, writePrivateFile } from '../file/private-file.js';
 import { keyUnavailable } from './master-keys.js';
 import type { SecretPlace } from './stored-keys.js';
 

@@ -1,0 +1,175 @@
+/** A journal whose records are sealed. Each is bound to its journal and its number. */
+import { canonicalJson } from '../../core/canonical-json.js';
+import { isRekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.js';
+import type {
+  AppendOptions,
+  AppendResult,
+  Journal,
+  JournalDamage,
+  JournalEntry,
+  JournalHead,
+  JournalRecord,
+  Name,
+  ReadOptions,
+  SegmentRepair,
+} from '../ports.js';
+import { encodeRecord } from '../record-encoding.js';
+import { open, seal } from './aes-seal.js';
+import type { DataKey, DataKeys } from './data-keys.js';
+
+const CLOSING_BRACE = Buffer.from('}');
+/** Another writer of the same journal was faster this often in a row. */
+const CONFLICTS_MAX = 20;
+
+export interface SealedJournalOptions {
+  readonly name: Name;
+  readonly keys: DataKeys;
+  /** The key for new records; null for a reader. */
+  readonly writing: DataKey | null;
+  readonly onClose: () => void;
+}
+
+export class SealedJournal<R extends JsonObject> implements Journal<R> {
+  readonly #inner: Journal<JsonObject>;
+  readonly #name: Name;
+  readonly #keys: DataKeys;
+  /** Null for a reader. */
+  readonly #writing: DataKey | null;
+  /** The number of the last record that was given to the journal; null if it must be looked up. */
+  #given: number | null = null;
+
+  readonly #onClose: () => void;
+  readonly #appending = new Set<Promise<unknown>>();
+  #looking: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(inner: Journal<JsonObject>, { name, keys, writing, onClose }: SealedJournalOptions) {
+    this.#inner = inner;
+    this.#name = name;
+    this.#keys = keys;
+    this.#writing = writing;
+    this.#onClose = onClose;
+  }
+
+  append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
+    if (this.#closed || !this.#writing) return this.#inner.append(records, options); // which refuses it
+    const appended = this.#append(records, options);
+    this.#appending.add(appended);
+    return appended.finally(() => this.#appending.delete(appended));
+  }
+
+  async #append(records: readonly R[], { expectedSeq }: AppendOptions): Promise<AppendResult> {
+    const texts = records.map(textOf); // before the first wait: the caller may change the records
+    for (let conflicts = 0; ; conflicts += 1) {
+      if (this.#given === null) await this.#lookUp();
+      const after = expectedSeq ?? this.#given ?? 0;
+      if (after === this.#given) this.#given = after + texts.length;
+      try {
+        return await this.#inner.append(this.#sealed(texts, after), { expectedSeq: after });
+      } catch (thrown) {
+        this.#given = null;
+        const again = expectedSeq === undefined && conflicts < CONFLICTS_MAX;
+        if (!again || !isRekindleError(thrown, 'JOURNAL_CONFLICT')) throw thrown;
+      }
+    }
+  }
+
+  /** One look for all callers that wait, so that their appends keep their order. */
+  #lookUp(): Promise<void> {
+    this.#looking ??= this.#inner
+      .head()
+      .then(({ seq }) => void (this.#given = seq))
+      .finally(() => (this.#looking = null));
+    return this.#looking;
+  }
+
+  #sealed(texts: readonly Buffer[], after: number): JsonObject[] {
+    const key = this.#writing;
+    if (!key) return [];
+    const use = useOf(this.#name);
+    return texts.map((text, index) => {
+      const bytes = seal(key.for(use), text, boundTo(this.#name, after + 1 + index));
+      return { sealed: `${key.id}.${bytes.toString('base64')}` };
+    });
+  }
+
+  async *read(options?: ReadOptions): AsyncGenerator<JournalEntry<R>> {
+    for await (const entry of this.#inner.read(options)) yield await this.#opened(entry);
+  }
+
+  async *readBackward(): AsyncGenerator<JournalEntry<R>> {
+    for await (const entry of this.#inner.readBackward()) yield await this.#opened(entry);
+  }
+
+  async #opened(entry: JournalEntry<JsonObject>): Promise<JournalEntry<R>> {
+    if (entry.kind === 'damage') return entry;
+    const sealed = entry.record['sealed'];
+    const dot = typeof sealed === 'string' ? sealed.indexOf('.') : -1;
+    if (typeof sealed !== 'string' || dot < 0) return notSealed(this.#name, entry);
+    const key = await this.#keys.forReading(this.#name, sealed.slice(0, dot));
+    const bytes = Buffer.from(sealed.slice(dot + 1), 'base64');
+    const plain = open(key.for(useOf(this.#name)), bytes, boundTo(this.#name, entry.seq));
+    const record = plain && tryParseJson(plain.toString('utf8'));
+    return isJsonObject(record) ? { ...entry, record: record as R } : notSealed(this.#name, entry);
+  }
+
+  head(): Promise<JournalHead> {
+    return this.#inner.head();
+  }
+
+  openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {
+    return this.#inner.openingDamage();
+  }
+
+  archiveBefore(seq: number): Promise<void> {
+    return this.#inner.archiveBefore(seq);
+  }
+
+  removeBefore(seq: number): Promise<void> {
+    return this.#inner.removeBefore(seq);
+  }
+
+  secure(): Promise<void> {
+    return this.#inner.secure();
+  }
+
+  repair(): Promise<SegmentRepair[]> {
+    return this.#inner.repair();
+  }
+
+  erase(seqs: readonly number[]): Promise<number> {
+    return this.#inner.erase(seqs);
+  }
+
+  async continueAfter(seq: number): Promise<void> {
+    await this.#inner.continueAfter(seq);
+    this.#given = null;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#appending);
+    await this.#inner.close();
+    this.#onClose();
+  }
+}
+
+/** @throws INVALID_ARGUMENT, as the journal itself would for a record that is not sealed */
+function textOf(record: JsonObject): Buffer {
+  return Buffer.concat([encodeRecord(record).body, CLOSING_BRACE]);
+}
+
+function useOf(name: Name): string {
+  return canonicalJson(['journal', [...name]]);
+}
+
+function boundTo(name: Name, seq: number): string {
+  return canonicalJson(['record', [...name], seq]);
+}
+
+/** Nobody with the key wrote this record at this place: it was changed, moved, or added. */
+function notSealed(name: Name, { cursor, record }: JournalRecord<JsonObject>): JournalDamage {
+  const bytes = Buffer.byteLength(JSON.stringify(record));
+  return { kind: 'damage', reason: 'seal', place: name.join('/'), cursor, bytes };
+}
