@@ -2,6 +2,7 @@ import { fuzzing } from './fuzzing.js';
 import { memoryAndState } from './memory-and-state.js';
 import type { Mutant } from './mutant.js';
 import { redaction } from './redaction.js';
+import { sealing } from './sealing.js';
 import { storageFiles } from './storage-files.js';
 import { storageSql } from './storage-sql.js';
 import { waysIn } from './ways-in.js';
@@ -15,4 +16,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...fuzzing,
   ...waysIn,
   ...redaction,
+  ...sealing,
 ];
