@@ -214,6 +214,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'openTranscript',
     'project',
     'readMessages',
+    'registerTranscriptFormat',
     'repairHistory',
     'sourceOf',
     'textOf',

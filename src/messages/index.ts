@@ -15,6 +15,7 @@ export {
   readMessages,
 } from './importers/read-messages.js';
 export { contextOf, type OpenTranscript, openTranscript } from './importers/read-transcript.js';
+export { registerTranscriptFormat } from './importers/registered-formats.js';
 export { folderOf, sourceOf } from './importers/source.js';
 export type {
   TranscriptHead,

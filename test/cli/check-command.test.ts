@@ -1,8 +1,10 @@
 /** `check`: exit code 1, and a line for each thing that a provider would refuse. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CLI_TIMEOUT_MS, entriesBelow, inFolder, runCli } from './cli-fixture.js';
+import { CLI_BUILD } from '../support/build-cli.js';
+import { CLI_TIMEOUT_MS, entriesBelow, inFolder, runCli, runCliProcess } from './cli-fixture.js';
 import {
   chatCall,
   chatDump,
@@ -54,6 +56,27 @@ describe.concurrent('check', { timeout: CLI_TIMEOUT_MS }, () => {
         ...{ format: 'openai-chat', messages: 5, violations: [], target: 'openai-chat' },
         refused: [{ rule: 'openai-chat/1.8', path: 'messages/2/tool_calls/0/id' }],
       });
+    }));
+
+  it('knows a format that a module of the same process registers, and explains it', () =>
+    inFolder(async (dir) => {
+      const file = path.join(dir, 'notes.md');
+      const module = path.join(dir, 'notes-format.mjs');
+      await writeFile(file, 'NOTES\n');
+      await writeFile(
+        module,
+        `import { registerTranscriptFormat } from ${JSON.stringify(pathToFileURL(path.join(CLI_BUILD, 'messages/index.js')))};
+         registerTranscriptFormat({
+           format: 'notes', title: 'Notes', lookedFor: 'a first line NOTES',
+           recognises: ({ items }) => items[0] === 'NOTES',
+           async *read() { yield { kind: 'message', message: { role: 'user', content: 'noted' } }; },
+         });`,
+      );
+      const env = { NODE_OPTIONS: `--import ${pathToFileURL(module)}` };
+      const { code, stdout, stderr } = await runCliProcess(['check', file, '--explain'], { env });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/notes\.md: Notes, 1 message in the context\./);
+      expect(stdout).toContain('it looks like this: a first line NOTES');
     }));
 
   it('prints all as JSON', () =>

@@ -10,6 +10,7 @@ import { LossAccount } from './loss-account.js';
 import { readJsonLines } from './reading/json-lines.js';
 import { type JsonPath, type SliceChoice, sliceJson } from './reading/json-slices.js';
 import { sourceOf } from './source.js';
+import { beginsLikeJson, textHeadOf } from './text-head.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptSource } from './transcript.js';
 
 const NEWLINE = 0x0a;
@@ -40,9 +41,15 @@ export async function detectTranscript(
   importers: readonly TranscriptImporter[],
 ): Promise<DetectedTranscript> {
   const source = await decodeDoubleEncoded(given);
+  const startsWithText = !(await beginsLikeJson(source));
+  const text = await textHeadOf(source);
+  const first = startsWithText && ownFormat(text, importers);
+  if (first) return { ...first, source, shape: 'text' };
   const head = await headOf(source);
   const found = head && (await recognised(source, head, importers));
   if (found) return { ...found, source, shape: head.shape };
+  const last = !startsWithText && ownFormat(text, importers);
+  if (last) return { ...last, source, shape: 'text' };
   throw new RekindleError(
     'TRANSCRIPT_UNKNOWN',
     `${JSON.stringify(given.name)} has no known transcript format${head ? '' : ': it is not JSON'}. Looked for: ${importers
@@ -59,14 +66,25 @@ export async function detectTranscript(
   );
 }
 
+type Recognised = Pick<DetectedTranscript, 'importer' | 'reasons'>;
+
+/** The first format whose own marks are in the head. */
+function ownFormat(
+  head: TranscriptHead | null,
+  importers: readonly TranscriptImporter[],
+): Recognised | undefined {
+  const own = head && importers.find((candidate) => !candidate.entries && candidate.recognises(head));
+  return own ? { importer: own, reasons: [`it looks like this: ${own.lookedFor}`] } : undefined;
+}
+
 /** Marks of a single tool are tried first, then the content of the messages, then the fields around them. */
 async function recognised(
   source: TranscriptSource,
   head: TranscriptHead,
   importers: readonly TranscriptImporter[],
-): Promise<Pick<DetectedTranscript, 'importer' | 'reasons'> | null> {
-  const own = importers.find((candidate) => !candidate.entries && candidate.recognises(head));
-  if (own) return { importer: own, reasons: [`it looks like this: ${own.lookedFor}`] };
+): Promise<Recognised | null> {
+  const own = ownFormat(head, importers);
+  if (own) return own;
   const { detection, isDecided } = await detectEntries(source, head);
   const ofEntries = (format: EntryFormat | undefined) => importers.find(({ entries }) => entries === format);
   const decided = isDecided ? ofEntries(detection?.format) : undefined;

@@ -4,8 +4,8 @@ import { isNestedTooDeep, VALUE_DEPTH_MAX } from '../../core/json-depth.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { type Message, toolCallsOf } from '../message.js';
 import { detectTranscript } from './detect-format.js';
-import { IMPORTERS } from './importers.js';
 import { LossAccount, type LossReport } from './loss-account.js';
+import { knownImporters } from './registered-formats.js';
 import type { TranscriptImporter, TranscriptItem, TranscriptSource } from './transcript.js';
 
 /** A transcript whose format is known. Nothing beyond its beginning has been read yet. */
@@ -15,8 +15,8 @@ export interface OpenTranscript {
   /** Why this format was chosen, with places: `messages/2: a part tool_use (anthropic)`. */
   readonly reasons: readonly string[];
   /**
-   * One JSON document (or a folder of them), which may be cut off at its end. Otherwise JSON lines; invalid lines are
-   * counted.
+   * One JSON document (or a folder of them), which may be cut off at its end, or a text. Otherwise JSON lines; invalid
+   * lines are counted.
    */
   readonly isDocument: boolean;
   /** Items in conversation order. Can be read more than once. @throws TRANSCRIPT_INVALID, UNSUPPORTED_VERSION */
@@ -25,10 +25,15 @@ export interface OpenTranscript {
   losses(): LossReport;
 }
 
-/** Reads only the beginning. @throws TRANSCRIPT_UNKNOWN, listing the formats that were looked for */
+/**
+ * Reads only the beginning.
+ *
+ * @param importers by default the registered formats, then the built-in ones
+ * @throws TRANSCRIPT_UNKNOWN, listing the formats that were looked for
+ */
 export async function openTranscript(
   given: TranscriptSource,
-  importers: readonly TranscriptImporter[] = IMPORTERS,
+  importers: readonly TranscriptImporter[] = knownImporters(),
 ): Promise<OpenTranscript> {
   const { importer, source, shape, reasons } = await detectTranscript(given, importers);
   let account = new LossAccount();

@@ -23,9 +23,15 @@ export interface TranscriptSource {
 
 /** The parsed beginning of a transcript, for detection. */
 export interface TranscriptHead {
-  /** `lines`: one JSON object a line; `object` or `array`: one document; `folder`: many small files. */
-  readonly shape: 'lines' | 'object' | 'array' | 'folder';
-  /** The first lines (up to 50), the first members of the array (up to 10), or the small files (up to 50). */
+  /**
+   * `lines`: one JSON object a line; `object` or `array`: one JSON document; `folder`: many small files; `text`: any
+   * other text, such as Markdown.
+   */
+  readonly shape: 'lines' | 'object' | 'array' | 'folder' | 'text';
+  /**
+   * The first lines (up to 50; texts if the shape is `text`), the first members of the array (up to 10), or the small
+   * files (up to 50).
+   */
   readonly items: readonly JsonValue[];
   /**
    * For a document that is an object: its scalars down to the third level, and the first member of each list there (up
@@ -51,6 +57,7 @@ export interface TranscriptImporter {
   readonly title: string;
   /** The marks of the format, for the error that lists what was looked for. */
   readonly lookedFor: string;
+  /** Whether the head has the marks of the format. It may get any head, and must not throw. */
   recognises(head: TranscriptHead): boolean;
   /**
    * For a format of message lists: it is recognised by the content of the messages, and by `recognises` if they do not

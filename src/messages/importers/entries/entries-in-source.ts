@@ -22,7 +22,7 @@ export async function* entriesIn(
   source: TranscriptSource,
   shape: TranscriptHead['shape'],
 ): AsyncGenerator<PlacedEntry> {
-  if (shape === 'folder') return;
+  if (shape === 'folder' || shape === 'text') return;
   if (shape === 'lines') {
     for await (const { value, line } of readJsonLines(source.chunks(), new LossAccount()))
       yield { entry: value, place: `line ${line}` };
