@@ -2,6 +2,8 @@
 import { aiSdkModelMessagesImporter } from './ai-sdk/ai-sdk-model-messages.js';
 import { uiMessagesImporter } from './ai-sdk/ai-sdk-ui-messages.js';
 import { anthropicImporter } from './anthropic/anthropic.js';
+import { chatGptImporter } from './chat-exports/chatgpt.js';
+import { claudeAiImporter } from './chat-exports/claude-ai.js';
 import { claudeCodeImporter } from './claude-code/claude-code.js';
 import { codexImporter } from './codex/codex.js';
 import { geminiImporter, responsesImporter } from './entries/entry-list-importer.js';
@@ -28,6 +30,8 @@ export const IMPORTERS: readonly TranscriptImporter[] = [
   openAiAgentsImporter,
   lettaImporter,
   inspectImporter,
+  chatGptImporter,
+  claudeAiImporter,
   sweAgentImporter,
   langGraphImporter,
   uiMessagesImporter,
