@@ -25,6 +25,7 @@ const CORPUS = fileURLToPath(new URL('../../shared/corpus/', import.meta.url));
 const FOLDERS = [
   ...['claude-code', 'codex-rollout', 'gemini-cli', 'pi', 'opencode', 'cline', 'cline-sdk', 'openai-chat'],
   ...['openai-agents-runstate', 'langgraph-thread', 'letta-af', 'swe-agent', 'inspect-ai'],
+  ...['misc/chatgpt-export', 'misc/sharegpt', 'misc/atif'],
 ];
 
 /** What must be refused, or is of a kind that no importer claims, with the reason. */

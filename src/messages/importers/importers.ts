@@ -6,11 +6,16 @@ import { chatGptImporter } from './chat-exports/chatgpt.js';
 import { claudeAiImporter } from './chat-exports/claude-ai.js';
 import { claudeCodeImporter } from './claude-code/claude-code.js';
 import { codexImporter } from './codex/codex.js';
+import { atifImporter } from './datasets/atif.js';
+import { shareGptImporter } from './datasets/sharegpt.js';
+import { tauBenchImporter } from './datasets/tau-bench.js';
 import { geminiImporter, responsesImporter } from './entries/entry-list-importer.js';
 import { geminiCliImporter } from './gemini-cli/gemini-cli.js';
 import { inspectImporter } from './inspect/inspect.js';
 import { langGraphImporter } from './langgraph/langgraph.js';
 import { lettaImporter } from './letta/letta.js';
+import { aiderImporter } from './markdown/aider.js';
+import { specStoryImporter } from './markdown/specstory.js';
 import { openAiAgentsImporter } from './openai-agents/openai-agents.js';
 import { openAiChatImporter } from './openai-chat/openai-chat.js';
 import { openCodeImporter } from './opencode/opencode.js';
@@ -32,6 +37,11 @@ export const IMPORTERS: readonly TranscriptImporter[] = [
   inspectImporter,
   chatGptImporter,
   claudeAiImporter,
+  aiderImporter,
+  specStoryImporter,
+  tauBenchImporter,
+  shareGptImporter,
+  atifImporter,
   sweAgentImporter,
   langGraphImporter,
   uiMessagesImporter,

@@ -3,6 +3,7 @@ import { EXPORTERS } from '../../../src/messages/exporters/exporters.js';
 import { contextOf, openTranscript } from '../../../src/messages/importers/read-transcript.js';
 import { sourceOf } from '../../../src/messages/importers/source.js';
 import { repairHistory } from '../../../src/messages/legality/history.js';
+import { SMALL_SAMPLES } from '../../messages/importers/small-samples.js';
 import type { FuzzTarget } from '../fuzz-target.js';
 import { AGENT, expectUsable, newStore, restoreTwice } from '../restored.js';
 import { CORPUS_FILES, HISTORIES } from '../seed-files.js';
@@ -29,7 +30,7 @@ const SMALL = [
 export const transcripts: FuzzTarget = {
   name: 'transcripts',
   weight: 3,
-  seeds: [...EXPORTED, ...SMALL, ...CORPUS_FILES],
+  seeds: [...EXPORTED, ...SMALL, ...Object.values(SMALL_SAMPLES), ...CORPUS_FILES],
   words: [
     '"type"',
     '"role"',

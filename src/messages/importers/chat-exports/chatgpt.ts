@@ -5,10 +5,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import { headOf } from '../detect-format.js';
 import type { LossAccount } from '../loss-account.js';
+import { type ConversationNode, ConversationOutline } from '../reading/conversation-outline.js';
 import { objectField, textField } from '../reading/record-fields.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
 import { ChatGptReader } from './chatgpt-message.js';
-import { type ExportNode, ExportOutline } from './export-outline.js';
 
 export const chatGptImporter: TranscriptImporter = {
   format: 'chatgpt',
@@ -43,14 +43,14 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
   const head = await headOf(source);
   const wrapper = head?.shape === 'object' ? wrapperOf(head) : undefined;
   const layout = { messages: 'mapping', tip: 'current_node', wrapper, nodeOf };
-  const outline = await ExportOutline.of(source, layout, losses);
+  const outline = await ConversationOutline.of(source, layout, losses);
   const reader = new ChatGptReader(losses);
   for await (const { json, place } of outline.messages(source))
     yield* reader.read(objectField(json, 'message'), place);
   yield* reader.end();
 }
 
-function nodeOf(key: string | number, json: JsonObject): ExportNode {
+function nodeOf(key: string | number, json: JsonObject): ConversationNode {
   return {
     id: textField(json, 'id') ?? String(key),
     parent: textField(json, 'parent') ?? null,

@@ -4,10 +4,10 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { LossAccount } from '../loss-account.js';
+import { type ConversationNode, ConversationOutline } from '../reading/conversation-outline.js';
 import { idText, listField, textField } from '../reading/record-fields.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
 import { ClaudeAiReader } from './claude-ai-message.js';
-import { type ExportNode, ExportOutline } from './export-outline.js';
 
 const SENDERS: ReadonlySet<JsonValue | undefined> = new Set(['human', 'assistant']);
 
@@ -31,13 +31,13 @@ function isConversation(json: JsonValue): boolean {
 
 async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
   const layout = { messages: 'chat_messages', tip: 'current_leaf_message_uuid', nodeOf };
-  const outline = await ExportOutline.of(source, layout, losses);
+  const outline = await ConversationOutline.of(source, layout, losses);
   const reader = new ClaudeAiReader(losses);
   for await (const { json, place } of outline.messages(source)) yield* reader.read(json, place);
 }
 
 /** The first message names a parent that does not exist. */
-function nodeOf(key: string | number, json: JsonObject): ExportNode {
+function nodeOf(key: string | number, json: JsonObject): ConversationNode {
   return {
     id: idText(json['uuid']) || String(key),
     parent: textField(json, 'parent_message_uuid'),
