@@ -26,6 +26,7 @@ const FOLDERS = [
   ...['claude-code', 'codex-rollout', 'gemini-cli', 'pi', 'opencode', 'cline', 'cline-sdk', 'openai-chat'],
   ...['openai-agents-runstate', 'langgraph-thread', 'letta-af', 'swe-agent', 'inspect-ai'],
   ...['misc/chatgpt-export', 'misc/sharegpt', 'misc/atif'],
+  ...['misc/copilot', 'misc/cursor', 'misc/droid'],
 ];
 
 /** What must be refused, or is of a kind that no importer claims, with the reason. */

@@ -1,4 +1,5 @@
 /** Every importer. The order matters if one format looks like a special case of another: the more specific one comes first. */
+import { adkImporter } from './adk/adk.js';
 import { aiSdkModelMessagesImporter } from './ai-sdk/ai-sdk-model-messages.js';
 import { uiMessagesImporter } from './ai-sdk/ai-sdk-ui-messages.js';
 import { anthropicImporter } from './anthropic/anthropic.js';
@@ -9,8 +10,13 @@ import { codexImporter } from './codex/codex.js';
 import { atifImporter } from './datasets/atif.js';
 import { shareGptImporter } from './datasets/sharegpt.js';
 import { tauBenchImporter } from './datasets/tau-bench.js';
+import { copilotChatImporter } from './copilot-chat/copilot-chat.js';
+import { copilotCliImporter } from './copilot-cli/copilot-cli.js';
+import { cursorImporter } from './cursor/cursor.js';
+import { droidImporter } from './droid/droid.js';
 import { geminiImporter, responsesImporter } from './entries/entry-list-importer.js';
 import { geminiCliImporter } from './gemini-cli/gemini-cli.js';
+import { gooseImporter } from './goose/goose.js';
 import { inspectImporter } from './inspect/inspect.js';
 import { langGraphImporter } from './langgraph/langgraph.js';
 import { lettaImporter } from './letta/letta.js';
@@ -42,6 +48,12 @@ export const IMPORTERS: readonly TranscriptImporter[] = [
   tauBenchImporter,
   shareGptImporter,
   atifImporter,
+  copilotCliImporter,
+  copilotChatImporter,
+  cursorImporter,
+  droidImporter,
+  gooseImporter,
+  adkImporter,
   sweAgentImporter,
   langGraphImporter,
   uiMessagesImporter,
