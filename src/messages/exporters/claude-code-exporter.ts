@@ -11,7 +11,7 @@ import type { JsonObject } from '../../core/json.js';
 import { type Message, toolCallsOf, toolResultOf } from '../message.js';
 import { assistantBlocks, toolResultBlock, userBlocks } from './claude-code-blocks.js';
 import { CallIds } from './claude-code-call-ids.js';
-import { digestOf, type ExportOptions, type TranscriptExporter } from './transcript-exporter.js';
+import { digestOf, type ExportOptions, type TranscriptExporter, uuidOf } from './transcript-exporter.js';
 
 /** The Claude Code release whose record format is written. */
 const RECORD_VERSION = '2.1.42';
@@ -138,17 +138,4 @@ function pinnedAfterSummary(messages: readonly Message[]): readonly Message[] {
   const head = messages.slice(0, Math.max(at, 0));
   if (!summary || !head.every((message) => message.pinned || message.role === 'system')) return messages;
   return [summary, ...head, ...messages.slice(at + 1)];
-}
-
-/** A UUID of version 8, whose bits an application may choose. */
-function uuidOf(...texts: readonly string[]): string {
-  const hex = digestOf(...texts);
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
 }

@@ -11,7 +11,7 @@ export const openAiChatExporter: TranscriptExporter = {
       ending: 'as-is',
       ...(artifacts ? { artifacts } : {}),
     });
-    return documentOf({}, request.messages);
+    return documentOf({}, 'messages', request.messages);
   },
 };
 
@@ -22,16 +22,38 @@ export const anthropicExporter: TranscriptExporter = {
   write: (messages, { artifacts }) => {
     const target = { provider: 'anthropic', ending: 'as-is' as const, ...(artifacts ? { artifacts } : {}) };
     const { messages: list, ...rest } = project('anthropic', messages, target).request;
-    return documentOf(rest, list);
+    return documentOf(rest, 'messages', list);
+  },
+};
+
+export const openAiResponsesExporter: TranscriptExporter = {
+  format: 'openai-responses',
+  title: 'OpenAI Responses request',
+  extension: '.json',
+  write: (messages, { artifacts }) => {
+    const target = { ending: 'as-is' as const, ...(artifacts ? { artifacts } : {}) };
+    const { input, ...rest } = project('openai-responses', messages, target).request;
+    return documentOf(rest, 'input', input);
+  },
+};
+
+export const geminiExporter: TranscriptExporter = {
+  format: 'gemini',
+  title: 'Gemini request',
+  extension: '.json',
+  write: (messages, { artifacts }) => {
+    const target = { ending: 'as-is' as const, ...(artifacts ? { artifacts } : {}) };
+    const { contents, ...rest } = project('gemini', messages, target).request;
+    return documentOf(rest, 'contents', contents);
   },
 };
 
 /** One message per line, so that two exports can be compared. */
-function* documentOf(fields: object, messages: readonly object[]): Generator<string> {
+function* documentOf(fields: object, list: string, messages: readonly object[]): Generator<string> {
   yield '{\n';
   for (const [key, value] of Object.entries(fields))
     yield `${JSON.stringify(key)}: ${JSON.stringify(value)},\n`;
-  yield '"messages": [';
+  yield `"${list}": [`;
   for (const [index, message] of messages.entries())
     yield `${index === 0 ? '' : ','}\n${JSON.stringify(message)}`;
   yield '\n]\n}\n';

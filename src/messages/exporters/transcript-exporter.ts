@@ -29,3 +29,16 @@ export interface TranscriptExporter {
 export function digestOf(...texts: readonly string[]): string {
   return sha256Hex(texts.map((text) => `${text.length}:${text}`).join(''));
 }
+
+/** A UUID of version 8, whose bits an application may choose. */
+export function uuidOf(...texts: readonly string[]): string {
+  const hex = digestOf(...texts);
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

@@ -68,15 +68,8 @@ export function projectOpenAiResponses(
   messages: readonly Message[],
   target: ProjectionTarget = {},
 ): Projection<OpenAiResponsesRequest> {
-  const preparation = new Preparation('openai-responses', messages, target, accepts);
-  preparation.beginAtCompaction('openai');
-  const input: ResponsesItem[] = [];
-  const itemIds = new Set<string>();
-  for (const { message } of preparation.conversation()) {
-    if (message.role === 'assistant') addAssistant(message, preparation, input, itemIds);
-    else if (message.role === 'tool') input.push(outputItem(message, preparation));
-    else input.push({ role: 'user', content: userContent(message, preparation) });
-  }
+  const { preparation, groups } = responsesGroups(messages, target);
+  const input = groups.flatMap(({ items }) => items);
   if (preparation.needsUserTurn()) input.push({ role: 'user', content: CONTINUE_TEXT });
   const system = preparation.systemText;
   const tools = preparation.tools(false).map(({ name, description, inputSchema }) => ({
@@ -96,12 +89,33 @@ export function projectOpenAiResponses(
   } as OpenAiResponsesRequest);
 }
 
-function addAssistant(
-  message: Message,
-  preparation: Preparation,
-  input: ResponsesItem[],
-  itemIds: Set<string>,
-): void {
+/** A message of the list, after its repair, with the items that it becomes. */
+export interface ResponsesGroup {
+  readonly message: Message;
+  readonly items: ResponsesItem[];
+}
+
+/** The items by message, for formats that keep more than the items. */
+export function responsesGroups(
+  messages: readonly Message[],
+  target: ProjectionTarget,
+): { readonly preparation: Preparation; readonly groups: readonly ResponsesGroup[] } {
+  const preparation = new Preparation('openai-responses', messages, target, accepts);
+  preparation.beginAtCompaction('openai');
+  const itemIds = new Set<string>();
+  const groups: ResponsesGroup[] = [];
+  for (const { message } of preparation.conversation())
+    groups.push({ message, items: itemsOf(message, preparation, itemIds) });
+  return { preparation, groups };
+}
+
+function itemsOf(message: Message, preparation: Preparation, itemIds: Set<string>): ResponsesItem[] {
+  if (message.role === 'assistant') return assistantItems(message, preparation, itemIds);
+  if (message.role === 'tool') return [outputItem(message, preparation)];
+  return [{ role: 'user', content: userContent(message, preparation) }];
+}
+
+function assistantItems(message: Message, preparation: Preparation, itemIds: Set<string>): ResponsesItem[] {
   const { target } = preparation;
   const compaction = ownCompactionOf(message, 'openai', target);
   preparation.omitProviderItems(message, compaction ? 1 : 0);
@@ -122,7 +136,7 @@ function addAssistant(
   if (isLeft) preparation.omitReasoning('nothing follows it');
   if (compaction) items.unshift(compactionItem(compaction, itemIds));
   if (items.length === 0) preparation.note('message-omitted', 'nothing of it can be sent here');
-  input.push(...items);
+  return items;
 }
 
 function isReasoning(item: ResponsesItem | undefined): boolean {

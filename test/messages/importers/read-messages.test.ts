@@ -233,3 +233,19 @@ describe('readMessages', () => {
     ]);
   });
 });
+
+describe('items of the Responses API without their response', () => {
+  it('are joined so that reasoning after a text belongs to the next text', () => {
+    const said = (text: string) => ({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text }],
+    });
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
+    const { messages } = readMessages([said('First.'), reasoning, said('Second.')]);
+    expect(messages.map(({ content, reasoning: thoughts }) => [content, thoughts?.length ?? 0])).toEqual([
+      ['First.', 0],
+      ['Second.', 1],
+    ]);
+  });
+});

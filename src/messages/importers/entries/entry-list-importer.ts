@@ -5,7 +5,7 @@ import type { LossAccount } from '../loss-account.js';
 import { keepMessage } from '../reading/keep-message.js';
 import { listField, objectField, textField } from '../reading/record-fields.js';
 import { hasRecordPerLine } from '../reading/source-shape.js';
-import type { TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
+import type { TranscriptHead, TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
 import { entriesIn } from './entries-in-source.js';
 import { readerOf } from './entry-readers.js';
 
@@ -15,7 +15,7 @@ export const responsesImporter: TranscriptImporter = {
   title: 'OpenAI Responses items',
   lookedFor:
     'items `function_call`, `reasoning` or messages with `input_text`, alone or in `input`; or a response',
-  recognises: ({ shape, fields }) => shape === 'object' && isResponse(fields),
+  recognises: (head) => head.shape === 'object' && (isResponse(head.fields) || isResponsesRequest(head)),
   read: (source, losses) => read(source, losses, 'openai-responses'),
 };
 
@@ -24,12 +24,20 @@ export const geminiImporter: TranscriptImporter = {
   entries: 'gemini',
   title: 'Gemini contents',
   lookedFor: 'contents with `parts` without a type, alone or in `contents`',
-  recognises: ({ shape, fields }) => shape === 'object' && listField(fields, 'candidates').length > 0,
+  recognises: ({ shape, fields }) =>
+    shape === 'object' &&
+    (listField(fields, 'candidates').length > 0 || listField(fields, 'contents').length > 0),
   read: (source, losses) => read(source, losses, 'gemini'),
 };
 
 function isResponse(fields: JsonObject): boolean {
   return fields['object'] === 'response' && Array.isArray(fields['output']);
+}
+
+/** Its messages alone may look like those of other APIs. */
+function isResponsesRequest({ keys, fields }: TranscriptHead): boolean {
+  const isOwn = keys.has('instructions') || (keys.has('store') && keys.has('include'));
+  return isOwn && listField(fields, 'input').length > 0;
 }
 
 async function* read(

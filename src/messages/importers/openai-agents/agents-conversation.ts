@@ -82,11 +82,21 @@ export class AgentsConversation {
     const identity = identityOf(item);
     const isFirst = this.#responses.has(identity);
     const hasText = this.#parts.some((part) => part.type !== 'reasoning');
-    if (isFirst || (piece.kind === 'said' && hasText && !this.#isOfResponse)) yield* this.end();
+    const isNextText = !isFirst && piece.kind === 'said' && hasText && !this.#isOfResponse;
+    const before = isNextText ? this.#takeLastReasoning() : [];
+    if (isFirst || isNextText) yield* this.end();
+    this.#parts.push(...before);
     if (!isFirst) return;
     this.#messageId = this.#responses.get(identity);
     this.#isOfResponse = true;
     this.#responses.delete(identity);
+  }
+
+  /** Reasoning after a text led to the next one, unless it led to a call. */
+  #takeLastReasoning(): ContentPart[] {
+    if (this.#toolCalls.length > 0) return [];
+    const end = this.#parts.findLastIndex((part) => part.type !== 'reasoning') + 1;
+    return this.#parts.splice(end);
   }
 
   #result({ id, name, parts }: Extract<AgentsPiece, { kind: 'result' }>): Message {
