@@ -27,6 +27,7 @@ const FOLDERS = [
   ...['openai-agents-runstate', 'langgraph-thread', 'letta-af', 'swe-agent', 'inspect-ai'],
   ...['misc/chatgpt-export', 'misc/sharegpt', 'misc/atif'],
   ...['misc/copilot', 'misc/cursor', 'misc/droid'],
+  ...['misc/copilot', 'misc/cursor', 'misc/droid', 'misc/amp', 'misc/continue', 'misc/kimi'],
 ];
 
 /** What must be refused, or is of a kind that no importer claims, with the reason. */

@@ -2,6 +2,7 @@
 import { adkImporter } from './adk/adk.js';
 import { aiSdkModelMessagesImporter } from './ai-sdk/ai-sdk-model-messages.js';
 import { uiMessagesImporter } from './ai-sdk/ai-sdk-ui-messages.js';
+import { ampImporter } from './amp/amp.js';
 import { anthropicImporter } from './anthropic/anthropic.js';
 import { chatGptImporter } from './chat-exports/chatgpt.js';
 import { claudeAiImporter } from './chat-exports/claude-ai.js';
@@ -10,6 +11,7 @@ import { codexImporter } from './codex/codex.js';
 import { atifImporter } from './datasets/atif.js';
 import { shareGptImporter } from './datasets/sharegpt.js';
 import { tauBenchImporter } from './datasets/tau-bench.js';
+import { continueImporter } from './continue/continue.js';
 import { copilotChatImporter } from './copilot-chat/copilot-chat.js';
 import { copilotCliImporter } from './copilot-cli/copilot-cli.js';
 import { cursorImporter } from './cursor/cursor.js';
@@ -18,6 +20,7 @@ import { geminiImporter, responsesImporter } from './entries/entry-list-importer
 import { geminiCliImporter } from './gemini-cli/gemini-cli.js';
 import { gooseImporter } from './goose/goose.js';
 import { inspectImporter } from './inspect/inspect.js';
+import { kimiImporter } from './kimi/kimi.js';
 import { langGraphImporter } from './langgraph/langgraph.js';
 import { lettaImporter } from './letta/letta.js';
 import { aiderImporter } from './markdown/aider.js';
@@ -54,6 +57,9 @@ export const IMPORTERS: readonly TranscriptImporter[] = [
   droidImporter,
   gooseImporter,
   adkImporter,
+  ampImporter,
+  continueImporter,
+  kimiImporter,
   sweAgentImporter,
   langGraphImporter,
   uiMessagesImporter,
