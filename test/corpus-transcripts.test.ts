@@ -26,7 +26,6 @@ const FOLDERS = [
   ...['claude-code', 'codex-rollout', 'gemini-cli', 'pi', 'opencode', 'cline', 'cline-sdk', 'openai-chat'],
   ...['openai-agents-runstate', 'langgraph-thread', 'letta-af', 'swe-agent', 'inspect-ai'],
   ...['misc/chatgpt-export', 'misc/sharegpt', 'misc/atif'],
-  ...['misc/copilot', 'misc/cursor', 'misc/droid'],
   ...['misc/copilot', 'misc/cursor', 'misc/droid', 'misc/amp', 'misc/continue', 'misc/kimi'],
 ];
 
