@@ -294,6 +294,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type AgentEvent',
     'type AgentEvents',
     'type AgentImage',
+    'type AgentStateOptions',
     'type AgentStatus',
     'type ApprovalRequest',
     'type Approve',
@@ -350,10 +351,13 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'sessionEnvironment',
     'sessionFromEnvironment',
     'sharedStateTools',
+    'stateText',
+    'stateTools',
     'taskBoard',
     'type BatchResult',
     'type ChangeKeyOptions',
     'type ChangeOptions',
+    'type CommitOptions',
     'type EditMerge',
     'type EditProblem',
     'type KeyHistory',
@@ -362,9 +366,11 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type MigrateOptions',
     'type Migration',
     'type MigrationResult',
+    'type MountedState',
     'type NewTreeSession',
     'type OperationResult',
     'type OrphanSession',
+    'type PatchOptions',
     'type RefusedEdit',
     'type SessionQuery',
     'type SessionStatus',
@@ -376,6 +382,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type SharedStateToolOptions',
     'type StateChange',
     'type StateDefinition',
+    'type StateDocuments',
     'type StateEvent',
     'type StateEventKind',
     'type StateInspection',
@@ -388,6 +395,8 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type StateSnapshot',
     'type StateSummary',
     'type StateTask',
+    'type StateTextOptions',
+    'type StateToolOptions',
     'type StateUpdate',
     'type StateView',
     'type SummaryOptions',
@@ -724,6 +733,12 @@ describe('entry points', () => {
     expect([manifest.types, manifest.main]).toEqual([root.import.types, root.default]);
   });
 
+  it('hold the schemas of the built-in documents, each by the name of its file', () => {
+    const files = readdirSync(path.join(ROOT, 'schemas')).map((file) => `./schemas/${file}`);
+    expect(files.sort()).toEqual(['./schemas/agent-state.json', './schemas/task-board.json']);
+    for (const file of files) expect(manifest.exports[file]).toBe(file);
+  });
+
   it('let tools read package.json', () => {
     expect(manifest.exports['./package.json']).toBe('./package.json');
   });
@@ -736,7 +751,7 @@ describe('files', () => {
   });
 
   it('hold what is built, the documentation and the licence', () => {
-    expect(manifest.files).toEqual(['dist', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE']);
+    expect(manifest.files).toEqual(['dist', 'docs', 'schemas', 'README.md', 'CHANGELOG.md', 'LICENSE']);
   });
 
   it.each(manifest.files.filter((file) => file !== 'dist'))('include %s, which exists', (file) => {

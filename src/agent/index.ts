@@ -15,7 +15,7 @@ export { WorkspaceStep } from './bootstrap-steps/workspace-step.js';
 export { type AgentImage, captureAgent } from './checkpoints/agent-image.js';
 export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/checkpoint-agent.js';
 export type { FromCheckpoint, FromCheckpointInit } from './checkpoints/from-checkpoint.js';
-export type { AgentConfig } from './context/agent-config.js';
+export type { AgentConfig, AgentStateOptions } from './context/agent-config.js';
 export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
 export type { RecordedAnswer, RecordOptions } from './context/answer.js';
 export type {

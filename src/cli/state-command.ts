@@ -8,7 +8,8 @@ import { describeProblem, type EditProblem } from '../state/durable/edit-verdict
 import { definitionOf, documentNames } from '../state/durable/migrate-documents.js';
 import type { StateDefinition } from '../state/durable/state-definition.js';
 import type { StateEvent } from '../state/durable/state-event.js';
-import { type StateInspection, StateManager } from '../state/durable/state-manager.js';
+import { StateManager } from '../state/durable/state-manager.js';
+import type { StateInspection } from '../state/durable/state-snapshot.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { EXIT } from './exit-codes.js';
@@ -116,9 +117,12 @@ async function init(
   options: StateOptions,
 ) {
   const result = await initState(storage, name, options.definitions);
-  const began = result.began ? `began state/${name}.json` : `state/${name}.json already exists.`;
+  const began = result.began
+    ? `began state/${result.name}.json`
+    : `state/${result.name}.json already exists.`;
   const next = result.files.length === 0 ? [] : ['Next: rekindle migrate --dry-run --definitions rekindle'];
-  print([...result.files.map((file) => `wrote ${file}`), began, ...next], result);
+  const schema = result.schema === undefined ? [] : [`Its schema: ${result.schema}`];
+  print([...result.files.map((file) => `wrote ${file}`), began, ...schema, ...next], result);
   return undefined;
 }
 

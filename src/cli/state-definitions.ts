@@ -79,14 +79,31 @@ async function load(base: string, name: string): Promise<StateDefinition> {
   }
 }
 
+/**
+ * The definition of a document under its own name. A definition's name may be written with hyphens, as the files of the
+ * schemas are: `task-board` is `task_board`.
+ */
+export function knownDefinition(
+  definitions: readonly StateDefinition[],
+  name: string,
+): StateDefinition | undefined {
+  const [kind = '', ...rest] = name.split('.');
+  const names = [name, [kind.replaceAll('-', '_'), ...rest].join('.')];
+  for (const one of names) {
+    const definition = definitionOf(definitions, one);
+    if (definition) return { ...definition, name: one };
+  }
+  return undefined;
+}
+
 /** @throws INVALID_ARGUMENT for an undeclared document */
 export function requiredDefinition(
   definitions: readonly StateDefinition[],
   name: string,
   notRun: readonly string[] = [],
 ): StateDefinition {
-  const definition = definitionOf(definitions, name);
-  if (definition) return { ...definition, name };
+  const found = knownDefinition(definitions, name);
+  if (found) return found;
   const known = definitions.map((one) => one.name).join(', ');
   throw new RekindleError(
     'INVALID_ARGUMENT',

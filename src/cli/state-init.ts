@@ -6,12 +6,18 @@ import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject } from '../core/json.js';
-import { definitionOf } from '../state/durable/migrate-documents.js';
+import { schemaFileOf } from '../state/durable/file-schema.js';
 import { definitionAt, type StateDefinition } from '../state/durable/state-definition.js';
 import { StateManager } from '../state/durable/state-manager.js';
 import type { StorageBackend } from '../storage/ports.js';
 import { writeNewFile } from './new-file.js';
-import { DEFINITIONS_FOLDER, loadDefinitions, requiredDefinition } from './state-definitions.js';
+import {
+  BUILT_IN,
+  DEFINITIONS_FOLDER,
+  knownDefinition,
+  loadDefinitions,
+  requiredDefinition,
+} from './state-definitions.js';
 
 export interface InitResult {
   readonly name: string;
@@ -19,6 +25,8 @@ export interface InitResult {
   readonly schemaVersion: number;
   /** False if the document already existed. */
   readonly began: boolean;
+  /** Where an installed package has its schema; undefined for a document of the project. */
+  readonly schema?: string;
 }
 
 /** @throws INVALID_ARGUMENT for an invalid name, or if the files exist */
@@ -27,31 +35,40 @@ export async function initState(
   name: string,
   folder: string | undefined,
 ): Promise<InitResult> {
-  if (!/^[a-z][a-z0-9_]{0,60}$/.test(name)) {
-    throw new RekindleError(
-      'INVALID_ARGUMENT',
-      'A name may have lower-case letters, digits and `_`, and must begin with a letter.',
-      {
-        details: { name },
-      },
-    );
-  }
   const base = path.resolve(folder ?? DEFINITIONS_FOLDER);
-  const declared = definitionOf(
+  const declared = knownDefinition(
     await loadDefinitions(folder && (await isThere(base)) ? folder : undefined),
     name,
   );
+  if (!declared) assertNewName(name);
   const files = declared ? [] : await scaffold(base, name);
   const first = declared ?? (await firstDefinition(base, name));
-  const manager = new StateManager<JsonObject>({ ...first, name, backend: storage });
+  const manager = new StateManager<JsonObject>({ ...first, backend: storage });
   try {
     const { current, pending } = await manager.inspect();
     const began = pending === 'create';
     const value = began ? (await manager.load()).value : current?.value; // an existing one does not change
-    return { name, files, schemaVersion: Number(value?.['schema_version'] ?? 0), began };
+    const schemaVersion = Number(value?.['schema_version'] ?? 0);
+    const schema = shippedSchema(first);
+    return { name: first.name, files, schemaVersion, began, ...(schema === null ? {} : { schema }) };
   } finally {
     await manager.close();
   }
+}
+
+/** @throws INVALID_ARGUMENT for a name that no file of the project can have */
+function assertNewName(name: string): void {
+  if (/^[a-z][a-z0-9_]{0,60}$/.test(name)) return;
+  throw new RekindleError(
+    'INVALID_ARGUMENT',
+    'A name may have lower-case letters, digits and `_`, and must begin with a letter.',
+    { details: { name } },
+  );
+}
+
+function shippedSchema({ schema }: StateDefinition): string | null {
+  const builtIn = BUILT_IN.find((definition) => definition.schema === schema);
+  return builtIn ? `rekindle/${schemaFileOf(builtIn.name)}` : null;
 }
 
 /** A new document begins at version 1, so that its first migration can be tried at once. */

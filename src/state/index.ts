@@ -3,6 +3,13 @@
  *
  * @module rekindle/state
  */
+export type {
+  ChangeOptions,
+  CommitOptions,
+  PatchOptions,
+  StateUpdate,
+  UpdateContext,
+} from './durable/change-options.js';
 export { agentState } from './durable/documents/agent-state.js';
 export { taskBoard } from './durable/documents/task-board.js';
 export type { EditProblem } from './durable/edit-verdict.js';
@@ -23,16 +30,11 @@ export {
 } from './durable/state-definition.js';
 export type { EditMerge, RefusedEdit, StateTask } from './durable/state-document.js';
 export type { StateEvent, StateEventKind } from './durable/state-event.js';
-export {
-  type ChangeOptions,
-  type StateInspection,
-  StateManager,
-  type StateManagerEvents,
-  type StateOptions,
-  type StateSnapshot,
-  type StateUpdate,
-  type UpdateContext,
-} from './durable/state-manager.js';
+export { StateManager, type StateManagerEvents, type StateOptions } from './durable/state-manager.js';
+export type { StateInspection, StateSnapshot } from './durable/state-snapshot.js';
+export type { MountedState, StateDocuments } from './durable/tools/mounted-state.js';
+export { type StateTextOptions, stateText } from './durable/tools/state-text.js';
+export { type StateToolOptions, stateTools } from './durable/tools/state-tools.js';
 export type { KeyOperation } from './shared/key-change.js';
 export type { StateOperation, VersionCondition } from './shared/key-decision.js';
 export {

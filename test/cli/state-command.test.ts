@@ -56,9 +56,29 @@ describe('state init', { timeout: CLI_TIMEOUT_MS }, () => {
     inFolder(async (cwd) => {
       const init = ['state', 'init', 'task_board'];
       const [first, again] = await runCliBatch([init, init], { cwd });
-      expect(first).toEqual({ code: 0, stdout: 'began state/task_board.json\n', stderr: '' });
-      expect(again).toEqual({ code: 0, stdout: 'state/task_board.json already exists.\n', stderr: '' });
+      const schema = 'Its schema: rekindle/schemas/task-board.json\n';
+      expect(first).toEqual({ code: 0, stdout: `began state/task_board.json\n${schema}`, stderr: '' });
+      const stdout = `state/task_board.json already exists.\n${schema}`;
+      expect(again).toEqual({ code: 0, stdout, stderr: '' });
       expect(await fs.readdir(cwd)).toEqual(['memory']);
+    }));
+
+  it('takes the name of a built-in document with hyphens, and a second document of its kind', () =>
+    inFolder(async (cwd) => {
+      const [board, team, shown] = await runCliBatch(
+        [
+          ['state', 'init', 'task-board', '--json'],
+          ['state', 'init', 'task-board.team-a'],
+          ['state', 'show', 'task-board.team-a'],
+        ],
+        { cwd },
+      );
+      expect(jsonOf(board)).toEqual({
+        ...{ name: 'task_board', files: [], schemaVersion: 1, began: true },
+        schema: 'rekindle/schemas/task-board.json',
+      });
+      expect(team.stdout).toContain('began state/task_board.team-a.json\n');
+      expect(JSON.parse(shown.stdout)).toEqual({ schema_version: 1, tasks: [] });
     }));
 
   it('refuses a name that is none, and a name of which a file is there, and writes nothing', () =>

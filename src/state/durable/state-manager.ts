@@ -7,7 +7,9 @@ import type { SchemaViolation } from '../../core/schema-check.js';
 import { readLocalFile } from '../../storage/file/local-file.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { Decision } from '../../storage/shared-journal.js';
+import type { ChangeOptions, CommitOptions, PatchOptions, StateUpdate } from './change-options.js';
 import { describeProblem } from './edit-verdict.js';
+import { mergeAt } from './merge-at.js';
 import {
   type CompiledState,
   compileState,
@@ -16,8 +18,9 @@ import {
   type StateSchema,
   versionOfDocument,
 } from './state-definition.js';
-import { type EditMerge, type RefusedEdit, StateDocument, type StateTask } from './state-document.js';
-import type { StateAt, StateEvent, StateEventKind } from './state-event.js';
+import { type EditMerge, type RefusedEdit, StateDocument } from './state-document.js';
+import type { StateAt, StateEvent } from './state-event.js';
+import { type StateInspection, type StateSnapshot, snapshotOf } from './state-snapshot.js';
 import { checkedValue, stateInvalid, storedValue, violationsOf } from './state-value.js';
 import { StateWatch } from './state-watch.js';
 
@@ -32,47 +35,6 @@ export interface StateOptions<Schema extends StateSchema> extends StateDefinitio
   readonly waitMs?: number;
   readonly clock?: Clock;
 }
-
-/** A document at one of its versions. The value is the caller's own copy. */
-export interface StateSnapshot<T> {
-  readonly version: number;
-  readonly value: T;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly by: string;
-  readonly why: string | null;
-  readonly event: StateEventKind;
-}
-
-/** What `StateManager.inspect` found. */
-export interface StateInspection<T> {
-  /** The newest version in the journal; null if there is none. */
-  readonly current: StateSnapshot<T> | null;
-  /** What the next `load` does first; null if journal and file agree. */
-  readonly pending: StateTask | null;
-  readonly refused: RefusedEdit | null;
-}
-
-/** Author and reason of a change. */
-export interface ChangeOptions {
-  /** The author. Default `agent`. `human` marks a person, whose changes are never delayed. */
-  readonly by?: string;
-  /** The reason, for the history. */
-  readonly why?: string;
-}
-
-/** What an update function gets besides the draft. */
-export interface UpdateContext {
-  readonly version: number;
-  /** Greater than 1 if the write lease was lost and the change is repeated on the newest value. */
-  readonly attempt: number;
-}
-
-/**
- * Changes its draft, or returns a new value. It may run again, so it must have no other effects. Keep it short, because other writers
- * wait.
- */
-export type StateUpdate<T> = (draft: T, context: UpdateContext) => T | undefined | Promise<T | undefined>;
 
 /** Event names and payloads, for `manager.events.on(name, listener)`. */
 export type StateManagerEvents<T> = {
@@ -176,6 +138,11 @@ export class StateManager<T = JsonObject> {
     return this.#refused;
   }
 
+  /** The JSON Schema of the current schema version. */
+  get schema(): StateSchema {
+    return this.#state.definition.schema;
+  }
+
   /** Every reason to refuse a value; empty if it is valid. */
   validate(value: unknown): SchemaViolation[] {
     return violationsOf(this.#state, value);
@@ -199,15 +166,23 @@ export class StateManager<T = JsonObject> {
    * @param options `ifVersion`: only if that is still the newest version, else DOCUMENT_CONFLICT
    * @throws as `update`
    */
-  async commit(
-    value: T,
-    options: ChangeOptions & { readonly ifVersion?: number } = {},
-  ): Promise<StateSnapshot<T>> {
+  async commit(value: T, options: CommitOptions = {}): Promise<StateSnapshot<T>> {
     return this.#write(options, async (current) => {
-      if (options.ifVersion === undefined || options.ifVersion === current.version) return value;
-      throw new RekindleError('DOCUMENT_CONFLICT', `${this.name} is at version ${current.version} by now.`, {
-        details: { name: this.name, version: current.version, ifVersion: options.ifVersion },
-      });
+      this.#assertVersion(current, options);
+      return value;
+    });
+  }
+
+  /**
+   * Changes the newest value by a merge patch (RFC 7396): members are replaced, `null` removes one, a list is replaced as a whole.
+   * Applied twice in a row, it changes nothing the second time.
+   * @param options `pointer`: the place that the patch is for, such as `/tasks/3`, or `/tasks/-` for a new item; `ifVersion`: as in `commit`
+   * @throws as `commit`, and INVALID_ARGUMENT if there is no such place, or the patch is not plain JSON
+   */
+  async patch(patch: JsonValue, options: PatchOptions = {}): Promise<StateSnapshot<T>> {
+    return this.#write(options, async (current) => {
+      this.#assertVersion(current, options);
+      return mergeAt(current.value, options.pointer ?? '', patch);
     });
   }
 
@@ -272,6 +247,13 @@ export class StateManager<T = JsonObject> {
   async close(): Promise<void> {
     await this.#watch.close();
     await this.#document.close();
+  }
+
+  #assertVersion({ version }: StateAt, { ifVersion }: CommitOptions): void {
+    if (ifVersion === undefined || ifVersion === version) return;
+    throw new RekindleError('DOCUMENT_CONFLICT', `${this.name} is at version ${version} by now.`, {
+      details: { name: this.name, version, currentVersion: version, ifVersion },
+    });
   }
 
   async #settle(): Promise<void> {
@@ -341,8 +323,4 @@ export class StateManager<T = JsonObject> {
     const details = { name: this.name, reason: 'refused', problems: problems as unknown as JsonValue };
     return new RekindleError('HUMAN_EDIT', text, { details });
   }
-}
-
-function snapshotOf<T>({ version, value, at, by, why, event }: StateAt): StateSnapshot<T> {
-  return { version, value: structuredClone(value) as T, at, by, why, event };
 }
