@@ -3,8 +3,10 @@ import type { Command } from 'commander';
 import { isRekindleError, messageOf, RekindleError } from '../core/errors.js';
 import type { McpReach } from '../server/mcp/mcp-mounts.js';
 import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
+import { DocumentPool } from '../state/durable/document-pool.js';
 import { checkpointsFor } from './checkpoint-place.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
+import { MCP_DEFINITIONS, MCP_STATE, mountedNames } from './mounted-documents.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
 import { commandLine } from './shell-word.js';
@@ -14,6 +16,8 @@ interface McpOptions extends CommonOptions {
   readonly session?: string;
   readonly agent?: string;
   readonly reach?: string;
+  readonly state?: readonly string[];
+  readonly definitions?: string;
 }
 
 export function addMcpCommand(program: Command): void {
@@ -28,12 +32,17 @@ export function addMcpCommand(program: Command): void {
       .option(
         '--reach <own|store>',
         'workspace, checkpoints and tool calls: own (of the session or agent) or store (of everyone); default: own',
-      ),
+      )
+      .option(...MCP_STATE)
+      .option(...MCP_DEFINITIONS),
   ).action((options: McpOptions) =>
     // Standard output belongs to the protocol, so errors go to standard error.
     runCommand({ ...options, json: false }, async (context) => {
       const checkpoints = checkpointsFor(context);
+      let pool: DocumentPool | null = null;
       try {
+        const { names, definitions } = await mountedNames(options);
+        pool = new DocumentPool(context.storage, definitions);
         await serveMcpStdio(
           {
             backend: context.storage,
@@ -43,6 +52,7 @@ export function addMcpCommand(program: Command): void {
             session: options.session ?? null,
             agent: options.agent ?? null,
             reach: reachOf(options),
+            documents: await pool.mounted(names),
             onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
           },
           untilClosed(),
@@ -50,6 +60,7 @@ export function addMcpCommand(program: Command): void {
       } catch (thrown) {
         throw howToBegin(thrown, options);
       } finally {
+        await pool?.close();
         await checkpoints.close();
       }
       return undefined;

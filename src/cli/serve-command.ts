@@ -12,6 +12,7 @@ import {
   runCommand,
   withCommonOptions,
 } from './command-context.js';
+import { MCP_DEFINITIONS, MCP_STATE, mountedNames } from './mounted-documents.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
 import { shownPath } from './shown-path.js';
@@ -23,6 +24,8 @@ interface ServeOptions extends CommonOptions {
   readonly host?: string;
   readonly allowHost?: readonly string[];
   readonly allowOrigin?: readonly string[];
+  readonly state?: readonly string[];
+  readonly definitions?: string;
 }
 
 export function addServeCommand(program: Command): void {
@@ -33,7 +36,9 @@ export function addServeCommand(program: Command): void {
       .option('-p, --port <number>', `port; 0 for any free port (default: ${DEFAULT_PORT})`)
       .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
       .option('--allow-host <name...>', 'additional accepted values of the Host header')
-      .option('--allow-origin <origin...>', 'additional accepted values of the Origin header'),
+      .option('--allow-origin <origin...>', 'additional accepted values of the Origin header')
+      .option(...MCP_STATE)
+      .option(...MCP_DEFINITIONS),
   ).action((options: ServeOptions) => runCommand(options, (context) => serve(context, options)));
 }
 
@@ -43,10 +48,13 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
   const token: ServerToken = fromEnvironment
     ? { token: fromEnvironment, isNew: false, isStored: false }
     : await loadServerToken(context.storage);
+  const { names, definitions } = await mountedNames(options);
   const server = await startServer({
     backend: context.storage,
     token: token.token,
     version: packageVersion(),
+    definitions,
+    mcpDocuments: names,
     onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
     ...(options.port === undefined ? {} : { port: wholeNumber(options.port, '--port', 0, 65_535) }),
     ...(options.host === undefined ? {} : { host: options.host }),

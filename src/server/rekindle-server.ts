@@ -2,6 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import { messageOf, RekindleError } from '../core/errors.js';
+import { DocumentPool } from '../state/durable/document-pool.js';
+import { agentState } from '../state/durable/documents/agent-state.js';
+import { taskBoard } from '../state/durable/documents/task-board.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AccessCheck } from './access/access-check.js';
 import { NOBODY } from './access/principal.js';
@@ -36,7 +39,7 @@ const CLOSE_IDLE_MS = 25;
  *
  *     const { token } = await loadServerToken(backend);
  *     const server = await startServer({ backend, token });
- * @throws LISTEN_FAILED, INVALID_ARGUMENT
+ * @throws LISTEN_FAILED, INVALID_ARGUMENT, STATE_NOT_FOUND for one of `mcpDocuments`
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { backend, token, host = DEFAULT_HOST } = options;
@@ -48,14 +51,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     }
   };
   assertToken(token);
+  const { definitions = [agentState, taskBoard], mcpDocuments = [] } = options;
+  const pool = new DocumentPool(backend, definitions);
+  const documents = await mountedDocuments(pool, mcpDocuments);
   const shared = new SharedSessions(backend, options.limits ? { limits: options.limits } : {});
   const checkpoints = options.checkpoints ?? new CheckpointService({ backend });
-  const tools = new McpTools({ backend, shared, checkpoints, version: options.version ?? '0' });
+  const tools = new McpTools({ backend, shared, checkpoints, version: options.version ?? '0', documents });
   const hub = new EventHub(backend, shared);
   let access: AccessCheck;
   const app = createHttpApp({
     routes: allRoutes,
-    services: { backend, shared, checkpoints },
+    services: { backend, shared, checkpoints, pool },
     principalOf: (context) => principalOf(context.env.incoming) ?? NOBODY,
     onUnexpected: tell,
   });
@@ -97,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await hub.close().catch(tell);
     await mcp.close().catch(tell);
     await tools.close().catch(tell);
+    await pool.close().catch(tell);
     if (!options.checkpoints) await checkpoints.close().catch(tell);
     await shared.close();
   };
@@ -116,6 +123,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     requestsPerSecond: options.requestsPerSecond ?? SERVER_LIMITS.requestsPerSecond,
   });
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close };
+}
+
+/** Before anything else is opened. */
+async function mountedDocuments(pool: DocumentPool, names: readonly string[]) {
+  return pool.mounted(names).catch(async (thrown: unknown) => {
+    await pool.close();
+    throw thrown;
+  });
 }
 
 async function listen(server: Server, port: number, host: string): Promise<number> {

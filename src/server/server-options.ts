@@ -1,4 +1,5 @@
 import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
+import type { StateDefinition } from '../state/durable/state-definition.js';
 import type { SharedLimits } from '../state/shared/shared-limits.js';
 import type { StorageBackend } from '../storage/ports.js';
 import type { Authenticate } from './access/access-check.js';
@@ -32,6 +33,13 @@ export interface ServerOptions {
   /** Requests per second and address; bursts may be twice as large. Default 5,000. */
   readonly requestsPerSecond?: number;
   readonly limits?: Partial<SharedLimits>;
+  /** The kinds of durable documents that are served. Default: `agentState` and `taskBoard`. */
+  readonly definitions?: readonly StateDefinition[];
+  /**
+   * Names of durable documents that MCP clients with access to everything may read and change with tools. They must
+   * exist. Default: none.
+   */
+  readonly mcpDocuments?: readonly string[];
   /** Version of the package, shown to MCP clients. */
   readonly version?: string;
   /** Called with unexpected errors, which clients do not see. Default: they are ignored. */

@@ -5,6 +5,8 @@ import type { JsonObject, JsonValue } from '../../src/core/json.js';
 import { compileSchema } from '../../src/core/schema-check.js';
 import { createAgent, ScriptedModel } from '../../src/index.js';
 import { allRoutes } from '../../src/server/http/routes/all-routes.js';
+import { taskBoard } from '../../src/state/durable/documents/task-board.js';
+import { StateManager } from '../../src/state/durable/state-manager.js';
 import { type Answer, ask, MERGE_TYPE, type ServerKit, serverKit } from './server-kit.js';
 
 interface Operation {
@@ -37,8 +39,11 @@ async function documentOf(kit: ServerKit): Promise<Document> {
   return (await kit.get('/openapi.json')).json as unknown as Document;
 }
 
-function targetOf(path: string, { id = 'root', key = 'k', to = 'root@1' }: Tour = {}): string {
-  return path.replace('{id}', id).replace('{key}', key).replace('{to}', to);
+function targetOf(
+  path: string,
+  { id = 'root', key = 'k', to = 'root@1', name = 'task_board' }: Tour = {},
+): string {
+  return path.replace('{id}', id).replace('{key}', key).replace('{to}', to).replace('{name}', name);
 }
 
 function operationsOf({ paths }: Document): { path: string; method: string; operation: Operation }[] {
@@ -227,6 +232,7 @@ interface Tour {
   readonly id?: string;
   readonly key?: string;
   readonly to?: string;
+  readonly name?: string;
   readonly query?: string;
   readonly body?: JsonValue;
   readonly headers?: Record<string, string>;
@@ -249,6 +255,7 @@ function wrongIn(document: Document, method: string, path: string, answer: Answe
 const STATE = '/sessions/{id}/state';
 const KEY = `${STATE}/keys/{key}`;
 const CHECKPOINT = '/checkpoints/{id}';
+const DOCUMENT = '/documents/{name}';
 
 async function tourOf(
   kit: ServerKit,
@@ -263,6 +270,7 @@ async function tourOf(
   await agent.send('hello');
   await agent.stop();
   await twoCheckpoints(kit);
+  await board(kit);
   const big = 'x'.repeat(120_000);
   const merge = { 'Content-Type': MERGE_TYPE };
   const statuses = [
@@ -292,6 +300,12 @@ async function tourOf(
     await step('GET', `${CHECKPOINT}/context`, { id: 'flow@2' }),
     await step('GET', `${CHECKPOINT}/context`, { id: 'flow@2', query: '?budget=40' }),
     await step('GET', `${CHECKPOINT}/diff/{to}`, { id: 'flow@1', to: 'flow@2' }),
+    await step('GET', '/documents'),
+    await step('PATCH', DOCUMENT, { body: { tasks: [] }, headers: merge }),
+    await step('GET', DOCUMENT),
+    await step('GET', DOCUMENT, { query: '?at=1' }),
+    await step('GET', `${DOCUMENT}/history`, { query: '?limit=1' }),
+    await step('GET', `${DOCUMENT}/schema`),
   ];
   for (const part of ['', '/{id}', '/{id}/restore-report', '/{id}/context', '/{id}/traces'])
     statuses.push(await step('GET', `/agents${part}`, { id: 'ada' }));
@@ -337,6 +351,13 @@ async function tourOf(
     [404, await step('GET', `${CHECKPOINT}/context`, { id: 'none@1' })],
     [400, await step('GET', `${CHECKPOINT}/context`, { id: 'flow@1', query: '?budget=0' })],
     [404, await step('GET', `${CHECKPOINT}/diff/{to}`, { id: 'flow@1', to: 'flow@9' })],
+    [404, await step('GET', DOCUMENT, { name: 'none' })],
+    [404, await step('GET', DOCUMENT, { query: '?at=9' })],
+    [304, await step('GET', DOCUMENT, { headers: { 'If-None-Match': '"1"' } })],
+    [409, await step('PATCH', DOCUMENT, { body: {}, headers: { ...merge, 'If-Match': '"9"' } })],
+    [422, await step('PATCH', DOCUMENT, { body: { tasks: 1 }, headers: merge })],
+    [404, await step('GET', `${DOCUMENT}/history`, { name: 'none' })],
+    [404, await step('GET', `${DOCUMENT}/schema`, { name: 'none' })],
   ];
   for (let index = 0; index < 30; index += 1) await kit.put('big', `${big}${index}`);
   refused.push(
@@ -344,6 +365,10 @@ async function tourOf(
     [410, await step('GET', STATE, { query: '?at=0' })],
   );
   expect(refused.map(([, status]) => status)).toEqual(refused.map(([wanted]) => wanted));
+}
+
+async function board({ backend }: ServerKit): Promise<void> {
+  await (await StateManager.open({ ...taskBoard, backend })).close();
 }
 
 /** One with everything that can be said of it, and one with nothing. */

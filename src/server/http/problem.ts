@@ -15,13 +15,17 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   FACT_NOT_FOUND: 404,
   TOKEN_NOT_FOUND: 404,
   CHECKPOINT_NOT_FOUND: 404,
+  STATE_NOT_FOUND: 404,
   DOCUMENT_CONFLICT: 409,
   SESSION_EXISTS: 409,
   SESSION_STATE: 409,
   ERASURE_UNFINISHED: 409,
+  HUMAN_EDIT: 409,
   HISTORY_GONE: 410,
   LIMIT_EXCEEDED: 422,
   TYPE_MISMATCH: 422,
+  STATE_INVALID: 422,
+  STATE_TOO_LARGE: 422,
   LEASE_HELD: 503,
   LEASE_LOST: 503,
   JOURNAL_OUTCOME_UNKNOWN: 500,
@@ -68,8 +72,14 @@ export function problemOf(thrown: unknown, onUnexpected: (thrown: unknown) => vo
   if (status === 500) onUnexpected(thrown);
   const { code, message, details, advice } = thrown;
   const conflict = code === 'DOCUMENT_CONFLICT' ? conflictFields(details) : {};
-  const headers = status === 503 ? { 'Retry-After': '1' } : {};
+  const headers = retryAfter(status, details);
   return problem(status, { code, detail: message, advice, details, ...conflict }, headers);
+}
+
+/** In seconds, where waiting helps. */
+function retryAfter(status: number, { remainingMs }: JsonObject): Readonly<Record<string, string>> {
+  if (typeof remainingMs === 'number') return { 'Retry-After': String(Math.ceil(remainingMs / 1_000)) };
+  return status === 503 ? { 'Retry-After': '1' } : {};
 }
 
 /** As in the shared-state design. A version is null if the key has no value. */

@@ -2,6 +2,7 @@
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { JsonObject, JsonValue } from '../../core/json.js';
 import type { TSchema } from '../../core/schema.js';
+import type { DocumentPool } from '../../state/durable/document-pool.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import type { Principal } from '../access/principal.js';
@@ -11,6 +12,8 @@ export interface Services {
   readonly backend: StorageBackend;
   readonly shared: SharedSessions;
   readonly checkpoints: CheckpointService;
+  /** Durable documents. */
+  readonly pool: DocumentPool;
 }
 
 export interface RouteRequest {

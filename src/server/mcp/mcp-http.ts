@@ -13,7 +13,13 @@ import type { McpCaller, McpTools } from './mcp-server.js';
 /** Names the agent whose memory is read. Default: the agent of the session. */
 export const AGENT_HEADER = 'X-Agent-Id';
 export const MCP_PATH = '/mcp';
-const NOBODY: McpPrincipal = { session: null, agentId: null, reach: 'own', mayWrite: false };
+const NOBODY: McpPrincipal = {
+  session: null,
+  agentId: null,
+  reach: 'own',
+  mayWrite: false,
+  mayDocuments: false,
+};
 
 export interface McpOverHttp {
   /** @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME, INVALID_ARGUMENT before anything is served */
@@ -68,5 +74,6 @@ function callerOf(headers: Headers, asking: Principal): McpCaller {
     );
   const mayAgent = (id: string) => reachesAgent(asking, id);
   const mayRoot = (root: string) => reachesRoot(asking, root);
-  return { session, agent, mayAgent, mayRoot, mayWrite };
+  // Documents belong to the whole store.
+  return { session, agent, mayAgent, mayRoot, mayWrite, mayDocuments: reachesStore(asking) };
 }

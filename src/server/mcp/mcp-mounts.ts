@@ -7,6 +7,8 @@ import type { CheckpointScope } from '../../checkpoints/tools/checkpoint-scope.j
 import { checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { memoryTools } from '../../memory/tools/memory-tools.js';
+import type { StateDocuments } from '../../state/durable/tools/mounted-state.js';
+import { stateTools } from '../../state/durable/tools/state-tools.js';
 import type { TreeSession } from '../../state/shared/sessions/session-record.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import { sharedStateTools } from '../../state/shared/tools/shared-state-tools.js';
@@ -29,6 +31,8 @@ export interface McpPrincipal {
   readonly reach: McpReach;
   /** False: only read-only tools. */
   readonly mayWrite: boolean;
+  /** False: no tools for durable documents. */
+  readonly mayDocuments: boolean;
 }
 
 export type McpReach = 'own' | 'store';
@@ -38,6 +42,8 @@ export interface MountServices {
   readonly shared: SharedSessions;
   readonly checkpoints: CheckpointService;
   readonly log: ToolCallLog;
+  /** Durable documents, which become tools. */
+  readonly documents: StateDocuments;
   workspaceOf(scope: WorkspaceScope): Workspace;
 }
 
@@ -50,13 +56,14 @@ export async function mountedTools(
   services: MountServices,
 ): Promise<ToolDefinition[]> {
   const { session, agentId } = principal;
-  const { backend, shared, checkpoints, log } = services;
+  const { backend, shared, checkpoints, log, documents } = services;
   const named = agentId ?? session?.agent ?? session?.id ?? null;
   const agent = named ?? ANYBODY;
   const workspace = services.workspaceOf(workspaceScope(principal));
   const by = agentId ?? session?.agent;
   const tools = [
     ...(session ? sharedStateTools({ state: await shared.stateOf(session.id), session: session.id }) : []),
+    ...documentTools(documents, agent),
     ...workspaceTools({
       workspace,
       agent,
@@ -69,6 +76,12 @@ export async function mountedTools(
   ];
   const allowed = principal.mayWrite ? tools : tools.filter(({ idempotent }) => idempotent === true);
   return workspace.config.toolsFor(agent, allowed);
+}
+
+/** A client that calls itself `human` is none. */
+function documentTools(documents: StateDocuments, agent: string): ToolDefinition[] {
+  if (Object.keys(documents).length === 0) return [];
+  return stateTools(documents, { by: agent === 'human' ? ANYBODY : agent });
 }
 
 function workspaceScope({ session, agentId, reach }: McpPrincipal): WorkspaceScope {

@@ -5,6 +5,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import { agentExists, agentNotFound, assertAgentExists } from '../../memory/open-memory.js';
+import type { StateDocuments } from '../../state/durable/tools/mounted-state.js';
 import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -28,11 +29,15 @@ export interface McpCaller {
   readonly mayRoot?: (root: string) => boolean;
   /** Default true. */
   readonly mayWrite?: boolean;
+  /** Whether the caller may use the mounted durable documents. Default true. */
+  readonly mayDocuments?: boolean;
 }
 
 const ABOUT = {
   state:
     'state_*: small facts, counters and lists that you and other agents of this run change at the same time. Prefer state_increment and state_append; give state_set the version that state_get gave.',
+  documents:
+    'read_state and update_state: documents with a schema that people read and edit, too, such as a task board. Read one before you change it.',
   workspace: '*_workspace*: larger results that agents hand on to each other, with their versions.',
   checkpoints:
     'workflow_*: the context of your workflow, to save and to go back to. Keep the session id that the first save gives.',
@@ -45,6 +50,8 @@ export interface McpToolsOptions {
   readonly checkpoints: CheckpointService;
   /** Version of the package. */
   readonly version: string;
+  /** Open durable documents that become tools, by name. Their owner closes them. Default: none. */
+  readonly documents?: StateDocuments;
 }
 
 /** The resources of the tools: opened once, used by every connection. */
@@ -53,23 +60,27 @@ export class McpTools {
   readonly #shared: SharedSessions;
   readonly #checkpoints: CheckpointService;
   readonly #version: string;
+  readonly #documents: StateDocuments;
   readonly #log: ToolCallLog;
   readonly #workspaces = new Map<string, Workspace>();
   readonly #registry = new ToolRegistry();
 
-  constructor({ backend, shared, checkpoints, version }: McpToolsOptions) {
+  constructor({ backend, shared, checkpoints, version, documents = {} }: McpToolsOptions) {
     this.#backend = backend;
     this.#shared = shared;
     this.#checkpoints = checkpoints;
     this.#version = version;
+    this.#documents = documents;
     this.#log = new ToolCallLog(backend);
   }
 
   /** A server for one connection or request. @param signal cancels its tools */
   async serverFor(principal: McpPrincipal, signal?: AbortSignal): Promise<McpServer> {
     const { session, agentId } = principal;
+    const documents = principal.mayDocuments ? this.#documents : {};
     const instructions = [
       session && ABOUT.state,
+      Object.keys(documents).length > 0 && ABOUT.documents,
       ABOUT.workspace,
       ABOUT.checkpoints,
       agentId && ABOUT.memory,
@@ -86,6 +97,7 @@ export class McpTools {
       shared: this.#shared,
       checkpoints: this.#checkpoints,
       log: this.#log,
+      documents,
       workspaceOf: (scope) => this.#workspaceOf(scope),
     });
     for (const tool of tools) this.#registry.register(server, tool, signal);
@@ -102,7 +114,7 @@ export class McpTools {
 
   /** Resolves the caller. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
   async known(caller: McpCaller): Promise<McpPrincipal> {
-    const { session: id, agent, reach = 'own', mayWrite = true } = caller;
+    const { session: id, agent, reach = 'own', mayWrite = true, mayDocuments = true } = caller;
     const { mayAgent = () => true, mayRoot = () => true } = caller;
     const session = id === null ? null : await this.#shared.tree.require(id);
     if (session && !mayRoot(session.root)) throw sessionNotFound(session.id);
@@ -111,7 +123,7 @@ export class McpTools {
     const named = session?.agent ?? null;
     // The creator of a session chooses its agent, so this must not give access to another agent's memory.
     const own = named !== null && mayAgent(named) ? await this.#agentOf(named) : null;
-    return { session, agentId: agent ?? own, reach, mayWrite };
+    return { session, agentId: agent ?? own, reach, mayWrite, mayDocuments };
   }
 
   /** A session may name an agent without a memory here. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import { isJsonObject, tryParseJson } from '../../core/json.js';
+import type { StateDocuments } from '../../state/durable/tools/mounted-state.js';
 import { assertRoot, sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
@@ -26,6 +27,8 @@ export interface McpStdioOptions {
   /** The agent whose memory the tools read. Null: the session's agent. */
   readonly agent: string | null;
   readonly reach: McpReach;
+  /** Open durable documents that become tools, by name. Default: none. */
+  readonly documents?: StateDocuments;
   /** Called with unexpected errors. Do not write to standard output, which belongs to the protocol. */
   readonly onUnexpected: (thrown: unknown) => void;
 }
@@ -36,8 +39,8 @@ export interface McpStdioOptions {
  */
 export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<void>): Promise<void> {
   const shared = new SharedSessions(options.backend);
-  const { backend, checkpoints, version } = options;
-  const tools = new McpTools({ backend, shared, checkpoints, version });
+  const { backend, checkpoints, version, documents = {} } = options;
+  const tools = new McpTools({ backend, shared, checkpoints, version, documents });
   const given = options.session ? null : sessionFromEnvironment(options.environment);
   const session = options.session || given?.id || null;
   try {

@@ -29,7 +29,7 @@ interface KnownTool {
 }
 
 /** Tools that replace or remove data. Clients may ask a person before they run them. */
-const DESTRUCTIVE: ReadonlySet<string> = new Set(['state_set', 'state_delete']);
+const DESTRUCTIVE: ReadonlySet<string> = new Set(['state_set', 'state_delete', 'update_state']);
 
 export class ToolRegistry {
   readonly #known = new Map<string, KnownTool>();

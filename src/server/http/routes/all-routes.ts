@@ -5,6 +5,7 @@ import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';
 import { agentSearchRoutes } from './agent-search-routes.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
+import { documentRoutes } from './document-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { stateRoutes } from './state-routes.js';
 
@@ -39,4 +40,5 @@ export const allRoutes: readonly Route[] = [
   ...agentRoutes,
   ...agentSearchRoutes,
   ...checkpointRoutes,
+  ...documentRoutes,
 ];
