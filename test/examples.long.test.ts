@@ -129,6 +129,22 @@ describe('examples', () => {
     expect(third.match(/write_to_workspace, ok/g)).toHaveLength(2);
   });
 
+  it('task-board.ts is killed after the builder took its task, goes on, and waits for a person', async () => {
+    const text = await output('task-board', 'board');
+    const [killed = '', rest = ''] = text.split('[killed with SIGKILL]\n');
+    expect(killed).toBe('');
+    const [second = '', edited = ''] = rest.split('\nA person adds a task to the file.\n');
+    expect(second).toContain('builder was interrupted and goes on\n');
+    expect(second).toContain('builder: all my tasks are done.\nreviewer: all my tasks are done.\n');
+    expect(edited).toMatch(/builder is told: task_board was not changed, because a person has just edited it\./);
+    expect(edited).toContain('builder: all my tasks are done.');
+    const history = [...edited.matchAll(/^ {2}\d+ (.+)$/gm)].map(([, line]) => line);
+    expect(history.filter((line) => line === 'builder: in_progress: Parse the file')).toHaveLength(1);
+    expect(history.filter((line) => line?.startsWith('human: '))).toHaveLength(1);
+    expect(history.at(-1)).toBe('builder: done: Write the manual');
+    expect(edited).toContain('T-001 builder done\nT-002 reviewer done\nT-003 builder done\n');
+  });
+
   it('hand-edit.ts adopts a valid edit and holds agents off, and leaves a bad one as it is, with its place', async () => {
     const text = await output('hand-edit', 'edit');
     const [noted = '', valid = '', refused = ''] = text.split(/\nA person edits the file, and it is .*\n/);

@@ -31,6 +31,8 @@ const SCRIPTS = [
   'checkpoint-session-view.js',
   'checkpoints-view.js',
   'diff.js',
+  'document-view.js',
+  'documents-view.js',
   'key-history.js',
   'live.js',
   'search-view.js',

@@ -54,6 +54,27 @@ describe('rekindle mcp', { timeout: CLI_TIMEOUT_MS }, () => {
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
+  it('offers the durable documents that were named, and no others', async () => {
+    await runCli(['state', 'init', 'task-board', '--dir', world.dir]);
+    const read = (id: number, name: string) => {
+      const params = { name: 'read_state', arguments: { name } };
+      return { jsonrpc: '2.0', id, method: 'tools/call', params };
+    };
+    const input = lines(initialize, read(2, 'task_board'), read(3, 'agent_state'));
+    const { code, stdout } = await mcp(['--state', 'task-board'], { input });
+    expect(code).toBe(0);
+    expect(stdout).toContain('"structuredContent":{"name":"task_board","version":1');
+    expect(stdout).toContain('/name must be one of \\"task_board\\"');
+  });
+
+  it.each([
+    ['that does not exist', 'agent_state', 3, 'There is no document "agent_state" here.'],
+    ['without a definition', 'plans', 2, 'No definition is known for "plans".'],
+  ])('ends before anything is served for a document %s', async (_what, name, code, text) => {
+    const ended = await mcp(['--state', name], { input: lines(initialize) });
+    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(text) });
+  });
+
   it('refuses an environment with a root and no session', async () => {
     const { code, stdout, stderr } = await mcp([], { env: { AGENT_ROOT_SESSION_ID: 'root' } });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -4,6 +4,8 @@ import { AgentsView } from './agents-view.js';
 import { get, setToken, takeToken } from './api.js';
 import { CheckpointSessionView } from './checkpoint-session-view.js';
 import { CheckpointsView } from './checkpoints-view.js';
+import { DocumentView } from './document-view.js';
+import { DocumentsView } from './documents-view.js';
 import { Live } from './live.js';
 import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { SessionsView } from './sessions-view.js';
@@ -68,7 +70,7 @@ function Frame({ onSignOut }) {
     <main id="main" tabindex="-1"><${View} key=${path} place=${place} id=${id} live=${live} /></main>`;
 }
 
-const TABS = { sessions: 'Sessions', agents: 'Agents', checkpoints: 'Checkpoints' };
+const TABS = { sessions: 'Sessions', agents: 'Agents', documents: 'Documents', checkpoints: 'Checkpoints' };
 
 /** A normal link would replace the fragment, which selects the view. @param {Event} event */
 function skip(event) {
@@ -80,6 +82,7 @@ function skip(event) {
 function View({ place, id, live }) {
   if (place === 'agents')
     return id === null ? html`<${AgentsView} live=${live} />` : html`<${AgentView} id=${id} live=${live} />`;
+  if (place === 'documents') return id === null ? html`<${DocumentsView} />` : html`<${DocumentView} id=${id} />`;
   if (place === 'checkpoints')
     return id === null ? html`<${CheckpointsView} />` : html`<${CheckpointSessionView} id=${id} />`;
   return id === null ? html`<${SessionsView} live=${live} />` : html`<${StateView} id=${id} live=${live} />`;
