@@ -4,11 +4,11 @@
  *     npx tsx examples/task-board.ts
  *
  * The board is `memory/state/task_board.json`. The program starts itself as a worker, which is killed with SIGKILL right after the
- * builder took its task. The next worker reads the board and goes on. Then a person adds a task to the file, and the agents wait for them.
- * Scripts stand for the models.
+ * builder took its task. The next worker goes on. While its builder works, a person adds a task to the file: the builder is told to try
+ * again later, and then does that task, too. Scripts stand for the models.
  */
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 // In your program: from 'rekindle', 'rekindle/state'
 import { FileStorage, type Message, openAgent, ScriptedModel } from '../src/index.js';
@@ -16,7 +16,7 @@ import { StateManager, type StateOf, taskBoard } from '../src/state/index.js';
 
 const FILE = 'memory/state/task_board.json';
 const storage = new FileStorage('memory');
-const board = await StateManager.open({ ...taskBoard, backend: storage, humanHoldMs: 300 }); // 5,000 by default
+const board = await StateManager.open({ ...taskBoard, backend: storage, humanHoldMs: 1_000 }); // 5,000 by default
 
 type Task = StateOf<typeof taskBoard.schema>['tasks'][number];
 interface Seen {
@@ -24,7 +24,13 @@ interface Seen {
   readonly value: { readonly tasks: readonly Task[] };
 }
 
-const parse = { id: 'T-001', goal: 'Parse the file', acceptance: ['npm test'], owner: 'builder', status: 'todo' } as const;
+const parse = {
+  id: 'T-001',
+  goal: 'Parse the file',
+  acceptance: ['npm test'],
+  owner: 'builder',
+  status: 'todo',
+} as const;
 const review = {
   ...{ kind: 'review', id: 'T-002', goal: 'Read the parser', reviews: 'T-001', acceptance: ['read'] },
   ...{ owner: 'reviewer', status: 'todo' },
@@ -33,9 +39,11 @@ const review = {
 /** What the tools answered in this turn, newest last: a result, or the text of a refusal. */
 function answersIn(messages: readonly Message[]): unknown[] {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
-  return messages.slice(asked + 1).flatMap(({ toolPayload }) =>
-    toolPayload && 'toolName' in toolPayload ? [toolPayload.toolError ?? toolPayload.toolResult] : [],
-  );
+  return messages
+    .slice(asked + 1)
+    .flatMap(({ toolPayload }) =>
+      toolPayload && 'toolName' in toolPayload ? [toolPayload.toolError ?? toolPayload.toolResult] : [],
+    );
 }
 
 /** What a model would do: read the board, take or finish its next task at the version that it read, and read again if it is refused. */
@@ -45,14 +53,19 @@ function scriptFor(owner: Task['owner']): ScriptedModel {
     const last = answersIn(messages).at(-1);
     if (typeof last === 'string') {
       console.log(`${owner} is told: ${last}`);
-      return { text: 'I wait a moment.', wordMs: 150, ...read };
+      return { text: 'I wait a moment.', wordMs: 300, ...read };
     }
     if (!isBoard(last)) return read;
     const index = last.value.tasks.findIndex((task) => task.owner === owner && task.status !== 'done');
     const task = last.value.tasks[index];
     if (!task) return { text: `${owner}: all my tasks are done.` };
     const status = task.status === 'todo' ? 'in_progress' : 'done';
-    const change = { name: 'task_board', pointer: `/tasks/${index}`, patch: { status }, version: last.version };
+    const change = {
+      name: 'task_board',
+      pointer: `/tasks/${index}`,
+      patch: { status },
+      version: last.version,
+    };
     return { calls: [{ name: 'update_state', arguments: { ...change, why: `${status}: ${task.goal}` } }] };
   };
   return new ScriptedModel(Array.from({ length: 40 }, () => next));
@@ -62,7 +75,10 @@ function isBoard(answer: unknown): answer is Seen {
   return typeof answer === 'object' && answer !== null && 'value' in answer;
 }
 
-async function runAgent(owner: Task['owner'], killAt: string | undefined): Promise<void> {
+/** What happens while the builder works. */
+type Incident = 'kill' | 'edit';
+
+async function runAgent(owner: Task['owner'], incident: Incident | null): Promise<void> {
   const agent = await openAgent(owner, {
     storage,
     name: owner,
@@ -70,8 +86,14 @@ async function runAgent(owner: Task['owner'], killAt: string | undefined): Promi
     systemPrompt: `You are the ${owner}. Work on your tasks of the board.`,
     state: { documents: { task_board: board } },
   });
+  let isEdited = false;
   agent.events.on('tool_result', ({ toolName, error }) => {
-    if (toolName === 'update_state' && error === null && killAt === owner) process.kill(process.pid, 'SIGKILL');
+    if (incident === 'kill' && toolName === 'update_state' && error === null)
+      process.kill(process.pid, 'SIGKILL');
+    if (incident === 'edit' && toolName === 'read_state' && !isEdited) {
+      isEdited = true;
+      personAddsTask();
+    }
   });
   const { kind } = agent.memory.frontier;
   if (kind !== 'idle') console.log(`${owner} was interrupted and goes on`);
@@ -80,38 +102,38 @@ async function runAgent(owner: Task['owner'], killAt: string | undefined): Promi
   await agent.stop();
 }
 
-async function work(killAt: string | undefined): Promise<void> {
-  await runAgent('builder', killAt);
-  await runAgent('reviewer', killAt);
+/** As an editor does it. */
+function personAddsTask(): void {
+  console.log('A person adds a task to the file.');
+  const document = JSON.parse(readFileSync(FILE, 'utf8')) as { tasks: Task[] };
+  document.tasks.push({ ...parse, id: 'T-003', goal: 'Write the manual' });
+  writeFileSync(FILE, `${JSON.stringify(document, null, 2)}\n`);
 }
 
-async function workInAnotherProcess(killAt?: string): Promise<void> {
-  const args = [...process.execArgv, fileURLToPath(import.meta.url), 'work', ...(killAt ? [killAt] : [])];
+async function work(incident: Incident): Promise<void> {
+  await runAgent('builder', incident);
+  await runAgent('reviewer', null);
+}
+
+async function workInAnotherProcess(incident: Incident): Promise<void> {
+  const args = [...process.execArgv, fileURLToPath(import.meta.url), 'work', incident];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const signal = await new Promise((resolve) => child.once('exit', (_, killed) => resolve(killed)));
   if (signal !== null) console.log(`[killed with ${signal}]`);
 }
 
-/** As an editor does it. */
-async function personAddsTask(): Promise<void> {
-  const document = JSON.parse(await readFile(FILE, 'utf8')) as { tasks: Task[] };
-  document.tasks.push({ ...parse, id: 'T-003', goal: 'Write the manual' });
-  await writeFile(FILE, `${JSON.stringify(document, null, 2)}\n`);
-}
-
-if (process.argv[2] === 'work') await work(process.argv[3]);
+if (process.argv[2] === 'work') await work(process.argv[3] === 'kill' ? 'kill' : 'edit');
 else {
   await board.update((draft) => void draft.tasks.push(parse, review), { by: 'planner', why: 'the plan' });
-  await workInAnotherProcess('builder');
-  await workInAnotherProcess();
-  console.log('\nA person adds a task to the file.');
-  await personAddsTask();
-  await work(undefined);
+  await workInAnotherProcess('kill');
+  await workInAnotherProcess('edit');
   console.log('\nThe board, by its history:');
-  const events = [];
-  for await (const { version, by, why } of board.history()) events.unshift(`  ${version} ${by}: ${why ?? ''}`);
+  const events: string[] = [];
+  for await (const { version, by, why } of board.history())
+    events.unshift(`  ${version} ${by}: ${why ?? ''}`);
   console.log(events.join('\n'));
-  for (const { id, owner, status } of (await board.load()).value.tasks) console.log(`${id} ${owner} ${status}`);
+  for (const { id, owner, status } of (await board.load()).value.tasks)
+    console.log(`${id} ${owner} ${status}`);
 }
 await board.close();
 await storage.close();

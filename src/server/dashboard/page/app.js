@@ -82,7 +82,8 @@ function skip(event) {
 function View({ place, id, live }) {
   if (place === 'agents')
     return id === null ? html`<${AgentsView} live=${live} />` : html`<${AgentView} id=${id} live=${live} />`;
-  if (place === 'documents') return id === null ? html`<${DocumentsView} />` : html`<${DocumentView} id=${id} />`;
+  if (place === 'documents')
+    return id === null ? html`<${DocumentsView} />` : html`<${DocumentView} id=${id} />`;
   if (place === 'checkpoints')
     return id === null ? html`<${CheckpointsView} />` : html`<${CheckpointSessionView} id=${id} />`;
   return id === null ? html`<${SessionsView} live=${live} />` : html`<${StateView} id=${id} live=${live} />`;
