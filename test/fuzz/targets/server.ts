@@ -4,6 +4,9 @@ import { createHttpApp } from '../../../src/server/http/http-app.js';
 import { allRoutes } from '../../../src/server/http/routes/all-routes.js';
 import { McpTools } from '../../../src/server/mcp/index.js';
 import { type McpOverHttp, mcpOverHttp } from '../../../src/server/mcp/mcp-http.js';
+import { DocumentPool } from '../../../src/state/durable/document-pool.js';
+import { taskBoard } from '../../../src/state/durable/documents/task-board.js';
+import { StateManager } from '../../../src/state/durable/state-manager.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { expectThat, type FuzzTarget } from '../fuzz-target.js';
@@ -17,7 +20,7 @@ class Served {
   private constructor(backend: MemoryStorage, shared: SharedSessions) {
     const checkpoints = new CheckpointService({ backend });
     const onUnexpected = (thrown: unknown) => void this.unexpected.push(thrown);
-    const services = { backend, shared, checkpoints };
+    const services = { backend, shared, checkpoints, pool: new DocumentPool(backend, [taskBoard]) };
     this.app = createHttpApp({ routes: allRoutes, services, principalOf: () => OWNER, onUnexpected });
     this.mcp = mcpOverHttp(new McpTools({ backend, shared, checkpoints, version: '0' }), onUnexpected);
   }
@@ -28,6 +31,7 @@ class Served {
     await shared.tree.create({ id: 'root' });
     const state = await shared.stateOf('root');
     await state.patch({ a: 1, list: [1], object: { b: 2 } });
+    await (await StateManager.open({ ...taskBoard, backend })).close();
     return new Served(backend, shared);
   }
 
@@ -50,6 +54,9 @@ export const httpBodies: FuzzTarget = {
   seeds: [
     'PUT /sessions/root/state/a\n{"value":{"b":[1,2]}}',
     'PATCH /sessions/root/state\n{"a":null,"object":{"c":{"d":1}}}',
+    'PATCH /documents/task_board\n{"tasks":[{"id":"T-001","goal":"x","owner":"builder","acceptance":[],"status":"todo"}]}',
+    'GET /documents/task_board?at=1\n',
+    'GET /documents/task_board/history?limit=1&before=2\n',
     'POST /sessions/root/state/list/ops\n{"op":"append","items":[1,"x"]}',
     'POST /sessions/root/state/a/ops\n{"op":"increment","delta":2}',
     'POST /sessions/root/state/object/ops\n{"op":"merge","patch":{"x":{"y":1}}}',
