@@ -24,17 +24,22 @@ interface Seen {
   readonly value: { readonly tasks: readonly Task[] };
 }
 
-const parse = {
+const parse: Task = {
   id: 'T-001',
   goal: 'Parse the file',
   acceptance: ['npm test'],
   owner: 'builder',
   status: 'todo',
-} as const;
-const review = {
-  ...{ kind: 'review', id: 'T-002', goal: 'Read the parser', reviews: 'T-001', acceptance: ['read'] },
-  ...{ owner: 'reviewer', status: 'todo' },
-} as const;
+};
+const review: Task = {
+  kind: 'review',
+  id: 'T-002',
+  goal: 'Read the parser',
+  reviews: 'T-001',
+  acceptance: ['read'],
+  owner: 'reviewer',
+  status: 'todo',
+};
 
 /** What the tools answered in this turn, newest last: a result, or the text of a refusal. */
 function answersIn(messages: readonly Message[]): unknown[] {
