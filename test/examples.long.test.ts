@@ -149,7 +149,7 @@ describe('examples', () => {
       'reviewer: done: Read the parser',
     ]);
     expect(rest).toContain('T-001 builder done\nT-002 reviewer done\nT-003 builder done\n');
-  });
+  }, 120_000); // three processes, one after the other
 
   it('hand-edit.ts adopts a valid edit and holds agents off, and leaves a bad one as it is, with its place', async () => {
     const text = await output('hand-edit', 'edit');
