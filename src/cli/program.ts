@@ -30,6 +30,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['workspace', async () => (await import('./workspace-command.js')).addWorkspaceCommand],
   ['checkpoint', async () => (await import('./checkpoint-command.js')).addCheckpointCommand],
   ['session', async () => (await import('./session-command.js')).addSessionCommand],
+  ['shared', async () => (await import('./shared-command.js')).addSharedCommand],
   ['memory', async () => (await import('./memory-command.js')).addMemoryCommand],
   ['token', async () => (await import('./token-command.js')).addTokenCommand],
   ['serve', async () => (await import('./serve-command.js')).addServeCommand],

@@ -15,11 +15,12 @@ import {
 import { MCP_DEFINITIONS, MCP_STATE, mountedNames } from './mounted-documents.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
+import { limitsOf, type SharedLimitOptions, withLimitOptions } from './shared-limit-options.js';
 import { shownPath } from './shown-path.js';
 import { untilStopped } from './until-stopped.js';
 import { wholeNumber } from './value-text.js';
 
-interface ServeOptions extends CommonOptions {
+interface ServeOptions extends CommonOptions, SharedLimitOptions {
   readonly port?: string;
   readonly host?: string;
   readonly allowHost?: readonly string[];
@@ -29,7 +30,7 @@ interface ServeOptions extends CommonOptions {
 }
 
 export function addServeCommand(program: Command): void {
-  withCommonOptions(
+  const command = withLimitOptions(
     program
       .command('serve')
       .description('serve HTTP, WebSocket, MCP and a web page (default: for this machine only)')
@@ -39,10 +40,14 @@ export function addServeCommand(program: Command): void {
       .option('--allow-origin <origin...>', 'additional accepted values of the Origin header')
       .option(...MCP_STATE)
       .option(...MCP_DEFINITIONS),
-  ).action((options: ServeOptions) => runCommand(options, (context) => serve(context, options)));
+  );
+  withCommonOptions(command).action((options: ServeOptions) =>
+    runCommand(options, (context) => serve(context, options)),
+  );
 }
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<undefined> {
+  const limits = limitsOf(options);
   const stopped = untilStopped();
   const fromEnvironment = process.env['REKINDLE_TOKEN'];
   const token: ServerToken = fromEnvironment
@@ -60,6 +65,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
     ...(options.host === undefined ? {} : { host: options.host }),
     allowedHosts: options.allowHost ?? [],
     allowedOrigins: options.allowOrigin ?? [],
+    limits,
   });
   announce(context, server, token, fromEnvironment !== undefined);
   await stopped;

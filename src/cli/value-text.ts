@@ -31,7 +31,12 @@ export function wholeNumber(text: string, name: string, min = 1, max = Number.MA
 
 /** The piped input. */
 export async function readStdin(): Promise<string> {
+  return Buffer.from(await readStdinBytes()).toString('utf8');
+}
+
+/** The piped input, as it is. */
+export async function readStdinBytes(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -11,6 +11,7 @@ import { type CommandContext, type CommonOptions, runCommand } from './command-c
 import { excerpt } from './safe-text.js';
 import { addSubcommand } from './subcommand.js';
 import { changeLine, readStdin, typedValue, wholeNumber } from './value-text.js';
+import { addWorkspacePlan } from './workspace-plan.js';
 import { addWorkspaceRecords } from './workspace-records.js';
 
 interface WorkspaceOptions extends CommonOptions {
@@ -38,7 +39,7 @@ type WorkspaceRun = (
 export function addWorkspaceCommand(program: Command): void {
   const parent = program
     .command('workspace')
-    .description('shared data of agents: entries, contexts, tool calls, sessions');
+    .description('shared data of agents: entries, plans, contexts, tool calls, sessions');
   const add = (
     usage: string,
     text: string,
@@ -86,6 +87,7 @@ export function addWorkspaceCommand(program: Command): void {
     context,
   );
   add('timing', 'when the agents wrote, and how often', [], timing);
+  addWorkspacePlan(parent);
   addWorkspaceRecords(parent);
 }
 

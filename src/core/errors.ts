@@ -60,7 +60,7 @@ export const ERROR_ADVICE = {
     'A person is editing this document. Wait `details.remainingMs`, or fix the problems in `details.problems`.',
   MIGRATION_FAILED: 'Fix the migration named in `details`, then run it again; the document was not changed.',
   ENTRY_INVALID: 'Correct every violation in `details.violations`; the entry was not changed.',
-  ENTRY_NOT_FOUND: 'List the existing entries and versions with `list` and `history`.',
+  ENTRY_NOT_FOUND: 'List the existing entries, keys or plans, and their versions; nothing was changed.',
   FACT_NOT_FOUND: 'List the existing facts with `rekindle memory list`; nothing was changed.',
   TOKEN_NOT_FOUND: 'List the existing tokens with `rekindle token list`; nothing was changed.',
   SESSION_NOT_FOUND: 'Check the id; list the sessions to see which exist.',

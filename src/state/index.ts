@@ -35,6 +35,7 @@ export type { StateInspection, StateSnapshot } from './durable/state-snapshot.js
 export type { MountedState, StateDocuments } from './durable/tools/mounted-state.js';
 export { type StateTextOptions, stateText } from './durable/tools/state-text.js';
 export { type StateToolOptions, stateTools } from './durable/tools/state-tools.js';
+export type { ChangeQuery, KeyHistory } from './shared/change-search.js';
 export type { KeyOperation } from './shared/key-change.js';
 export type { StateOperation, VersionCondition } from './shared/key-decision.js';
 export {
@@ -57,7 +58,6 @@ export { SHARED_LIMITS, type SharedLimits } from './shared/shared-limits.js';
 export { SharedSessions, type SharedSessionsOptions } from './shared/shared-sessions.js';
 export {
   type ChangeKeyOptions,
-  type KeyHistory,
   recoverSharedState,
   SharedState,
   type SharedStateEvents,

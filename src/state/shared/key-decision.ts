@@ -224,8 +224,10 @@ export function conflictError({
 }: VersionConflict): RekindleError {
   const text = JSON.stringify(currentValue) ?? '';
   const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX).toWellFormed()}…` : text;
-  const now = currentVersion === 0 ? 'has no value' : `is at version ${currentVersion}, ${shown},`;
-  return new RekindleError('DOCUMENT_CONFLICT', `${JSON.stringify(key)} ${now} by now.`, {
+  const now =
+    currentVersion === 0 ? 'has no value' : `is at version ${currentVersion}, with the value ${shown}`;
+  const message = `${JSON.stringify(key)} ${now}. The change needs ${needOf(ifVersion)}.`;
+  return new RekindleError('DOCUMENT_CONFLICT', message, {
     details: {
       key,
       ifVersion: typeof ifVersion === 'object' ? [...ifVersion] : ifVersion,
@@ -233,4 +235,12 @@ export function conflictError({
       ...(currentValue === undefined ? {} : { currentValue: structuredClone(currentValue) }),
     },
   });
+}
+
+function needOf(condition: VersionCondition): string {
+  if (condition === '*') return 'a value';
+  if (condition === 0) return 'a key without a value';
+  return typeof condition === 'number'
+    ? `version ${condition}`
+    : `one of the versions ${condition.join(', ')}`;
 }

@@ -35,7 +35,7 @@ export const SHARED_LIMITS: SharedLimits = {
 };
 
 /** One journal record must be able to contain the whole state and the waiting changes. */
-const LIMITS_MAX: Partial<SharedLimits> = {
+export const SHARED_LIMITS_MAX: Partial<SharedLimits> = {
   keys: 20_000,
   totalBytes: 24 * 1024 * 1024,
   batchBytes: 16 * 1024 * 1024,
@@ -49,7 +49,7 @@ const LIMITS_MAX: Partial<SharedLimits> = {
 export function sharedLimits(given: Partial<SharedLimits> = {}): SharedLimits {
   const limits = { ...SHARED_LIMITS, ...given };
   for (const [name, limit] of Object.entries(limits) as [keyof SharedLimits, number][]) {
-    const max = LIMITS_MAX[name] ?? Number.MAX_SAFE_INTEGER;
+    const max = SHARED_LIMITS_MAX[name] ?? Number.MAX_SAFE_INTEGER;
     if (Number.isSafeInteger(limit) && limit >= 0 && limit <= max) continue;
     throw new RekindleError(
       'INVALID_ARGUMENT',

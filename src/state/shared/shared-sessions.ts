@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { SessionTree } from './sessions/session-tree.js';
-import type { SharedLimits } from './shared-limits.js';
+import { type SharedLimits, sharedLimits } from './shared-limits.js';
 import { SharedState } from './shared-state.js';
 
 /** Options of `SharedSessions`. */
@@ -21,8 +21,9 @@ export class SharedSessions {
   readonly #options: SharedSessionsOptions;
   readonly #states = new Map<string, SharedState>();
 
-  /** Reads nothing yet. */
+  /** Reads nothing yet. @throws INVALID_ARGUMENT for an invalid limit */
   constructor(backend: StorageBackend, options: SharedSessionsOptions = {}) {
+    sharedLimits(options.limits); // here, so that a server with such a limit does not start
     this.#backend = backend;
     this.#options = options;
     this.tree = new SessionTree(backend, options);

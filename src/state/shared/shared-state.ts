@@ -4,6 +4,7 @@ import { TypedEvents } from '../../core/events.js';
 import type { JsonValue } from '../../core/json.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import type { StorageRedactor } from '../../storage/storage-redactor.js';
+import { type ChangeQuery, type KeyHistory, newestChanges } from './change-search.js';
 import { CommitQueue } from './commit-queue.js';
 import {
   type CheckedOperation,
@@ -72,22 +73,11 @@ export interface StateView {
   readonly keys: readonly StateKey[];
 }
 
-/** The changes of one key. */
-export interface KeyHistory {
-  /** Newest first. */
-  readonly changes: readonly StateChange[];
-  /** False if older changes of the key were removed, or left out because of the limit. */
-  readonly complete: boolean;
-}
-
 /** Changes of keys are reported by `watch` instead. */
 export type SharedStateEvents = {
   /** The state was read again, after a repair: changes may have been missed. */
   reloaded: { readonly globalVersion: number };
 };
-
-/** A history also ends at this size of its values, in bytes. */
-const HISTORY_BYTES = 8 * 1024 * 1024;
 
 /**
  * State that a root session and all its children read and change at once: keys with JSON values and versions.
@@ -208,20 +198,17 @@ export class SharedState {
 
   /** The changes of a key. @param limit maximum of changes; default 50 */
   async history(key: string, limit = 50): Promise<KeyHistory> {
-    assertKey(key);
-    const changes: StateChange[] = [];
-    let bytes = 0;
-    let seen = 0;
-    for await (const change of this.#log.wholeHistory()) {
-      if (change.key !== key) continue;
-      seen += 1;
-      changes.push(change); // values are never changed in place
-      bytes += change.bytes;
-      while (changes.length > limit || (bytes > HISTORY_BYTES && changes.length > 1))
-        bytes -= changes.shift()?.bytes ?? 0;
-    }
-    const complete = seen === changes.length && (await this.#log.oldestVersion()) === 0;
-    return { changes: copyOf(changes.reverse()), complete };
+    assertKey(key); // `changes` takes no key as all keys
+    return this.changes({ key, limit });
+  }
+
+  /** The newest changes of all keys, or of those that the query names, newest first. @throws INVALID_ARGUMENT */
+  async changes(query: ChangeQuery = {}): Promise<KeyHistory> {
+    if (query.key !== undefined) assertKey(query.key);
+    if (query.before !== undefined) assertVersionNumber('before', query.before);
+    const { changes, all } = await newestChanges(this.#log.wholeHistory(), query);
+    const complete = all && (await this.#log.oldestVersion()) === 0;
+    return { changes: copyOf(changes), complete };
   }
 
   /**

@@ -19,6 +19,27 @@ function endOf(value: unknown): string {
 }
 
 describe.each(DENS)('the history over $name', ({ make }) => {
+  it('of all keys has their changes, newest first, by key, by session and in pages', async () => {
+    const den = await make();
+    const state = den.state();
+    await state.set('a', 1, { by: 'one' });
+    await state.set('b', 2, { by: 'two' });
+    await state.set('a', 3, { by: 'two' });
+    await state.delete('b', { by: 'one' });
+    const numbers = async (query: Parameters<typeof state.changes>[0]) => {
+      const { changes, complete } = await den.state().changes(query);
+      return [...changes.map(({ globalVersion }) => globalVersion), complete];
+    };
+    expect(await numbers({})).toEqual([4, 3, 2, 1, true]);
+    expect(await numbers({ by: 'two' })).toEqual([3, 2, true]);
+    expect(await numbers({ by: 'one', key: 'b' })).toEqual([4, true]);
+    expect(await numbers({ limit: 3 })).toEqual([4, 3, 2, false]);
+    expect(await numbers({ limit: 3, before: 2 })).toEqual([1, true]);
+    expect(await numbers({ by: 'nobody' })).toEqual([true]);
+    expect((await errorOf(state.changes({ before: -1 }))).code).toBe('INVALID_ARGUMENT');
+    expect((await errorOf(state.changes({ key: '' }))).code).toBe('INVALID_ARGUMENT');
+  });
+
   it('of a key has its changes, newest first, with the value after each', async () => {
     const den = await make();
     const state = den.state();

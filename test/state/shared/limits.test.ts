@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SHARED_LIMITS } from '../../../src/state/shared/shared-limits.js';
+import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
+import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { errorOf } from '../durable/state-kit.js';
 import { Den, valuesOf } from './shared-kit.js';
 
@@ -16,6 +18,14 @@ describe('the limits of a shared state', () => {
       batchBytes: 16_777_216,
       history: 10_000,
     });
+  });
+
+  it.each([{ keys: 20_001 }, { depth: -1 }, { history: 0.5 }])('cannot be %j', (limits) => {
+    for (const make of [
+      () => new SharedSessions(new MemoryStorage(), { limits }),
+      () => Den.memory().state({ limits }),
+    ])
+      expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
   });
 
   it('hold 1,000 keys in one batch, and not one more', async () => {

@@ -43,6 +43,17 @@ describe.each(DENS)('a session tree over $name', ({ make }) => {
     expect(one.root).toBe(one.id);
   });
 
+  it('takes no session for a person', async () => {
+    const tree = (await make()).tree();
+    for (const id of ['user:ann@desk', 'user:'])
+      expect(await errorOf(tree.create({ id }))).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        details: { field: 'id' },
+      });
+    await tree.create({ id: 'users' });
+    expect(ids(await tree.list())).toEqual(['users']);
+  });
+
   it('lists by root, parent and status', async () => {
     const tree = (await make()).tree();
     await line(tree);

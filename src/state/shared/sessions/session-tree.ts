@@ -8,6 +8,7 @@ import { followFrom, JOURNAL_START } from '../../../storage/journal-position.js'
 import { encodeNameSegment } from '../../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../../storage/ports.js';
 import { SharedJournal } from '../../../storage/shared-journal.js';
+import { isPersonActor } from '../person-actor.js';
 import {
   decodeSession,
   encodeSession,
@@ -108,6 +109,7 @@ export class SessionTree {
     const { parent = null, agent = null, status = 'pending' } = options;
     const id = options.id ?? newId('session', this.#clock.nowMs());
     assertId('id', id);
+    if (isPersonActor(id)) throw invalid('id', '`user:` begins the name of a person');
     if (parent !== null) assertId('parent', parent);
     if (agent !== null) assertId('agent', agent);
     assertStatus(status);
@@ -140,7 +142,10 @@ export class SessionTree {
       const session = this.#required(id);
       if (session.status === status) return session;
       if (!nextStatuses(session.status).includes(status))
-        throw wrongState(session, `it cannot become ${status}`);
+        throw wrongState(
+          session,
+          `it can become ${nextStatuses(session.status).join(', ')}, but not ${status}`,
+        );
       return { ...session, status, why, updatedAt: new Date(this.#clock.nowMs()).toISOString() };
     });
   }
