@@ -7,6 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
 import { createAgent, FileStorage, ScriptedModel, type ToolDefinition } from '../../../src/index.js';
 import { type RunningServer, startServer } from '../../../src/server/rekindle-server.js';
+import type { ServerOptions } from '../../../src/server/server-options.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
 import type { SharedState } from '../../../src/state/shared/shared-state.js';
 
@@ -49,11 +50,11 @@ export class Stage {
   }
 
   /** `shared` and `checkpoints` write beside the server, as another process would. */
-  static async open(): Promise<Stage> {
+  static async open(options: Pick<ServerOptions, 'limits'> = {}): Promise<Stage> {
     const dir = await mkdtemp(path.join(tmpdir(), 'rekindle-page-'));
     const backend = new FileStorage(dir);
-    const server = await startServer({ backend: new FileStorage(dir), token: TOKEN, port: 0 });
-    return new Stage(dir, backend, new SharedSessions(backend), server);
+    const server = await startServer({ backend: new FileStorage(dir), token: TOKEN, port: 0, ...options });
+    return new Stage(dir, backend, new SharedSessions(backend, options), server);
   }
 
   async close(): Promise<void> {
@@ -64,10 +65,11 @@ export class Stage {
     await rm(this.dir, { recursive: true });
   }
 
-  /** A page that has signed in, and tells what it should never meet. */
+  /** A page that has signed in, and tells what it should never meet. `script` runs before those of the page. */
   async page(
     browser: Browser,
     fragment: string,
+    script = '',
   ): Promise<{ readonly page: Page; readonly trouble: string[] }> {
     const page = await browser.newPage({ viewport: { width: 1_100, height: 800 } });
     page.setDefaultTimeout(10_000); // less than a test has: then it is told what did not come
@@ -83,6 +85,7 @@ export class Stage {
     await page.addInitScript(
       "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective))",
     );
+    if (script !== '') await page.addInitScript(script);
     await page.goto(`${this.server.url}/#token=${TOKEN}`);
     await page.getByText('connected', { exact: true }).waitFor();
     await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);

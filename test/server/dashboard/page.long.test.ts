@@ -54,6 +54,27 @@ describe.skipIf(!hasBrowser)('the page', () => {
       expect(page.url()).not.toContain(TOKEN);
     }));
 
+  it.each([
+    ['while signed in', true],
+    ['while signed out', false],
+  ])('takes a token out of an address that is pasted %s', async (_, isSignedIn) => {
+    const page = await browser.newPage();
+    await page.goto(isSignedIn ? `${stage.server.url}/#token=${TOKEN}` : stage.server.url);
+    await page.getByRole('heading', { name: isSignedIn ? 'Sessions' : 'Rekindle' }).waitFor();
+    await page.evaluate(`location.href = '/#token=${TOKEN}'`);
+    await page.getByText('connected', { exact: true }).waitFor();
+    await expect.poll(() => page.url()).toBe(`${stage.server.url}/#/sessions`);
+    await page.close();
+  });
+
+  it('takes a damaged token out of the address, and asks for another', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${stage.server.url}/#token=%E0%A4%A`);
+    await page.getByLabel('Token').waitFor();
+    expect(page.url()).toBe(`${stage.server.url}/#/sessions`);
+    await page.close();
+  });
+
   it('shows what the context of an agent is made of, as a bar and as numbers', () =>
     open('#/agents/support', async (page) => {
       const bar = page.getByRole('img', { name: 'What the context is made of' });

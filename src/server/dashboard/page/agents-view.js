@@ -1,5 +1,6 @@
 /** The agents in the memory folder. */
 import { get, segment } from './api.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { html, useEffect, useState } from './preact.js';
 import { Problem, Status, Time } from './text.js';
 
@@ -9,15 +10,18 @@ export function AgentsView({ live }) {
   const [error, setError] = useState(/** @type {Error | null} */ (null));
   useEffect(() => {
     let isOver = false;
-    const load = () =>
+    const load = oneAtATime(() =>
       get('/agents').then(
         (list) => {
           if (isOver) return;
           setAgents(list.agents);
           setError(null);
         },
-        (thrown) => !isOver && setError(thrown),
-      );
+        (thrown) => {
+          if (!isOver) setError(thrown);
+        },
+      ),
+    );
     void load();
     const off = live.listen(({ type }) => {
       if (type === 'agent_updated' || type === 'authenticated') void load();

@@ -2,14 +2,29 @@
 
 const KEY = 'rekindle-token';
 
-/** Stores a token from the address's fragment and removes it from the address and the browser history. */
+/** What may follow `#token=`; anything else cannot be a token. */
+const GIVEN = /^[\x21-\x7e]+$/;
+
+/**
+ * Stores a token from the address's fragment and removes it from the address and the browser history, also if
+ * it cannot be a token.
+ */
 export function takeToken() {
-  const given = /^#token=([\x21-\x7e]+)$/.exec(location.hash)?.[1];
-  if (given !== undefined) {
-    sessionStorage.setItem(KEY, decodeURIComponent(given));
+  if (location.hash.startsWith('#token=')) {
+    const given = decoded(location.hash.slice('#token='.length));
     history.replaceState(null, '', '/#/sessions');
+    if (GIVEN.test(given)) sessionStorage.setItem(KEY, given);
   }
   return token();
+}
+
+/** @param {string} text */
+export function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function token() {

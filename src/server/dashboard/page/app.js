@@ -1,7 +1,7 @@
 /** The page: a frame with navigation, and one view at a time, selected by the fragment of the address. */
 import { AgentView } from './agent-view.js';
 import { AgentsView } from './agents-view.js';
-import { get, setToken, takeToken } from './api.js';
+import { decoded, get, setToken, takeToken } from './api.js';
 import { CheckpointSessionView } from './checkpoint-session-view.js';
 import { CheckpointsView } from './checkpoints-view.js';
 import { DocumentView } from './document-view.js';
@@ -14,8 +14,14 @@ import { Problem } from './text.js';
 
 function App() {
   const [token, keepToken] = useState(takeToken());
+  useEffect(() => {
+    // An address with a token may be pasted while the page is open, which does not load it again.
+    const take = () => keepToken(takeToken());
+    addEventListener('hashchange', take);
+    return () => removeEventListener('hashchange', take);
+  }, []);
   return token
-    ? html`<${Frame} onSignOut=${() => keepToken(null)} />`
+    ? html`<${Frame} key=${token} onSignOut=${() => keepToken(null)} />`
     : html`<${SignIn} onToken=${keepToken} />`;
 }
 
@@ -50,9 +56,15 @@ function Frame({ onSignOut }) {
   const live = useMemo(() => new Live(setConnected), []);
   useEffect(() => {
     live.connect();
-    const follow = () => setPath(location.hash);
+    const follow = () => {
+      takeToken(); // first, so that a token does not become a path
+      setPath(location.hash);
+    };
     addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
+    return () => {
+      removeEventListener('hashchange', follow);
+      live.close();
+    };
   }, []);
   const [, place = 'sessions', given] = path.split('/');
   const id = given === undefined ? null : decoded(given);
@@ -87,15 +99,6 @@ function View({ place, id, live }) {
   if (place === 'checkpoints')
     return id === null ? html`<${CheckpointsView} />` : html`<${CheckpointSessionView} id=${id} />`;
   return id === null ? html`<${SessionsView} live=${live} />` : html`<${StateView} id=${id} live=${live} />`;
-}
-
-/** @param {string} text */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));

@@ -1,7 +1,8 @@
 /** The changes of one key, and the difference between two versions. */
 import { get, segment } from './api.js';
 import { lineDiff } from './diff.js';
-import { html, useEffect, useRef, useState } from './preact.js';
+import { oneAtATime } from './one-at-a-time.js';
+import { html, useEffect, useMemo, useRef, useState } from './preact.js';
 import { jsonText, Problem, Time } from './text.js';
 
 /** @param {{ id: string, name: string, version: number, onClose: () => void }} props */
@@ -13,9 +14,17 @@ export function KeyHistory({ id, name, version, onClose }) {
   );
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => heading.current?.focus(), []);
-  useEffect(() => {
-    get(`/sessions/${segment(id)}/state/keys/${segment(name)}/history?limit=200`).then(setHistory, setError);
-  }, [version]);
+  const load = useMemo(
+    () =>
+      oneAtATime(() =>
+        get(`/sessions/${segment(id)}/state/keys/${segment(name)}/history?limit=200`).then(
+          setHistory,
+          setError,
+        ),
+      ),
+    [],
+  );
+  useEffect(() => void load(), [version]);
   if (error) return html`<${Problem} error=${error} />`;
   const changes = history?.changes ?? [];
   const to = changes.find((change) => change.version === chosen.to) ?? changes[0];

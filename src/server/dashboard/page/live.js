@@ -42,6 +42,13 @@ export class Live {
     });
   }
 
+  /** For good: with another token there is another connection. */
+  close() {
+    const socket = this.#socket;
+    this.#socket = null; // so that it does not connect again
+    socket?.close();
+  }
+
   /** @param {import('./wire.js').LiveMessage} message */
   #take(message) {
     if (message.type === 'authenticated') {
