@@ -290,6 +290,8 @@ async function tourOf(
     await step('GET', STATE, { query: '?at=1' }),
     await step('GET', KEY),
     await step('GET', `${KEY}/history`, { key: 'n' }),
+    await step('GET', `${STATE}/changes`),
+    await step('GET', `${STATE}/changes`, { query: '?key=k&session=root&before=9&limit=2' }),
     await step('GET', `${STATE}/events`),
     ...['', '/{id}', '/{id}/restore-report', '/{id}/context', '/{id}/traces'].map(() => 200),
     await step('GET', '/checkpoints/sessions'),

@@ -257,6 +257,35 @@ describe('the history of a key', () => {
   });
 });
 
+describe('the changes of all keys', () => {
+  it('are newest first, by key, by session and in pages', async () => {
+    const kit = await serverKit();
+    await kit.session({ id: 'child', parent: 'root' });
+    await kit.put('a', 1);
+    await kit.put('b', 2, { 'X-Agent-Session-Id': 'child' });
+    await kit.put('a', 3, { 'X-Agent-Session-Id': 'child' });
+    const read = async (query: string) => (await kit.get(`${STATE}/changes${query}`)).json;
+    expect(await read('')).toMatchObject({
+      root_session_id: 'root',
+      complete: true,
+      changes: [
+        { key: 'a', value: 3, updated_by: 'child', global_version: 3 },
+        { key: 'b', value: 2, updated_by: 'child', global_version: 2 },
+        { key: 'a', value: 1, updated_by: 'root', global_version: 1 },
+      ],
+    });
+    const numbers = async (query: string) =>
+      ((await read(query))['changes'] as JsonObject[]).map((change) => change['global_version']);
+    expect(await numbers('?session=child')).toEqual([3, 2]);
+    expect(await numbers('?key=a&session=root')).toEqual([1]);
+    expect(await numbers('?limit=2')).toEqual([3, 2]);
+    expect(await numbers('?limit=2&before=2')).toEqual([1]);
+    for (const query of ['?limit=1001', '?before=x', '?key=', '?by=child'])
+      expect((await kit.get(`${STATE}/changes${query}`)).status).toBe(400);
+    expect((await kit.get('/sessions/nobody/state/changes')).status).toBe(404);
+  });
+});
+
 describe('X-Agent-Session-Id', () => {
   const as = (id: string) => ({ 'X-Agent-Session-Id': id });
 

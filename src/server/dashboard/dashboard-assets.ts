@@ -28,6 +28,7 @@ const SCRIPTS = [
   'agents-view.js',
   'api.js',
   'app.js',
+  'change-list.js',
   'checkpoint-session-view.js',
   'checkpoints-view.js',
   'diff.js',

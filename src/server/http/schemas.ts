@@ -57,6 +57,12 @@ export const keyHistory = Type.Object({
   changes: Type.Array(stateEvent),
 });
 
+export const stateChanges = Type.Object({
+  root_session_id: Type.String(),
+  complete: Type.Boolean({ description: 'False when older matching changes are not among them.' }),
+  changes: Type.Array(stateEvent),
+});
+
 const batchResults = Type.Array(
   Type.Object({
     key: Type.String(),

@@ -5,6 +5,9 @@ import { startServer } from '../../../src/server/rekindle-server.js';
 import type { SharedState } from '../../../src/state/shared/shared-state.js';
 import { hasBrowser, launch, Stage, TOKEN } from './browser-kit.js';
 
+/** A machine that does other work takes longer than the usual second. */
+const SOON = { timeout: 10_000 };
+
 describe.skipIf(!hasBrowser)('the page', () => {
   let browser: Browser;
   let stage: Stage;
@@ -63,7 +66,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
     await page.getByRole('heading', { name: isSignedIn ? 'Sessions' : 'Rekindle' }).waitFor();
     await page.evaluate(`location.href = '/#token=${TOKEN}'`);
     await page.getByText('connected', { exact: true }).waitFor();
-    await expect.poll(() => page.url()).toBe(`${stage.server.url}/#/sessions`);
+    await expect.poll(() => page.url(), SOON).toBe(`${stage.server.url}/#/sessions`);
     await page.close();
   });
 
@@ -145,6 +148,26 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await panel.getByRole('radio', { name: 'Compare to version 1' }).check();
       await panel.getByText('From version 1 to 1').waitFor();
       expect(await panel.locator('.removed').count()).toBe(0);
+    }));
+
+  it('lists all changes, those of one session, and new ones as they come', () =>
+    open('#/sessions/release-42', async (page) => {
+      await page.getByRole('button', { name: 'All changes' }).click();
+      const panel = page.getByRole('region', { name: 'All changes' });
+      await panel.getByLabel('Made by').selectOption('release-42-tester');
+      const numbers = () => panel.locator('tbody tr td:first-child').allTextContents();
+      await expect.poll(numbers, SOON).toEqual(['4']);
+      const { globalVersion } = await state.set('reviewed', true, { by: 'release-42-tester' });
+      await expect.poll(numbers, SOON).toEqual([String(globalVersion), '4']);
+      await panel.getByLabel('Made by').selectOption('all');
+      await expect
+        .poll(numbers)
+        .toEqual(Array.from({ length: globalVersion }, (_, n) => `${globalVersion - n}`));
+      // One commit, so that no page of changes reaches from before it to its end.
+      await state.batch(Array.from({ length: 61 }, () => ({ op: 'increment', key: 'many' })));
+      await panel.getByRole('button', { name: 'Older changes' }).click();
+      await expect.poll(async () => (await numbers()).at(-1), SOON).toBe('1');
+      expect(await numbers()).toHaveLength(globalVersion + 61);
     }));
 
   it('goes back in time with the slider, stays there while things change, and comes back', () =>

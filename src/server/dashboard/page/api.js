@@ -11,19 +11,19 @@ const GIVEN = /^[\x21-\x7e]+$/;
  */
 export function takeToken() {
   if (location.hash.startsWith('#token=')) {
-    const given = decoded(location.hash.slice('#token='.length));
+    const given = decoded(location.hash.slice('#token='.length), '');
     history.replaceState(null, '', '/#/sessions');
     if (GIVEN.test(given)) sessionStorage.setItem(KEY, given);
   }
   return token();
 }
 
-/** @param {string} text */
-export function decoded(text) {
+/** @param {string} text @param {string} otherwise for a damaged text */
+export function decoded(text, otherwise = text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text;
+    return otherwise;
   }
 }
 

@@ -30,7 +30,8 @@ export class LiveState {
   apply(event) {
     if (event.type === 'state_key_deleted') this.keys.delete(event.key);
     else this.keys.set(event.key, { ...event, updated_at: event.timestamp });
-    if (event.updated_by) this.authors.add(event.updated_by);
+    const author = event.updated_by ?? event.deleted_by;
+    if (author) this.authors.add(author);
     this.version = event.global_version;
     if (this.#isDrawn) this.#changed = new Set();
     this.#isDrawn = false;

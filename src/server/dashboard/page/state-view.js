@@ -1,5 +1,6 @@
 /** The state of a session: keys and values, live, or at an earlier version chosen with a slider. */
 import { asError, get, segment } from './api.js';
+import { ChangeList } from './change-list.js';
 import { KeyHistory } from './key-history.js';
 import { KeyTable } from './key-table.js';
 import { LiveState } from './live-state.js';
@@ -15,6 +16,7 @@ export function StateView({ id, live }) {
   const [state, setState] = useState(/** @type {LiveState | null} */ (null));
   const [past, setPast] = useState(/** @type {LiveState | null} */ (null));
   const [selected, setSelected] = useState(/** @type {string | null} */ (null));
+  const [isListing, setListing] = useState(false);
   const [error, setError] = useState(/** @type {Error | null} */ (null));
   const redraw = useRedraw();
   useEffect(() => {
@@ -50,6 +52,8 @@ export function StateView({ id, live }) {
   if (!state) return html`<p>Loading…</p>`;
   return html`<h1>State <small>of ${state.root}</small></h1>
     <${Timeline} id=${id} state=${state} past=${past} onPast=${setPast} onError=${setError} />
+    <p><button type="button" aria-expanded=${isListing} onClick=${() => setListing(!isListing)}>All changes</button></p>
+    ${isListing && html`<${ChangeList} id=${id} version=${state.version} authors=${state.authors} onClose=${() => setListing(false)} />`}
     <${KeyTable} state=${past ?? state} changed=${past ? NONE : state.takeChanged()} selected=${selected} onSelect=${setSelected} />
     ${selected !== null && html`<${KeyHistory} key=${selected} id=${id} name=${selected} version=${state.keys.get(selected)?.version ?? 0} onClose=${() => setSelected(null)} />`}`;
 }

@@ -4,6 +4,7 @@ import { openApiDocument } from '../openapi.js';
 import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';
 import { agentSearchRoutes } from './agent-search-routes.js';
+import { changeRoutes } from './change-routes.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { documentRoutes } from './document-routes.js';
 import { sessionRoutes } from './session-routes.js';
@@ -37,6 +38,7 @@ export const allRoutes: readonly Route[] = [
   openApi,
   ...sessionRoutes,
   ...stateRoutes,
+  ...changeRoutes,
   ...agentRoutes,
   ...agentSearchRoutes,
   ...checkpointRoutes,

@@ -71,7 +71,7 @@ const KEY_PATH = '/sessions/{id}/state/keys/{key}';
  * The state of a session's root, and the acting session. @throws SESSION_NOT_FOUND, INVALID_ARGUMENT for an
  * actor of another root
  */
-async function open(
+export async function open(
   request: RouteRequest,
   { shared }: Services,
 ): Promise<{ readonly state: SharedState; readonly by: string }> {

@@ -1,0 +1,55 @@
+/** The changes of all keys of a state, newest first: who changed what. */
+import { Type } from '../../../core/schema.js';
+import { text, wholeNumber } from '../query.js';
+import { ok, type Route, type RouteParameter } from '../route.js';
+import * as schemas from '../schemas.js';
+import { changeToWire } from '../wire.js';
+import { open } from './state-routes.js';
+
+const CHANGES_MAX = 1_000;
+
+const filter = (name: string, description: string): RouteParameter => ({
+  name,
+  in: 'query',
+  description,
+  schema: Type.String(),
+});
+const number = (name: string, description: string): RouteParameter => ({
+  name,
+  in: 'query',
+  description,
+  schema: Type.Integer({ minimum: 0 }),
+});
+
+const changes: Route = {
+  method: 'GET',
+  path: '/sessions/{id}/state/changes',
+  reach: 'session',
+  summary: 'The changes of all keys, newest first',
+  parameters: [
+    filter('key', 'Only changes of this key.'),
+    filter('session', 'Only changes by this author.'),
+    number('before', 'Only changes before this global version: the last one of the page before.'),
+    number('limit', `At most ${CHANGES_MAX}. Default 50.`),
+  ],
+  responses: {
+    200: { description: 'Empty if no change matches.', schema: schemas.stateChanges },
+    404: { description: 'There is no such session.', schema: schemas.problemDetails },
+  },
+  async handle(request, services) {
+    const { state } = await open(request, services);
+    const key = text(request, 'key');
+    const by = text(request, 'session');
+    const before = wholeNumber(request, 'before');
+    const found = await state.changes({
+      limit: wholeNumber(request, 'limit', CHANGES_MAX) ?? 50,
+      ...(key === undefined ? {} : { key }),
+      ...(by === undefined ? {} : { by }),
+      ...(before === null ? {} : { before }),
+    });
+    const rows = found.changes.map((change) => changeToWire(state.root, change));
+    return ok({ root_session_id: state.root, complete: found.complete, changes: rows });
+  },
+};
+
+export const changeRoutes: readonly Route[] = [changes];
