@@ -357,6 +357,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type BatchResult',
     'type ChangeKeyOptions',
     'type ChangeOptions',
+    'type ChangeQuery',
     'type CommitOptions',
     'type EditMerge',
     'type EditProblem',

@@ -9,10 +9,11 @@ import { type CommonOptions, runCommand, withCommonOptions } from './command-con
 import { MCP_DEFINITIONS, MCP_STATE, mountedNames } from './mounted-documents.js';
 import { packageVersion } from './package-version.js';
 import { safeText } from './safe-text.js';
+import { limitsOf, type SharedLimitOptions, withLimitOptions } from './shared-limit-options.js';
 import { commandLine } from './shell-word.js';
 import { untilStopped } from './until-stopped.js';
 
-interface McpOptions extends CommonOptions {
+interface McpOptions extends CommonOptions, SharedLimitOptions {
   readonly session?: string;
   readonly agent?: string;
   readonly reach?: string;
@@ -21,7 +22,7 @@ interface McpOptions extends CommonOptions {
 }
 
 export function addMcpCommand(program: Command): void {
-  withCommonOptions(
+  const command = withLimitOptions(
     program
       .command('mcp')
       .description(
@@ -35,7 +36,8 @@ export function addMcpCommand(program: Command): void {
       )
       .option(...MCP_STATE)
       .option(...MCP_DEFINITIONS),
-  ).action((options: McpOptions) =>
+  );
+  withCommonOptions(command).action((options: McpOptions) =>
     // Standard output belongs to the protocol, so errors go to standard error.
     runCommand({ ...options, json: false }, async (context) => {
       const checkpoints = checkpointsFor(context);
@@ -53,6 +55,7 @@ export function addMcpCommand(program: Command): void {
             agent: options.agent ?? null,
             reach: reachOf(options),
             documents: await pool.mounted(names),
+            limits: limitsOf(options),
             onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
           },
           untilClosed(),

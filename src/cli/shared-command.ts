@@ -71,7 +71,12 @@ export function addSharedCommand(program: Command): void {
     [ifVersion, ...LIMIT_SUBCOMMAND_OPTIONS],
     set,
   );
-  add('delete <session> <key>', 'delete a key; its history stays', [ifVersion], remove);
+  add(
+    'delete <session> <key>',
+    'delete a key; its history stays',
+    [ifVersion, ...LIMIT_SUBCOMMAND_OPTIONS],
+    remove,
+  );
   add(
     'history <session>',
     'the changes of all keys, newest first',

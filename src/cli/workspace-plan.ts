@@ -1,6 +1,6 @@
 /** `rekindle workspace plan`: the current plan of the workspace, and earlier ones. */
 import Table from 'cli-table3';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { RekindleError } from '../core/errors.js';
 import { Plans } from '../workspace/plans.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
@@ -21,9 +21,10 @@ type PlanRun = (
 ) => Promise<void>;
 
 export function addWorkspacePlan(parent: Command): void {
-  const plan = parent
-    .command('plan')
+  const plan = new Command('plan')
+    .copyInheritedSettings(parent)
     .description('the current plan in Markdown, and the archive: list, show, write, archive');
+  parent.addCommand(plan);
   const add = (usage: string, text: string, options: readonly (readonly [string, string])[], run: PlanRun) =>
     addSubcommand<PlanOptions>(plan, usage, text, options, (args, given) =>
       runCommand(given, async (context) => {

@@ -176,6 +176,35 @@ describe('shared set', { timeout: CLI_TIMEOUT_MS }, () => {
     }));
 });
 
+describe('serve', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('keeps to the limits of shared state that are given, and refuses those that cannot be', () =>
+    inFolder(async (dir) => {
+      await withShared(dir, family);
+      const [refused] = await batchOf('serve', dir)(['--state-keys', '20001', '--port', '0']);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      const server = startCli(['serve', '--port', '0', '--state-keys', '4', '--json', '-d', dir], {
+        env: { REKINDLE_TOKEN: 'a-token-of-this-test' },
+      });
+      const ended = resultOf(server);
+      const [line] = await once(createInterface(server.stdout), 'line');
+      const { url } = JSON.parse(String(line)) as { url: string };
+      const put = async (key: string) => {
+        const answer = await fetch(`${url}/sessions/root/state/keys/${key}`, {
+          method: 'PUT',
+          headers: { authorization: 'Bearer a-token-of-this-test', 'content-type': 'application/json' },
+          body: '{"value": 1}',
+        });
+        return [answer.status, ((await answer.json()) as JsonObject)['code']];
+      };
+      expect([await put('fourth'), await put('fifth')]).toEqual([
+        [200, undefined],
+        [422, 'LIMIT_EXCEEDED'],
+      ]);
+      server.kill('SIGTERM');
+      expect((await ended).code).toBe(0);
+    }));
+});
+
 describe('shared watch', { timeout: CLI_TIMEOUT_MS }, () => {
   it('prints one line for each change of another process, until it is stopped', () =>
     inFolder(async (dir) => {

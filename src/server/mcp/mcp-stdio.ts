@@ -5,6 +5,7 @@ import type { CheckpointService } from '../../checkpoints/checkpoint-service.js'
 import { isJsonObject, tryParseJson } from '../../core/json.js';
 import type { StateDocuments } from '../../state/durable/tools/mounted-state.js';
 import { assertRoot, sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
+import type { SharedLimits } from '../../state/shared/shared-limits.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { ExactLines } from './exact-lines.js';
@@ -29,16 +30,18 @@ export interface McpStdioOptions {
   readonly reach: McpReach;
   /** Open durable documents that become tools, by name. Default: none. */
   readonly documents?: StateDocuments;
+  /** Of the shared state. */
+  readonly limits?: Partial<SharedLimits>;
   /** Called with unexpected errors. Do not write to standard output, which belongs to the protocol. */
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
 /**
- * Serves MCP over standard input and output until the client ends. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND
- * before anything is served
+ * Serves MCP over standard input and output until the client ends. @throws SESSION_NOT_FOUND,
+ * AGENT_NOT_FOUND, INVALID_ARGUMENT before anything is served
  */
 export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<void>): Promise<void> {
-  const shared = new SharedSessions(options.backend);
+  const shared = new SharedSessions(options.backend, options.limits ? { limits: options.limits } : {});
   const { backend, checkpoints, version, documents = {} } = options;
   const tools = new McpTools({ backend, shared, checkpoints, version, documents });
   const given = options.session ? null : sessionFromEnvironment(options.environment);
