@@ -3,7 +3,7 @@
  *
  * @module rekindle/agent
  */
-export type { ErasureTarget } from '../storage/erasure/erasure-marker.js';
+export type { ErasureTarget, PartTarget } from '../storage/erasure/erasure-marker.js';
 export type { ErasedPlace, ErasureAmount, ErasureReport } from '../storage/erasure/erasure-report.js';
 export { Agent, type StopOptions, type TurnOptions } from './agent.js';
 export type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent-events.js';

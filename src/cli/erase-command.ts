@@ -1,16 +1,20 @@
-/** `rekindle erase`: permanently erases an agent, a session or a thread. Shows first what would be erased. */
+/** `rekindle erase`: permanently erases an agent or a part of it, a session or a thread. Shows first what would be erased. */
 import type { Command } from 'commander';
 import { erase, resumeErasures } from '../agent/erasure/erase.js';
 import { RekindleError } from '../core/errors.js';
-import type { ErasureTarget } from '../storage/erasure/erasure-marker.js';
+import { type ErasureTarget, targetText } from '../storage/erasure/erasure-marker.js';
 import type { ErasureReport } from '../storage/erasure/erasure-report.js';
 import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { count } from './report-text.js';
+import { safeText } from './safe-text.js';
 import { searchStore } from './search-store.js';
 
 interface EraseOptions extends CommonOptions {
   readonly agent?: string;
+  readonly turn?: string;
+  readonly message?: string;
+  readonly source?: string;
   readonly session?: string;
   readonly thread?: string;
   readonly resume?: boolean;
@@ -24,9 +28,15 @@ export function addEraseCommand(program: Command): void {
     program
       .command('erase')
       .description(
-        'permanently erase an agent, a session or a thread (without --yes: only show what would be erased)',
+        'permanently erase an agent or a part of it, a session or a thread (without --yes: only show what would be erased)',
       )
-      .option('--agent <id>', 'all data of this agent')
+      .option('--agent <id>', 'all data of this agent, or the part that a further option names')
+      .option('--turn <number>', 'with --agent: only this turn, and what was made from it')
+      .option(
+        '--message <record>',
+        'with --agent: only this record of `rekindle search`, with its calls and results',
+      )
+      .option('--source <source>', 'with --agent: only what came from tool:NAME, tool or import')
       .option('--session <id>', 'a root session of shared state with its children, and its checkpoints')
       .option('--thread <id>', 'a thread of LangGraph, or a session of the OpenAI Agents SDK')
       .option('--dry-run', 'only show what would be erased')
@@ -54,23 +64,29 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
 }
 
 /** @throws INVALID_ARGUMENT unless exactly one target is given */
-function given({
-  agent,
-  session,
-  thread,
-  resume,
-  verify: text,
-}: EraseOptions): ErasureTarget | 'verify' | 'resume' {
-  const wanted = [
-    ...(agent === undefined ? [] : [{ agent }]),
+function given(options: EraseOptions): ErasureTarget | 'verify' | 'resume' {
+  const { agent, session, thread, resume, verify: text } = options;
+  const parts = partsIn(options);
+  const wanted: (ErasureTarget | 'verify' | 'resume')[] = [
+    ...(agent === undefined ? [] : [{ agent, ...parts } as ErasureTarget]),
     ...(session === undefined ? [] : [{ session }]),
     ...(thread === undefined ? [] : [{ thread }]),
     ...(resume ? ['resume' as const] : []),
     ...(text ? ['verify' as const] : []),
   ];
-  if (wanted.length === 1) return wanted[0]!;
-  const names = '--agent, --session, --thread, --resume or --verify';
+  const isPart = Object.keys(parts).length > 0;
+  if (wanted.length === 1 && (!isPart || agent !== undefined)) return wanted[0]!;
+  const names = '--agent (with --turn, --message or --source), --session, --thread, --resume or --verify';
   throw new RekindleError('INVALID_ARGUMENT', `Give one of ${names}.`, { details: { argument: names } });
+}
+
+/** The library refuses more than one. @throws INVALID_ARGUMENT */
+function partsIn({ turn, message, source }: EraseOptions): Record<string, number | string> {
+  return {
+    ...(turn === undefined ? {} : { turn: /^\d+$/.test(turn) ? Number(turn) : turn }),
+    ...(message === undefined ? {} : { message: Number(message) }),
+    ...(source === undefined ? {} : { source }),
+  };
 }
 
 async function verify({ storage, print }: CommandContext, text: string): Promise<number> {
@@ -82,11 +98,13 @@ async function verify({ storage, print }: CommandContext, text: string): Promise
 
 function describe(report: ErasureReport): string[] {
   const { target, dryRun, resumed, places, before, after } = report;
-  const [[kind, id] = ['', '']] = Object.entries(target);
   const lines = places.map((place) => `  ${place.place} (${place.kind}): ${amount(place.before)}`);
-  if (dryRun) return [`Would erase the ${kind} ${id}: ${amount(before)}.`, ...lines];
+  if (dryRun) return [`Would erase the ${safeText(targetText(target))}: ${amount(before)}.`, ...lines];
   const how = resumed ? ', which had been interrupted' : '';
-  return [`Erased the ${kind} ${id}${how}: ${amount(before)}; ${amount(after!)} left.`, ...lines];
+  return [
+    `Erased the ${safeText(targetText(target))}${how}: ${amount(before)}; ${amount(after!)} left.`,
+    ...lines,
+  ];
 }
 
 function amount({ items, bytes }: { readonly items: number; readonly bytes: number }): string {

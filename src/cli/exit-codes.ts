@@ -64,6 +64,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   TLS_FAILED: EXIT.storage,
   RULES_INVALID: EXIT.refused,
   ERASURE_UNFINISHED: EXIT.refused,
+  ERASURE_REFUSED: EXIT.refused,
 };
 
 export function exitCodeFor(thrown: unknown): number {

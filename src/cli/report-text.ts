@@ -41,6 +41,8 @@ export function describeReport(report: RestoreReport): string[] {
       `Damage (${item.reason}) in ${item.file}: ${count(item.bytes, 'byte')} at ${item.startByte}${aside}.`,
     );
   }
+  if (report.erased > 0)
+    lines.push(`${count(report.erased, 'record')} of this agent were erased on request.`);
   if (report.tracesIgnored > 0)
     lines.push(
       `${count(report.tracesIgnored, 'result')} did not fit into the context and stayed only in the traces.`,

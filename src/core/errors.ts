@@ -88,6 +88,8 @@ export const ERROR_ADVICE = {
   RULES_INVALID: 'Correct the rule named in `details`.',
   ERASURE_UNFINISHED:
     'Finish the erasure: run `rekindle erase --resume`, or the same erasure again. Until then nothing of that name can be used.',
+  ERASURE_REFUSED:
+    'Delete the checkpoints that `details.checkpoints` names with `rekindle checkpoint delete`, then erase again. Nothing was changed.',
   OUTCOME_UNKNOWN:
     'The call started earlier and its end was not recorded. Find out what happened before you repeat the call.',
   ABORTED: 'The caller cancelled. Everything recorded until then is kept.',

@@ -8,7 +8,7 @@ describe.concurrent('erase', { timeout: CLI_TIMEOUT_MS }, () => {
       await conversation(dir, 'ada', ['A canary called Ünique.']);
       const told = await runCli(['erase', '--agent', 'ada', '-d', dir]);
       expect(told.code).toBe(7);
-      expect(told.stdout).toContain('Would erase the agent ada');
+      expect(told.stdout).toContain('Would erase the agent "ada"');
       const there = await runCli(['erase', '--verify', 'called Ünique', '-d', dir]);
       expect(there.code).toBe(1);
       expect(there.stdout).toContain('agents/ada/raw_traces.jsonl: found');

@@ -1,20 +1,28 @@
 /**
- * Erases all data of an agent, a session or a thread from a store. `docs/erasure.md` lists the places and the
- * limits.
+ * Erases all data of an agent, a session or a thread from a store, or a part of an agent. `docs/erasure.md` lists the
+ * places and the limits.
  */
 import { nameKey } from '../../adapters/name-key.js';
 import { checkpointsOf, sharedCheckpoints } from '../../checkpoints/maintenance/agent-checkpoints.js';
 import { sessionPrefix } from '../../checkpoints/tools/checkpoint-scope.js';
 import { RekindleError } from '../../core/errors.js';
 import { subjectFactsOf } from '../../memory/facts/erase-facts.js';
+import { comesFrom } from '../../memory/facts/fact-source.js';
 import { sessionRows, sessionsOfRoot } from '../../state/shared/erase-sessions.js';
 import { type ErasurePlan, erasePlaces } from '../../storage/erasure/erase-places.js';
-import { type ErasureTarget, unfinishedErasures } from '../../storage/erasure/erasure-marker.js';
+import {
+  deleteMarker,
+  type ErasureTarget,
+  isPart,
+  type PartTarget,
+  unfinishedErasures,
+} from '../../storage/erasure/erasure-marker.js';
 import type { ErasureReport } from '../../storage/erasure/erasure-report.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { agentStates } from '../../workspace/sessions/erase-agent-states.js';
 import { agentCalls } from '../../workspace/tool-calls/erase-calls.js';
+import { erasePart, forgetParts, isObsolete } from './erase-part.js';
 
 /** Options of `erase`. */
 export interface EraseOptions {
@@ -26,34 +34,44 @@ const CHECKPOINTS: Name = ['checkpoints'];
 const WORKSPACE: Name = ['workspace'];
 
 /**
- * Erases all data of an agent, a session or a thread. Durable when it resolves; the name is free again.
+ * Erases all data of an agent, a session or a thread; the name is free again. Or erases a part of an agent: a turn, a
+ * message, or everything from one source; the rest of the agent stays. Durable when it resolves.
  *
  * Crash-safe: after a crash, call it again to continue. Until then any use of the name fails with
  * ERASURE_UNFINISHED.
+ * ```ts
+ * await erase(storage, { agent: 'desk', turn: 3 }, { dryRun: true });
+ * ```
  * @throws AGENT_NOT_FOUND or SESSION_NOT_FOUND if there is no data, LEASE_HELD while it is in use,
- * INVALID_ARGUMENT, INVALID_NAME, ERASURE_UNFINISHED if some of it was written meanwhile, and what storage
- * throws
+ * INVALID_ARGUMENT (also for a part that does not exist), INVALID_NAME, ERASURE_REFUSED if checkpoints may hold the
+ * part, ERASURE_UNFINISHED if some of it was written meanwhile, and what storage throws
  */
 export async function erase(
   backend: StorageBackend,
   target: ErasureTarget,
   options: EraseOptions = {},
 ): Promise<ErasureReport> {
-  const plan = await planFor(backend, checked(target));
+  if (isPart(checked(target))) return erasePart(backend, target as PartTarget, options.dryRun ?? false);
+  const plan = await planFor(backend, target as Exclude<ErasureTarget, PartTarget>);
   const found = await erasePlaces(backend, plan, { dryRun: true });
   // Parts that were set aside from a shared log do not prove that the agent exists.
   if (!found.resumed && found.places.every(({ kind }) => kind === 'aside')) throw notFound(target);
-  return options.dryRun ? found : erasePlaces(backend, plan);
+  if (options.dryRun) return found;
+  const report = await erasePlaces(backend, plan);
+  if ('agent' in target) await forgetParts(backend, target.agent);
+  return report;
 }
 
 /** Continues every interrupted erasure. @throws as `erase` */
 export async function resumeErasures(backend: StorageBackend): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
-  for (const { target } of await unfinishedErasures(backend)) reports.push(await erase(backend, target));
+  for (const { target } of await unfinishedErasures(backend))
+    if (isPart(target) && (await isObsolete(backend, target))) await deleteMarker(backend, target);
+    else reports.push(await erase(backend, target));
   return reports;
 }
 
-function planFor(backend: StorageBackend, target: ErasureTarget): Promise<ErasurePlan> {
+function planFor(backend: StorageBackend, target: Exclude<ErasureTarget, PartTarget>): Promise<ErasurePlan> {
   if ('agent' in target) return planForAgent(backend, target.agent);
   return 'session' in target
     ? planForSession(backend, target.session)
@@ -104,19 +122,34 @@ function planForThread(thread: string): ErasurePlan {
   };
 }
 
+const PARTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  turn: (value) => isNumber(value) || (typeof value === 'string' && value !== ''),
+  message: isNumber,
+  source: (value) => typeof value === 'string' && (value === 'import' || comesFrom([value], 'tool')),
+};
+
+function isNumber(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
 /** @throws INVALID_ARGUMENT, INVALID_NAME */
 function checked(target: ErasureTarget): ErasureTarget {
-  const [[kind, id] = ['', undefined], ...more] = Object.entries(target ?? {});
-  if (more.length > 0 || !['agent', 'session', 'thread'].includes(kind) || typeof id !== 'string')
-    throw new RekindleError('INVALID_ARGUMENT', 'Name one agent, one session or one thread.', {
-      details: { argument: 'target' },
-    });
-  if (kind !== 'thread') encodeNameSegment(id);
+  const { agent, ...part } = Object(target) as { agent?: unknown };
+  const [[kind, id] = ['agent', agent] as const, ...more] = Object.entries(part);
+  const isWhole = agent === undefined ? ['session', 'thread'].includes(kind) : kind === 'agent';
+  const isThere = isWhole ? typeof id === 'string' : agent !== undefined && PARTS[kind]?.(id) === true;
+  if (more.length > 0 || !isThere || (agent !== undefined && typeof agent !== 'string'))
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'Name one agent, one session or one thread; with an agent also one turn, one message, or one source (`tool:NAME`, `tool` or `import`).',
+      { details: { argument: 'target' } },
+    );
+  if (kind !== 'thread') encodeNameSegment(typeof agent === 'string' ? agent : String(id));
   return target;
 }
 
 function notFound(target: ErasureTarget): RekindleError {
-  const [[kind, id] = ['', '']] = Object.entries(target);
+  const [[kind, id] = ['', '']] = Object.entries(target) as [string, string][];
   const code = kind === 'agent' ? 'AGENT_NOT_FOUND' : 'SESSION_NOT_FOUND';
   const details = kind === 'agent' ? { agentId: id } : { id };
   return new RekindleError(code, `There is no ${kind} ${JSON.stringify(id)} here.`, { details });

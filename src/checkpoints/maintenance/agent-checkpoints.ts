@@ -1,8 +1,10 @@
 /** The checkpoints of one agent: its own sessions, and its part of shared sessions. */
 import { systemClock } from '../../core/clock.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
+import { storedRecords } from '../../storage/erasure/journal-rows.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import { masterForNew } from '../../storage/sealing/master-keys.js';
+import { checkpointId } from '../checkpoint-id.js';
 import { loadConfig } from '../config/load-config.js';
 import { keysFor } from '../encryption/keys-for.js';
 import { SessionPool } from '../session/session-pool.js';
@@ -57,6 +59,55 @@ export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: str
       }
     },
   };
+}
+
+/** Checkpoints of an agent from a time on, which may hold what the agent had then. */
+export interface LaterCheckpoints {
+  /** Ids, such as `desk@3`. */
+  readonly kept: readonly string[];
+  /** Sessions with removed ones, whose data may still be stored. */
+  readonly removedIn: readonly string[];
+}
+
+/** @param folder of the checkpoints @param sinceMs milliseconds since 1970 */
+export async function checkpointsSince(
+  backend: StorageBackend,
+  folder: Name,
+  agent: string,
+  sinceMs: number,
+): Promise<LaterCheckpoints> {
+  const [kept, removedIn]: [string[], string[]] = [[], []];
+  for (const id of await backend.listNames([...folder, 'sessions'])) {
+    const session = [...folder, 'sessions', id];
+    const own = (await savesOf(backend, session)).filter(
+      (save) => save['agent'] === agent && !(Date.parse(String(save['at'])) < sinceMs),
+    );
+    if (own.length === 0) continue;
+    const removed = await removedNumbers(backend, session);
+    const left = own.filter((save) => !removed.has(Number(save['number'])));
+    const ids = new Set(left.map((save) => checkpointId({ sessionId: id, number: Number(save['number']) })));
+    kept.push(...ids);
+    if (left.length < own.length) removedIn.push(id);
+  }
+  return { kept, removedIn };
+}
+
+async function removedNumbers(backend: StorageBackend, session: Name): Promise<Set<number>> {
+  const removed = new Set<number>();
+  for await (const { record } of storedRecords(backend, [...session, 'checkpoints']))
+    for (const field of ['numbers', 'removes'])
+      for (const number of Array.isArray(record[field]) ? record[field] : []) removed.add(Number(number));
+  return removed;
+}
+
+/** Deletes data that no checkpoint of the session uses, also without the usual grace time. */
+export async function sweepSession(backend: StorageBackend, folder: Name, id: string): Promise<void> {
+  const pool = await openPool(backend, folder);
+  try {
+    await pool.use(id, (opened) => opened.sweep(0, true));
+  } finally {
+    await pool.close();
+  }
 }
 
 /** Includes removed checkpoints: their labels are still stored, and possibly their data. */

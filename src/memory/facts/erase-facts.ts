@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
 import { inJournal } from '../../storage/erasure/shared-writing.js';
-import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+import type { Journal, Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import type { FactEntry } from './fact.js';
 import { markToJson } from './fact-mark.js';
 import { FactTable } from './fact-table.js';
@@ -17,46 +17,61 @@ interface Found {
   readonly gone: readonly string[];
 }
 
+/** Selects rows of a journal of facts. */
+export type FactPicker = (row: JsonObject, seq: number) => boolean;
+
 /** Facts whose trace names the agent. */
 export function subjectFactsOf(backend: StorageBackend, agent: string, clock: Clock = systemClock) {
+  return subjectFacts(backend, () => (row) => isFactOf(row, agent), clock);
+}
+
+/** @param pickerFor the rows to erase of each subject's journal */
+export function subjectFacts(
+  backend: StorageBackend,
+  pickerFor: (journal: Name) => FactPicker,
+  clock: Clock = systemClock,
+) {
   return {
     look: async (): Promise<StoredPlace[]> => {
       const places: StoredPlace[] = [];
       for (const { journal } of await subjectJournals(backend))
-        places.push(...(await find(backend, journal, agent)).places);
+        places.push(...(await find(backend, journal, pickerFor(journal))).places);
       return places;
     },
     erase: async (): Promise<void> => {
-      for (const place of await subjectJournals(backend))
-        if ((await find(backend, place.journal, agent)).places.length > 0)
-          await erase(backend, place, agent, clock);
+      for (const place of await subjectJournals(backend)) {
+        const picks = pickerFor(place.journal);
+        if ((await find(backend, place.journal, picks)).places.length > 0)
+          await inJournal(backend, place, (journal) =>
+            eraseFacts(backend, { name: place.journal, journal }, picks, clock),
+          );
+      }
     },
   };
 }
 
-async function erase(
+/** Facts of other origin that a removed fact had replaced, and that were gone since, stay gone. */
+export async function eraseFacts(
   backend: StorageBackend,
-  place: { readonly journal: Name; readonly lease: Name },
-  agent: string,
-  clock: Clock,
+  { name, journal }: { readonly name: Name; readonly journal: Journal<JsonObject> },
+  picks: FactPicker,
+  clock: Clock = systemClock,
 ): Promise<void> {
-  await inJournal(backend, place, async (journal) => {
-    const { seqs, gone } = await find(backend, place.journal, agent);
-    const nowMs = clock.nowMs();
-    const mark = { id: newId('mark', nowMs), ts: nowMs / 1000, mark: 'forget', ids: gone } as const;
-    // Written first: after a crash, the next call still finds the facts.
-    if (gone.length > 0) await journal.append([markToJson(mark)]);
-    await journal.erase(seqs);
-  });
+  const { seqs, gone } = await find(backend, name, picks);
+  const nowMs = clock.nowMs();
+  const mark = { id: newId('mark', nowMs), ts: nowMs / 1000, mark: 'forget', ids: gone } as const;
+  // Written first: after a crash, the next call still finds the facts.
+  if (gone.length > 0) await journal.append([markToJson(mark)]);
+  await journal.erase(seqs);
 }
 
-async function find(backend: StorageBackend, name: Name, agent: string): Promise<Found> {
+async function find(backend: StorageBackend, name: Name, picks: FactPicker): Promise<Found> {
   const [before, after] = [new FactTable(), new FactTable()];
   const seqs: number[] = [];
   let bytes = 0;
   for await (const { seq, record } of storedRecords(backend, name)) {
     before.apply(record, seq);
-    if (!isFrom(record, agent)) {
+    if (!picks(record, seq)) {
       after.apply(record, seq);
       continue;
     }
@@ -71,12 +86,12 @@ async function find(backend: StorageBackend, name: Name, agent: string): Promise
   return { seqs, places, gone: wouldStand.filter((id) => wasGone(before, id)) };
 }
 
-function isFrom({ trace }: JsonObject, agent: string): boolean {
+export function isFactOf({ trace }: JsonObject, agent: string): boolean {
   return isJsonObject(trace) && trace['agent_id'] === agent;
 }
 
 /** The fact that finally replaced it was forgotten or purged. */
-function wasGone(table: FactTable, id: string): boolean {
+export function wasGone(table: FactTable, id: string): boolean {
   const seen = new Set<string>();
   let entry: FactEntry | null = table.get(id);
   while (entry?.replacedBy && !seen.has(entry.item.id)) {

@@ -70,6 +70,8 @@ export interface RestoreReport {
   readonly tracesUnknown: readonly UnknownTraces[];
   readonly repairs: readonly Repair[];
   readonly damage: readonly DamageReport[];
+  /** Records of messages, calls and results that were erased on request: see `erase`. */
+  readonly erased: number;
   readonly interruptedCalls: readonly InterruptedCall[];
   /** Where the conversation stopped, before interrupted calls were closed. */
   readonly frontier: Frontier;

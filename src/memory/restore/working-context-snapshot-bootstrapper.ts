@@ -11,6 +11,7 @@ import { repairHistory } from '../../messages/legality/history.js';
 import type { Repair } from '../../messages/legality/repairs.js';
 import { isBlankMessage, type Message } from '../../messages/message.js';
 import { roughTokens } from '../compaction/token-counter.js';
+import { erasedRecords } from '../erasure/erased-records.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
 import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
@@ -97,6 +98,7 @@ export class WorkingContextSnapshotBootstrapper {
       tracesUnknown: unknown,
       repairs: [...dropped, ...closed.flatMap(toRepair), ...loaded.replay.repairs, ...repairs],
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
+      erased: await erasedRecords(memory.store.backend, memory.agentId),
       interruptedCalls: closed,
       frontier,
       promptChanged: prompt.changed,

@@ -303,7 +303,10 @@ export const checkpointDiff = Type.Object({
 const amount = Type.Object({ items: Type.Integer({ minimum: 0 }), bytes: size });
 
 export const erasureReport = Type.Object({
-  target: Type.Object({ agent: Type.String() }),
+  target: Type.Object({
+    agent: Type.String(),
+    turn: Type.Optional(Type.Union([Type.Integer(), Type.String()])),
+  }),
   dry_run: Type.Boolean(),
   resumed: Type.Boolean({ description: 'It went on with one that was interrupted.' }),
   places: Type.Array(

@@ -2,6 +2,7 @@
  * Erases everything below some names, and parts of shared places. A durable marker is written first; then everything is
  * erased under all its leases; the marker is removed last. After a crash, the same call continues.
  */
+import type { JsonObject } from '../../core/json.js';
 import type { Lease, Name, StorageBackend, StoredPlace } from '../ports.js';
 import { deleteMarker, type ErasureTarget, readMarker, unfinished, writeMarker } from './erasure-marker.js';
 import { amountOf, type ErasureReport, reportOf } from './erasure-report.js';
@@ -19,6 +20,9 @@ export interface ErasurePlan {
   readonly lease: Name;
   readonly trees: readonly Name[];
   readonly parts?: readonly SharedPart[];
+  /** See `ErasureMarker`. */
+  readonly guards?: readonly Name[];
+  readonly scope?: JsonObject;
 }
 
 export interface ErasePlacesOptions {
@@ -66,7 +70,11 @@ async function eraseUnder(
   const leases = await leasesOf(backend, plan);
   try {
     const before = marker?.places ?? (await placesOf(backend, plan));
-    if (!marker) await writeMarker(backend, { target, trees: plan.trees, places: before });
+    if (!marker) {
+      const { trees, guards, scope } = plan;
+      const about = { ...(guards ? { guards } : {}), ...(scope ? { scope } : {}) };
+      await writeMarker(backend, { target, trees, places: before, ...about });
+    }
     for (const tree of plan.trees) await backend.removeBelow(tree, main);
     for (const part of plan.parts ?? []) await part.erase();
     await backend.scrub({ quick });

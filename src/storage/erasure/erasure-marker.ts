@@ -7,9 +7,19 @@ import { RekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { Name, StorageBackend, StoredPlace } from '../ports.js';
 
-/** Whose data is erased. More kinds may follow: a turn, a message, a subject, a source. */
+/** A part of an agent. The rest of the agent stays. */
+export type PartTarget =
+  /** One turn: its number, or its id. */
+  | { readonly agent: string; readonly turn: number | string }
+  /** One message, call or result: the number of its record, as `memory_read` and `rekindle search` show it. */
+  | { readonly agent: string; readonly message: number }
+  /** Everything from one source: `tool:NAME`, `tool` for all tools, or `import`. */
+  | { readonly agent: string; readonly source: string };
+
+/** Whose data is erased. */
 export type ErasureTarget =
   | { readonly agent: string }
+  | PartTarget
   /** A root session of shared state with its children, and a session of checkpoints. */
   | { readonly session: string }
   /** A thread of LangGraph, and a session of the OpenAI Agents SDK. */
@@ -20,13 +30,43 @@ export interface ErasureMarker {
   readonly trees: readonly Name[];
   /** What existed when it started. */
   readonly places: readonly StoredPlace[];
+  /** Names that cannot be used until it is finished, in addition to `trees`. */
+  readonly guards?: readonly Name[];
+  /** What a part of an agent consists of: numbers and ids, no content. */
+  readonly scope?: JsonObject;
 }
 
 const FOLDER = ['erasures'];
 
 function markerName(target: ErasureTarget): Name {
-  const [[kind, id] = ['', '']] = Object.entries(target);
+  const { kind, id } = identityOf(target);
   return [...FOLDER, `${kind}-${createHash('sha256').update(id, 'utf16le').digest('hex').slice(0, 32)}`];
+}
+
+export function isPart(target: ErasureTarget): target is PartTarget {
+  return 'agent' in target && Object.keys(target).length > 1;
+}
+
+/** Unique together. The id of a part contains its agent. */
+function identityOf(target: ErasureTarget): { readonly kind: string; readonly id: string } {
+  if (isPart(target)) {
+    const { agent, ...part } = target;
+    const [[kind, id] = ['', '']] = Object.entries(part);
+    return { kind, id: JSON.stringify([agent, String(id)]) };
+  }
+  const [[kind, id] = ['', '']] = Object.entries(target);
+  return { kind, id };
+}
+
+/** For people: `agent "desk"`, `turn 3 of the agent "desk"`. */
+export function targetText(target: ErasureTarget): string {
+  if (isPart(target)) {
+    const { agent, ...part } = target;
+    const [[kind, id] = ['', '']] = Object.entries(part);
+    return `${kind} ${id} of the agent ${JSON.stringify(agent)}`;
+  }
+  const { kind, id } = identityOf(target);
+  return `${kind} ${JSON.stringify(id)}`;
 }
 
 /** Durable when it resolves. */
@@ -56,16 +96,21 @@ export async function unfinishedErasures(backend: StorageBackend): Promise<Erasu
   return markers;
 }
 
-/** @throws ERASURE_UNFINISHED if an unfinished erasure covers this name or one above it */
-export async function assertNotErasing(backend: StorageBackend, name: Name): Promise<void> {
-  for (const { target, trees } of await unfinishedErasures(backend))
-    if (trees.some((tree) => tree.every((segment, index) => name[index] === segment)))
+/** @throws ERASURE_UNFINISHED if an unfinished erasure, other than `own`, covers this name or one above it */
+export async function assertNotErasing(
+  backend: StorageBackend,
+  name: Name,
+  own: ErasureTarget | null = null,
+): Promise<void> {
+  const ownName = own && markerName(own).join('/');
+  for (const { target, trees, guards = [] } of await unfinishedErasures(backend))
+    if (markerName(target).join('/') === ownName) continue;
+    else if ([...trees, ...guards].some((tree) => tree.every((segment, index) => name[index] === segment)))
       throw unfinished(target, `${name.join('/')} cannot be used`);
 }
 
 export function unfinished(target: ErasureTarget, what: string, details: JsonObject = {}): RekindleError {
-  const [[kind, id] = ['', '']] = Object.entries(target);
-  const text = `${what}: the erasure of the ${kind} ${JSON.stringify(id)} was not finished.`;
+  const text = `${what}: the erasure of the ${targetText(target)} was not finished.`;
   return new RekindleError('ERASURE_UNFINISHED', text, { details: { target: { ...target }, ...details } });
 }
 

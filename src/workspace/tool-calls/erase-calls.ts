@@ -1,4 +1,4 @@
-/** Removes the calls of one agent from a shared log, with the values that only those calls reference. */
+/** Removes calls from a shared log, with the values that only those calls reference. */
 import type { JsonObject } from '../../core/json.js';
 import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
 import { underLease } from '../../storage/erasure/shared-writing.js';
@@ -15,19 +15,27 @@ interface Calls {
 
 const REF = /^sha256:([0-9a-f]{64})$/;
 
+/** Selects records of a log. */
+export type CallPicker = (record: JsonObject) => boolean;
+
 /** @param folder of the workspace */
 export function agentCalls(backend: StorageBackend, folder: Name, agent: string) {
+  return loggedCalls(backend, folder, (record) => record['agent'] === agent);
+}
+
+/** @param folder of the workspace */
+export function loggedCalls(backend: StorageBackend, folder: Name, picks: CallPicker) {
   const log = [...folder, 'tool_calls'];
   return {
-    look: async () => (await find(backend, log, agent)).places,
-    erase: () => erase(backend, folder, log, agent),
+    look: async () => (await find(backend, log, picks)).places,
+    erase: () => erase(backend, folder, log, picks),
   };
 }
 
-async function erase(backend: StorageBackend, folder: Name, log: Name, agent: string): Promise<void> {
+async function erase(backend: StorageBackend, folder: Name, log: Name, picks: CallPicker): Promise<void> {
   if ((await listChunks(backend, log)).length === 0) return;
   await underLease(backend, [...folder, 'tool_calls.lease'], async (lease) => {
-    const { own, values } = await find(backend, log, agent);
+    const { own, values } = await find(backend, log, picks);
     // Values first: as long as a call references them, they are known to belong to it.
     for (const digest of values) await backend.blobs([...log, 'values']).delete(digest);
     for (const chunk of await listChunks(backend, log)) {
@@ -38,7 +46,7 @@ async function erase(backend: StorageBackend, folder: Name, log: Name, agent: st
   });
 }
 
-async function find(backend: StorageBackend, log: Name, agent: string): Promise<Calls> {
+async function find(backend: StorageBackend, log: Name, picks: CallPicker): Promise<Calls> {
   const own = new Map<CallChunk, number[]>();
   const places: StoredPlace[] = [];
   const [mine, others] = [new Set<string>(), new Set<string>()];
@@ -46,7 +54,7 @@ async function find(backend: StorageBackend, log: Name, agent: string): Promise<
     const seqs: number[] = [];
     let bytes = 0;
     for await (const { seq, record } of storedRecords(backend, chunk.name)) {
-      const isOwn = record['agent'] === agent;
+      const isOwn = picks(record);
       for (const field of ['input_ref', 'output_ref']) {
         const digest = REF.exec(String(record[field]))?.[1];
         if (digest) (isOwn ? mine : others).add(digest);

@@ -12,6 +12,8 @@ import { agentNotFound } from '../../../memory/open-memory.js';
 import type { Repair } from '../../../messages/legality/repairs.js';
 import type { Message } from '../../../messages/message.js';
 import { messageToJson } from '../../../messages/message-serializer.js';
+import type { ErasureTarget } from '../../../storage/erasure/erasure-marker.js';
+import type { StorageBackend } from '../../../storage/ports.js';
 import { reachesAgent } from '../../access/principal.js';
 import { wholeNumber } from '../query.js';
 import { ok, type Route } from '../route.js';
@@ -129,19 +131,37 @@ const remove: Route = {
     404: notFound,
     503: { description: 'The agent is open. Nothing was changed.', schema: schemas.problemDetails },
   },
-  async handle({ params, query }, { backend }) {
-    const given = query.get('dry_run') ?? 'false';
-    if (given !== 'true' && given !== 'false')
-      throw new RekindleError('INVALID_ARGUMENT', '`dry_run` is `true` or `false`.', {
-        details: { field: 'dry_run' },
-      });
-    const report = await erase(backend, { agent: params['id']! }, { dryRun: given === 'true' });
-    const { dryRun, places, ...rest } = report;
-    return ok({ ...rest, dry_run: dryRun, places } as unknown as JsonObject);
+  handle: ({ params, query }, { backend }) => erased(backend, { agent: params['id']! }, query),
+};
+
+const removeTurn: Route = {
+  ...remove,
+  path: '/agents/{id}/turns/{turn}',
+  summary: 'Permanently erases one turn, and what was made from it',
+  responses: {
+    ...remove.responses,
+    409: {
+      description: 'Checkpoints may hold the turn. Nothing was changed.',
+      schema: schemas.problemDetails,
+    },
+  },
+  handle({ params, query }, { backend }) {
+    const turn = /^\d{1,15}$/.test(params['turn']!) ? Number(params['turn']) : params['turn']!;
+    return erased(backend, { agent: params['id']!, turn }, query);
   },
 };
 
-export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces, remove];
+async function erased(backend: StorageBackend, target: ErasureTarget, query: URLSearchParams) {
+  const given = query.get('dry_run') ?? 'false';
+  if (given !== 'true' && given !== 'false')
+    throw new RekindleError('INVALID_ARGUMENT', '`dry_run` is `true` or `false`.', {
+      details: { field: 'dry_run' },
+    });
+  const { dryRun, places, ...rest } = await erase(backend, target, { dryRun: given === 'true' });
+  return ok({ ...rest, dry_run: dryRun, places } as unknown as JsonObject);
+}
+
+export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces, remove, removeTurn];
 
 async function describeMessages(
   messages: readonly Message[],
