@@ -1,71 +1,121 @@
 /** A part of an agent that is erased is in no byte of its store; the rest is whole, legal and goes on. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { checkpointAgent } from '../../../src/agent/checkpoints/checkpoint-agent.js';
 import { erase } from '../../../src/agent/erasure/erase.js';
-import { verifyAgent } from '../../../src/memory/maintenance/verify-agent.js';
-import { checkHistory } from '../../../src/messages/legality/history.js';
+import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import { unfinishedErasures } from '../../../src/storage/erasure/erasure-marker.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
-import type { StorageBackend } from '../../../src/storage/ports.js';
-import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.js';
 import { Canaries, inFiles } from './canaries.js';
-import { AGENT, converse, converseOnce, TURNS, withDesk } from './part-conversation.js';
+import { AGENT, converse, expectGoesOn, openDesk, recordOf, split } from './part-conversation.js';
 
-const STORES: Record<string, (folder: string) => StorageBackend> = {
-  files: (folder) => new FileStorage(folder),
-  SQLite: (folder) => new SqliteStorage(path.join(folder, 'store.db')),
-};
+let original: string;
+const planted = new Canaries(7);
 
-async function open(name: string): Promise<{ readonly folder: string; readonly storage: StorageBackend }> {
+/** One conversation; each test has a copy. */
+beforeAll(async () => {
+  original = await mkdtemp(path.join(os.tmpdir(), 'rekindle-part-'));
+  const storage = new FileStorage(original);
+  await converse(storage, planted);
+  await storage.close();
+}, 60_000);
+afterAll(() => rm(original, { recursive: true, force: true }));
+
+async function copy() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'rekindle-part-'));
-  const storage = STORES[name]!(folder);
+  await cp(original, folder, { recursive: true });
+  const storage = new FileStorage(folder);
   onTestFinished(async () => {
     await storage.close();
     await rm(folder, { recursive: true, force: true });
   });
-  return { folder, storage };
+  const canaries = new Canaries(8);
+  for (const [owner, texts] of planted.all) canaries.all.set(owner, [...texts]);
+  return { folder, storage, canaries };
 }
 
-/** Canaries of these owners, and all others. */
-function split(canaries: Canaries, isGone: (owner: string) => boolean) {
-  const owners = [...canaries.all];
-  const of = (goes: boolean) =>
-    owners.filter(([owner]) => isGone(owner) === goes).flatMap(([, texts]) => texts);
-  return { gone: of(true), left: of(false) };
-}
-
-/** The agent restores, legal and undamaged, with and without its cache, and takes another turn. */
-async function expectGoesOn(storage: StorageBackend, canaries: Canaries): Promise<void> {
-  const before = await withDesk(storage, async (memory, report) => {
-    expect(report).toMatchObject({ source: 'rebuilt', damage: [], repairs: [] });
-    expect(report.erased).toBeGreaterThan(0);
-    expect(checkHistory(memory.getWorkingContextMessages())).toEqual([]);
-    return memory.getWorkingContextMessages();
-  });
-  expect(await verifyAgent(storage, AGENT)).toMatchObject({ problems: [] });
-  await withDesk(storage, async (memory) => {
-    expect(memory.getWorkingContextMessages()).toEqual(before);
-    await converseOnce(storage, memory, TURNS + 1, canaries);
-    expect(checkHistory(memory.getWorkingContextMessages())).toEqual([]);
-    await memory.endTurn();
-  });
-}
-
-describe.each(Object.keys(STORES))('a turn that is erased from %s', (name) => {
-  it.each([1, 2, 5, 6, TURNS])('is nowhere, and the other turns are whole: turn %i', async (turn) => {
-    const { folder, storage } = await open(name);
-    const canaries = new Canaries(turn);
-    await converse(storage, canaries);
-    const { gone, left } = split(canaries, (owner) => owner.startsWith(`${turn} `));
+describe('a part of an agent that is erased', { timeout: 60_000 }, () => {
+  it('a turn: it is in no file, the other turns are whole, and the agent goes on', async () => {
+    const { folder, storage, canaries } = await copy();
+    const { gone, left } = split(canaries, (owner) => owner.startsWith('2 '));
     expect(await inFiles(folder, gone)).toEqual(gone);
-    const dry = await erase(storage, { agent: AGENT, turn }, { dryRun: true });
-    expect(dry.places.length).toBeGreaterThan(3);
-    const report = await erase(storage, { agent: AGENT, turn });
+    const dry = await erase(storage, { agent: AGENT, turn: 2 }, { dryRun: true });
+    expect(await inFiles(folder, gone)).toEqual(gone);
+    const report = await erase(storage, { agent: AGENT, turn: 2 });
     expect(report).toMatchObject({ before: { items: dry.before.items }, after: { items: 0, bytes: 0 } });
     expect(await inFiles(folder, gone)).toEqual([]);
     expect(await inFiles(folder, left)).toEqual(left);
     await expectGoesOn(storage, canaries);
     expect(await inFiles(folder, gone)).toEqual([]);
+    await expect(erase(storage, { agent: AGENT, turn: 2 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  it("a user's message: the answer to it stays", async () => {
+    const { folder, storage, canaries } = await copy();
+    const { gone, left } = split(canaries, (owner) => owner === '6 user');
+    const message = await recordOf(storage, 6, (row) => row['trace_type'] === 'user');
+    await erase(storage, { agent: AGENT, message });
+    expect(await inFiles(folder, gone)).toEqual([]);
+    expect(await inFiles(folder, left)).toEqual(left);
+    await expectGoesOn(storage, canaries);
+  });
+
+  it('a result: its call goes, too, and the value that was stored apart', async () => {
+    const { folder, storage, canaries } = await copy();
+    const { gone, left } = split(canaries, (owner) => owner.startsWith('7 search '));
+    const message = await recordOf(storage, 7, (row) => row['trace_type'] === 'tool_result');
+    await erase(storage, { agent: AGENT, message });
+    expect(await inFiles(folder, gone)).toEqual([]);
+    expect(await inFiles(folder, left)).toEqual(left);
+    await expectGoesOn(storage, canaries);
+  });
+
+  it('what came from a tool, with what the model wrote after it in the turn', async () => {
+    const { folder, storage, canaries } = await copy();
+    const { gone, left } = split(canaries, (owner) => /^[246] (?:mail|final|fact)/.test(owner));
+    await erase(storage, { agent: AGENT, source: 'tool:mail' });
+    expect(await inFiles(folder, gone)).toEqual([]);
+    expect(await inFiles(folder, left)).toEqual(left);
+    await expectGoesOn(storage, canaries);
+  });
+});
+
+describe('the erasure of a part', { timeout: 60_000 }, () => {
+  it('is refused while a checkpoint may hold it, and goes once that is deleted', async () => {
+    const { folder, storage, canaries } = await copy();
+    const checkpoints = new CheckpointService({
+      backend: storage,
+      config: { compression: { enabled: false } },
+    });
+    const { checkpointId } = await checkpointAgent(checkpoints, storage, AGENT);
+    const target = { agent: AGENT, turn: 7 };
+    await expect(erase(storage, target)).rejects.toMatchObject({
+      code: 'ERASURE_REFUSED',
+      details: { checkpoints: [checkpointId] },
+    });
+    expect(await unfinishedErasures(storage)).toEqual([]);
+    await checkpoints.delete(checkpointId);
+    await checkpoints.close();
+    await erase(storage, target);
+    const { gone } = split(canaries, (owner) => owner.startsWith('7 '));
+    expect(await inFiles(folder, gone)).toEqual([]);
+  });
+
+  it('is refused while the agent is open, and for what does not exist', async () => {
+    const { storage } = await copy();
+    const opened = await openDesk(storage);
+    await expect(erase(storage, { agent: AGENT, turn: 2 })).rejects.toMatchObject({ code: 'LEASE_HELD' });
+    await opened.close();
+    const bad = [{ turn: 99 }, { turn: 0 }, { message: 1 }, { source: 'user' }, { turn: 1, message: 4 }];
+    for (const part of bad)
+      await expect(erase(storage, { agent: AGENT, ...part } as never)).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+      });
+    await expect(erase(storage, { agent: 'nobody', turn: 1 })).rejects.toMatchObject({
+      code: 'AGENT_NOT_FOUND',
+    });
+    expect(await unfinishedErasures(storage)).toEqual([]);
   });
 });

@@ -1,12 +1,16 @@
 /** A conversation with a canary in everything that it leaves behind, by turn. The texts are seeded. */
-import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import { expect } from 'vitest';
+import { formatTurnId } from '../../../src/core/ids.js';
+import type { JsonObject } from '../../../src/core/json.js';
 import type { Summarizer } from '../../../src/memory/compaction/summarizer.js';
 import { tokenBound } from '../../../src/memory/compaction/token-counter.js';
 import type { MemoryManager } from '../../../src/memory/memory-manager.js';
+import { verifyAgent } from '../../../src/memory/maintenance/verify-agent.js';
 import { openMemory } from '../../../src/memory/open-memory.js';
 import type { RestoreReport } from '../../../src/memory/restore/restore-report.js';
 import { WorkingContextSnapshotBootstrapper } from '../../../src/memory/restore/working-context-snapshot-bootstrapper.js';
 import { searchTools } from '../../../src/memory/tools/search-tools.js';
+import { checkHistory } from '../../../src/messages/legality/history.js';
 import { textOf } from '../../../src/messages/message.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
 import { ToolCallLog } from '../../../src/workspace/tool-calls/tool-call-log.js';
@@ -147,6 +151,44 @@ async function logCall(
   await log.close();
 }
 
-export function checkpointsOf(storage: StorageBackend): CheckpointService {
-  return new CheckpointService({ backend: storage, config: { compression: { enabled: false } } });
+/** The number of the first record of a turn that the filter accepts. */
+export async function recordOf(
+  storage: StorageBackend,
+  turn: number,
+  accepts: (row: JsonObject) => boolean,
+): Promise<number> {
+  const journal = await storage.openJournal<JsonObject>(['agents', AGENT, 'raw_traces'], { readOnly: true });
+  try {
+    for await (const entry of journal.read())
+      if (entry.kind === 'record' && entry.record['turn_id'] === formatTurnId(turn) && accepts(entry.record))
+        return entry.seq;
+  } finally {
+    await journal.close();
+  }
+  throw new Error(`Turn ${turn} has no such record.`);
+}
+
+/** Canaries of the owners that go, and of all others. */
+export function split(canaries: Canaries, goes: (owner: string) => boolean) {
+  const of = (wanted: boolean) =>
+    [...canaries.all].filter(([owner]) => goes(owner) === wanted).flatMap(([, texts]) => texts);
+  return { gone: of(true), left: of(false) };
+}
+
+/** The agent restores, legal and undamaged, with and without its cache, and takes another turn. */
+export async function expectGoesOn(storage: StorageBackend, canaries: Canaries): Promise<void> {
+  const before = await withDesk(storage, async (memory, report) => {
+    expect(report).toMatchObject({ source: 'rebuilt', damage: [], repairs: [] });
+    expect(report.erased).toBeGreaterThan(0);
+    expect(checkHistory(memory.getWorkingContextMessages())).toEqual([]);
+    await memory.persistWorkingContextSnapshot();
+    return memory.getWorkingContextMessages();
+  });
+  expect(await verifyAgent(storage, AGENT)).toMatchObject({ problems: [], cacheEqualsRebuild: true });
+  await withDesk(storage, async (memory) => {
+    expect(memory.getWorkingContextMessages()).toEqual(before);
+    await converseOnce(storage, memory, TURNS + 1, canaries);
+    expect(checkHistory(memory.getWorkingContextMessages())).toEqual([]);
+    await memory.endTurn();
+  });
 }
