@@ -8,7 +8,7 @@ import { type CommandContext, type CommonOptions, runCommand, withCommonOptions 
 import { EXIT } from './exit-codes.js';
 import { count } from './report-text.js';
 import { safeText } from './safe-text.js';
-import { searchStore } from './search-store.js';
+import { searchStore, type TextPlace } from './search-store.js';
 
 interface EraseOptions extends CommonOptions {
   readonly agent?: string;
@@ -18,7 +18,7 @@ interface EraseOptions extends CommonOptions {
   readonly session?: string;
   readonly thread?: string;
   readonly resume?: boolean;
-  readonly verify?: string;
+  readonly verify?: readonly string[];
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -42,7 +42,7 @@ export function addEraseCommand(program: Command): void {
       .option('--dry-run', 'only show what would be erased')
       .option('--yes', 'erase it')
       .option('--resume', 'finish interrupted erasures')
-      .option('--verify <text>', 'look for a text in the bytes of the store'),
+      .option('--verify <text...>', 'look for texts in the bytes of the store'),
   ).action((options: EraseOptions) => runCommand(options, (context) => run(context, options)));
 }
 
@@ -65,14 +65,14 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
 
 /** @throws INVALID_ARGUMENT unless exactly one target is given */
 function given(options: EraseOptions): ErasureTarget | 'verify' | 'resume' {
-  const { agent, session, thread, resume, verify: text } = options;
+  const { agent, session, thread, resume, verify: texts } = options;
   const parts = partsIn(options);
   const wanted: (ErasureTarget | 'verify' | 'resume')[] = [
     ...(agent === undefined ? [] : [{ agent, ...parts } as ErasureTarget]),
     ...(session === undefined ? [] : [{ session }]),
     ...(thread === undefined ? [] : [{ thread }]),
     ...(resume ? ['resume' as const] : []),
-    ...(text ? ['verify' as const] : []),
+    ...(texts?.some((text) => text !== '') ? ['verify' as const] : []),
   ];
   const isPart = Object.keys(parts).length > 0;
   if (wanted.length === 1 && (!isPart || agent !== undefined)) return wanted[0]!;
@@ -89,10 +89,17 @@ function partsIn({ turn, message, source }: EraseOptions): Record<string, number
   };
 }
 
-async function verify({ storage, print }: CommandContext, text: string): Promise<number> {
-  const found = await searchStore(storage, text);
-  const lines = found.map(({ place, as }) => `${place}: found${as === 'json' ? ', with JSON escapes' : ''}.`);
-  print(lines.length === 0 ? ['The text was not found in the store.'] : lines, { found });
+/** Prints the places, and of several texts which one is there by its position: the texts themselves may be secret. */
+async function verify({ storage, print }: CommandContext, texts: readonly string[]): Promise<number> {
+  const found: (TextPlace & { readonly text: number })[] = [];
+  for (const [index, text] of texts.entries())
+    for (const place of text === '' ? [] : await searchStore(storage, text)) found.push({ ...place, text: index + 1 });
+  const which = (text: number) => (texts.length === 1 ? 'found' : `text ${text} found`);
+  const lines = found.map(
+    ({ place, as, text }) => `${place}: ${which(text)}${as === 'json' ? ', with JSON escapes' : ''}.`,
+  );
+  const none = texts.length === 1 ? 'The text was not found in the store.' : 'No text was found in the store.';
+  print(lines.length === 0 ? [none] : lines, { found });
   return found.length === 0 ? EXIT.ok : EXIT.problem;
 }
 

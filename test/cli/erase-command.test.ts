@@ -19,4 +19,17 @@ describe.concurrent('erase', { timeout: CLI_TIMEOUT_MS }, () => {
       expect((await runCli(['erase', '--agent', 'ada', '--dry-run', '-d', dir])).code).toBe(3);
       expect((await runCli(['erase', '--resume', '-d', dir])).code).toBe(0);
     }));
+
+  it('erases one turn, and looks for several texts', () =>
+    inFolder(async (dir) => {
+      await conversation(dir, 'ada', ['The first is crimson.', 'The second is turquoise.']);
+      const turn = ['erase', '--agent', 'ada', '--turn', '1'];
+      const told = await runCli([...turn, '-d', dir]);
+      expect([told.code, told.stdout]).toEqual([7, expect.stringContaining('turn 1 of the agent "ada"')]);
+      expect((await runCli([...turn, '--yes', '-d', dir])).code).toBe(0);
+      const found = await runCli(['erase', '-d', dir, '--verify', 'is crimson', 'is turquoise']);
+      expect(found.code).toBe(1);
+      expect(found.stdout).toContain('text 2 found');
+      expect(found.stdout).not.toContain('text 1 found');
+    }));
 });

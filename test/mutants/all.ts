@@ -1,3 +1,4 @@
+import { erasure } from './erasure.js';
 import { fuzzing } from './fuzzing.js';
 import { memoryAndState } from './memory-and-state.js';
 import type { Mutant } from './mutant.js';
@@ -17,4 +18,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...waysIn,
   ...redaction,
   ...sealing,
+  ...erasure,
 ];

@@ -16,7 +16,11 @@ export interface Place {
 export const places: readonly Place[] = [
   ...allRoutes.map(({ method, path, needsToken, body }) => ({
     method,
-    target: path.replace('{id}', 'root').replace('{key}', 'k').replace('{to}', 'root@1'),
+    target: path
+      .replace('{id}', 'root')
+      .replace('{key}', 'k')
+      .replace('{to}', 'root@1')
+      .replace('{turn}', '1'),
     needsToken: needsToken !== false,
     mediaType: body?.mediaType ?? null,
   })),

@@ -43,7 +43,8 @@ function targetOf(
   path: string,
   { id = 'root', key = 'k', to = 'root@1', name = 'task_board' }: Tour = {},
 ): string {
-  return path.replace('{id}', id).replace('{key}', key).replace('{to}', to).replace('{name}', name);
+  const names = { id, key, to, name, turn: '1' };
+  return path.replace(/\{(id|key|to|name|turn)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 
 function operationsOf({ paths }: Document): { path: string; method: string; operation: Operation }[] {
@@ -269,11 +270,15 @@ async function tourOf(
   await agent.start();
   await agent.send('hello');
   await agent.stop();
+  const turn = '/agents/{id}/turns/{turn}';
+  const dry = { id: 'ada', query: '?dry_run=true' };
+  const whole = await step('DELETE', turn, dry);
   await twoCheckpoints(kit);
   await board(kit);
   const big = 'x'.repeat(120_000);
   const merge = { 'Content-Type': MERGE_TYPE };
   const statuses = [
+    whole,
     await step('GET', '/health'),
     await step('GET', '/openapi.json'),
     await step('POST', '/sessions', { body: { id: 'c', parent: 'root', agent: 'ada', status: 'running' } }),
@@ -342,6 +347,8 @@ async function tourOf(
     [404, await step('GET', '/agents/{id}', { id: 'none' })],
     [404, await step('DELETE', '/agents/{id}', { id: 'none' })],
     [200, await step('DELETE', '/agents/{id}', { id: 'ada', query: '?dry_run=true' })],
+    [404, await step('DELETE', turn, { id: 'none' })],
+    [409, await step('DELETE', turn, dry)], // the checkpoints may hold it
     [400, await step('GET', '/agents/{id}/traces', { id: 'ada', query: '?limit=x' })],
     [404, await step('GET', '/agents/{id}/search', { id: 'none', query: '?q=hello' })],
     [400, await step('GET', '/agents/{id}/search', { id: 'ada' })],

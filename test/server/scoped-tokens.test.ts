@@ -60,7 +60,7 @@ describe('a token of one agent', () => {
       const [theirs, absent] = reach === 'agent' ? ['bob', 'zed'] : ['other', 'nobody'];
       const asked = { headers, ...(body ? { body: {} } : {}) };
       const ask = (id: string) =>
-        kit.call(method, path.replace('{id}', id).replace('{key}', 'secret'), asked);
+        kit.call(method, path.replace('{id}', id).replace('{key}', 'secret').replace('{turn}', '1'), asked);
       const [answer, missing] = [await ask(theirs), await ask(absent)];
       expect([path, method, answer.status]).toEqual([path, method, 404]);
       expect(named(answer, theirs)).toEqual(named(missing, absent));
@@ -111,7 +111,8 @@ it('a token for reading changes nothing', async () => {
     if (method === 'GET') continue;
     const target = path
       .replace('{id}', path.startsWith('/agents') ? 'ada' : 'root')
-      .replace('{key}', 'secret');
+      .replace('{key}', 'secret')
+      .replace('{turn}', '1');
     const answer = await kit.call(method, target, { headers, ...(body ? { body: {} } : {}) });
     expect([method, path, answer.status]).toEqual([method, path, 403]);
   }

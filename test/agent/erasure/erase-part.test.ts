@@ -62,9 +62,9 @@ describe('a part of an agent that is erased', { timeout: 60_000 }, () => {
     await expectGoesOn(storage, canaries);
   });
 
-  it('a result: its call goes, too, and the value that was stored apart', async () => {
+  it('a result: its call goes, too, with the value that was stored apart, and the fact that followed it', async () => {
     const { folder, storage, canaries } = await copy();
-    const { gone, left } = split(canaries, (owner) => owner.startsWith('7 search '));
+    const { gone, left } = split(canaries, (owner) => /^7 (?:search|fact)/.test(owner));
     const message = await recordOf(storage, 7, (row) => row['trace_type'] === 'tool_result');
     await erase(storage, { agent: AGENT, message });
     expect(await inFiles(folder, gone)).toEqual([]);
