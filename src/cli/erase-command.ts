@@ -93,12 +93,14 @@ function partsIn({ turn, message, source }: EraseOptions): Record<string, number
 async function verify({ storage, print }: CommandContext, texts: readonly string[]): Promise<number> {
   const found: (TextPlace & { readonly text: number })[] = [];
   for (const [index, text] of texts.entries())
-    for (const place of text === '' ? [] : await searchStore(storage, text)) found.push({ ...place, text: index + 1 });
+    for (const place of text === '' ? [] : await searchStore(storage, text))
+      found.push({ ...place, text: index + 1 });
   const which = (text: number) => (texts.length === 1 ? 'found' : `text ${text} found`);
   const lines = found.map(
     ({ place, as, text }) => `${place}: ${which(text)}${as === 'json' ? ', with JSON escapes' : ''}.`,
   );
-  const none = texts.length === 1 ? 'The text was not found in the store.' : 'No text was found in the store.';
+  const none =
+    texts.length === 1 ? 'The text was not found in the store.' : 'No text was found in the store.';
   print(lines.length === 0 ? [none] : lines, { found });
   return found.length === 0 ? EXIT.ok : EXIT.problem;
 }

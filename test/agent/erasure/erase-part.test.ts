@@ -49,7 +49,9 @@ describe('a part of an agent that is erased', { timeout: 60_000 }, () => {
     expect(await inFiles(folder, left)).toEqual(left);
     await expectGoesOn(storage, canaries);
     expect(await inFiles(folder, gone)).toEqual([]);
-    await expect(erase(storage, { agent: AGENT, turn: 2 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await expect(erase(storage, { agent: AGENT, turn: 2 })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
   });
 
   it("a user's message: the answer to it stays", async () => {
