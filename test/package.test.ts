@@ -315,6 +315,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type LanguageModel',
     'type ModelEvent',
     'type ModelRequest',
+    'type PartTarget',
     'type PartsMessage',
     'type RecordOptions',
     'type RecordedAnswer',
