@@ -7,6 +7,9 @@ import { type CopyProgress, type CopyResult, copyStorage } from '../storage/copy
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { StorageBackend } from '../storage/ports.js';
+import { storeParts } from '../storage/tenants/store-parts.js';
+import { TENANTS } from '../storage/tenants/tenant-names.js';
+import { withTenant } from '../storage/tenants/tenant-storage.js';
 import { type CommandContext, runCommand } from './command-context.js';
 import { startProgress } from './progress.js';
 import { count } from './report-text.js';
@@ -44,20 +47,43 @@ async function copy(context: CommandContext, options: CopyCommandOptions): Promi
   const progress = startProgress('copying', !json);
   const onProgress = ({ stored, items }: CopyProgress) => progress.say(`${stored.name.join('/')}: ${items}`);
   try {
-    const agents = await copyAgents(from, to, options.agent, onProgress);
-    const rest = options.agent ? null : await copyRest(from, to, agents, onProgress);
+    const [whole, ...tenants] = await copyParts(from, to, options.agent, onProgress);
     progress.end();
-    print(describe(agents, rest, to.place), {
-      from: from.place,
-      to: to.place,
-      agents: agents.map((copied) => ({ ...copied })),
-      rest: rest && { ...rest },
-    });
+    const lines = [whole, ...tenants].flatMap((part) => (part ? describe(part) : []));
+    const done =
+      lines.length === 0 ? ['Nothing to copy.'] : [...lines, `Copied to ${to.place} and verified.`];
+    const { agents = [], rest = null } = whole ?? {};
+    print(done, { from: from.place, to: to.place, agents, rest, tenants });
   } finally {
     progress.end();
     await to.close();
   }
   return undefined;
+}
+
+/** What was copied of one part of the store. */
+interface PartCopy {
+  readonly tenant: string | null;
+  readonly agents: readonly AgentCopy[];
+  /** Null if only some agents were copied. */
+  readonly rest: CopyResult | null;
+}
+
+/** The tenants are listed first, because the target can be a tenant of the same store. */
+async function copyParts(
+  from: StorageBackend,
+  to: StorageBackend,
+  named: readonly string[] | undefined,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<PartCopy[]> {
+  const copied: PartCopy[] = [];
+  const parts = named ? [{ tenant: null, storage: from }] : await storeParts(from);
+  for (const { tenant, storage } of parts.filter((part) => part.storage.place !== to.place)) {
+    const target = (tenant?.split('/') ?? []).reduce(withTenant, to);
+    const agents = await copyAgents(storage, target, named, onProgress);
+    copied.push({ tenant, agents, rest: named ? null : await copyRest(storage, target, agents, onProgress) });
+  }
+  return copied;
 }
 
 async function copyAgents(
@@ -72,18 +98,18 @@ async function copyAgents(
   return copied;
 }
 
-/** Data that belongs to no agent. A server's token is not copied. */
+/** Data that belongs to no agent and no tenant. A server's tokens are not copied. */
 function copyRest(
   from: StorageBackend,
   to: StorageBackend,
   agents: readonly AgentCopy[],
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopyResult> {
-  const except = [['server'], ...agents.map(({ agentId }) => ['agents', agentId])];
+  const except = [['server'], TENANTS, ...agents.map(({ agentId }) => ['agents', agentId])];
   return copyStorage(from, to, { except, onProgress });
 }
 
-function describe(agents: readonly AgentCopy[], rest: CopyResult | null, place: string): string[] {
+function describe({ tenant, agents, rest }: PartCopy): string[] {
   const lines = agents.map(
     (copied) =>
       `${copied.agentId}: ${count(copied.records, 'record')}, ${count(copied.blobs, 'artifact')}${there(copied)}; restores to the same ${count(copied.messages, 'message')}.`,
@@ -93,8 +119,7 @@ function describe(agents: readonly AgentCopy[], rest: CopyResult | null, place: 
     const found = [count(records, 'record'), count(documents, 'document'), count(blobs, 'blob')];
     lines.push(`Other data: ${found.join(', ')}${there(rest)}.`);
   }
-  if (lines.length === 0) return ['Nothing to copy.'];
-  return [...lines, `Copied to ${place} and verified.`];
+  return tenant === null || lines.length === 0 ? lines : [`Tenant ${tenant}:`, ...lines];
 }
 
 function sizeOf({ journals, documents, blobs }: CopyResult): number {

@@ -4,14 +4,9 @@ import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { isStorageUrl } from '../storage/open-storage.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
-import {
-  checkErasures,
-  checkFolder,
-  checkGit,
-  checkNode,
-  checkTokens,
-  type Finding,
-} from './store-checks.js';
+import { shellWord } from './shell-word.js';
+import { checkFolder, checkGit, checkNode, checkParts, type Finding } from './store-checks.js';
+import { tenantAddress } from './tenant-address.js';
 
 export function addDoctorCommand(program: Command): void {
   withCommonOptions(
@@ -24,24 +19,25 @@ export function addDoctorCommand(program: Command): void {
     runCommand(options, async ({ storage, print }) => {
       const place = resolveMemoryBaseDir(options.dir);
       const ofFolder = isStorageUrl(place) ? [] : [...(await checkFolder(place)), ...checkGit(place)];
-      const findings = [
-        checkNode(),
-        ...ofFolder,
-        ...(await checkTokens(storage)),
-        ...(await checkErasures(storage)),
-      ];
+      const findings = [checkNode(), ...ofFolder, ...(await checkParts(storage))];
       const counts = {
         problems: findings.filter(({ level }) => level === 'problem').length,
         warnings: findings.filter(({ level }) => level === 'warning').length,
       };
       const summary = `Problems: ${counts.problems}, warnings: ${counts.warnings}. rekindle verify checks the content.`;
-      print([...findings.flatMap(linesOf), summary], { findings, ...counts });
+      print([...findings.flatMap((finding) => linesOf(finding, options.dir)), summary], {
+        findings,
+        ...counts,
+      });
       return counts.problems > 0 ? EXIT.problem : EXIT.ok;
     }),
   );
 }
 
-function linesOf({ level, message, advice }: Finding): string[] {
+function linesOf({ level, message, advice, tenant }: Finding, dir: string | undefined): string[] {
   const lines = [`${level.padEnd(8)} ${message}`];
-  return advice === null ? lines : [...lines, `${' '.repeat(9)}${advice}`];
+  if (advice === null) return lines;
+  const where =
+    tenant === undefined ? '' : ` (with --dir ${shellWord(tenantAddress(dir, tenant) ?? 'memory')})`;
+  return [...lines, `${' '.repeat(9)}${advice}${where}`];
 }

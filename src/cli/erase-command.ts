@@ -4,6 +4,7 @@ import { erase, resumeErasures } from '../agent/erasure/erase.js';
 import { RekindleError } from '../core/errors.js';
 import { type ErasureTarget, targetText } from '../storage/erasure/erasure-marker.js';
 import type { ErasureReport } from '../storage/erasure/erasure-report.js';
+import { storeParts } from '../storage/tenants/store-parts.js';
 import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { count } from './report-text.js';
@@ -51,7 +52,8 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
   const wanted = given(options);
   if (wanted === 'verify') return verify(context, options.verify!);
   if (wanted === 'resume') {
-    const reports = await resumeErasures(storage);
+    const reports: ErasureReport[] = [];
+    for (const part of await storeParts(storage)) reports.push(...(await resumeErasures(part.storage)));
     const none = ['No erasure was interrupted.'];
     print(reports.length === 0 ? none : reports.flatMap(describe), { erasures: reports });
     return EXIT.ok;

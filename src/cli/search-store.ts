@@ -1,6 +1,6 @@
 /**
  * Searches a text in the bytes of a store: in every file, including SQLite's side files; on a database
- * server, in all rows.
+ * server, in all rows. In a tenant it searches only what is the tenant's: its folder, or its rows.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -43,7 +43,7 @@ export function howFound(bytes: Uint8Array, text: string): TextPlace['as'] | nul
 async function* storedBytes(storage: StorageBackend): AsyncGenerator<readonly [string, Uint8Array]> {
   const { place } = storage;
   if (path.isAbsolute(place)) yield* filesBelow(place);
-  else if (place.startsWith('sqlite:')) {
+  else if (place.startsWith('sqlite:') && !storage.tenantPath?.length) {
     yield* rowsOf(storage); // a text may span pages of the file
     const file = place.slice('sqlite:'.length);
     for (const suffix of ['', '-wal', '-journal']) yield* fileAt(`${file}${suffix}`);

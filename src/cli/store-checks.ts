@@ -7,6 +7,7 @@ import { isRekindleError } from '../core/errors.js';
 import { TokenBook } from '../server/access/token-book.js';
 import { unfinishedErasures } from '../storage/erasure/erasure-marker.js';
 import type { StorageBackend } from '../storage/ports.js';
+import { storeParts } from '../storage/tenants/store-parts.js';
 import { oldestNode } from './package-version.js';
 import { shellWord } from './shell-word.js';
 
@@ -16,6 +17,8 @@ export interface Finding {
   readonly message: string;
   /** What to do; null if nothing. */
   readonly advice: string | null;
+  /** The tenant that it is about; absent for the store itself. */
+  readonly tenant?: string;
 }
 
 const SHOWN_MAX = 3;
@@ -71,8 +74,22 @@ export function checkGit(root: string): Finding[] {
   ];
 }
 
+/** The tokens and erasures of every part of a store: of no tenant, and of each tenant. */
+export async function checkParts(storage: StorageBackend): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { tenant, storage: part } of await storeParts(storage)) {
+    const found = [...(await checkTokens(part)), ...(await checkErasures(part))];
+    findings.push(...found.map((finding) => (tenant === null ? finding : ofTenant(tenant, finding))));
+  }
+  return findings;
+}
+
+function ofTenant(tenant: string, finding: Finding): Finding {
+  return { ...finding, message: `Tenant ${tenant}: ${finding.message}`, tenant };
+}
+
 /** The server's own token, and the other tokens. */
-export async function checkTokens(storage: StorageBackend): Promise<Finding[]> {
+async function checkTokens(storage: StorageBackend): Promise<Finding[]> {
   try {
     await storage.documents.assertPrivate?.(['server', 'token.json']);
     const tokens = await new TokenBook(storage).list();
@@ -94,7 +111,7 @@ export async function checkTokens(storage: StorageBackend): Promise<Finding[]> {
   }
 }
 
-export async function checkErasures(storage: StorageBackend): Promise<Finding[]> {
+async function checkErasures(storage: StorageBackend): Promise<Finding[]> {
   const unfinished = await unfinishedErasures(storage);
   if (unfinished.length === 0) return [];
   const targets = unfinished.map(({ target }) => Object.entries(target).flat().join(' '));

@@ -7,13 +7,15 @@ import { listAgentIds } from '../memory/maintenance/agent-summary.js';
 import { type VerifyReport, verifyAgent } from '../memory/maintenance/verify-agent.js';
 import { assertAgentExists } from '../memory/open-memory.js';
 import type { JournalDamage } from '../storage/ports.js';
+import { type StorePart, storeParts } from '../storage/tenants/store-parts.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
-import { startProgress } from './progress.js';
+import { type Progress, startProgress } from './progress.js';
 import { count } from './report-text.js';
 import { excerpt } from './safe-text.js';
 import { checkSharedJournals, type SharedJournalReport } from './shared-journals.js';
 import { commandLine } from './shell-word.js';
+import { tenantAddress } from './tenant-address.js';
 
 export function addVerifyCommand(program: Command): void {
   withCommonOptions(
@@ -23,28 +25,51 @@ export function addVerifyCommand(program: Command): void {
   ).action((agentId: string | undefined, options: CommonOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
       if (agentId !== undefined) await assertAgentExists(storage, agentId);
-      const agents = agentId === undefined ? await listAgentIds(storage) : [agentId];
       const progress = startProgress('Reading', !json);
-      const reports: VerifyReport[] = [];
+      const parts = agentId === undefined ? await storeParts(storage) : [{ tenant: null, storage }];
+      const reports: PartReport[] = [];
       try {
-        for (const agent of agents) {
-          const say = (step: string, records: number) =>
-            progress.say(`${excerpt(agent, 40)}: ${step}, ${count(records, 'record')}`);
-          reports.push(await verifyAgent(storage, agent, say));
-        }
+        for (const part of parts) reports.push(await verifyPart(part, agentId, progress));
       } finally {
         progress.end();
       }
-      const shared = agentId === undefined ? await checkSharedJournals(storage) : [];
-      const ok = reports.every((report) => report.ok) && shared.every((report) => report.ok);
-      const lines = [
-        ...reports.flatMap((report) => describe(report, options.dir)),
-        ...shared.flatMap((report) => describeShared(report, options.dir)),
-      ];
-      print(lines.length === 0 ? ['No agents here.'] : lines, { ok, agents: reports, shared });
+      const ok = reports.every((part) => [...part.agents, ...part.shared].every((report) => report.ok));
+      const lines = reports.flatMap((part) => describePart(part, options.dir));
+      const [{ agents, shared } = { agents: [], shared: [] }, ...tenants] = reports;
+      print(lines.length === 0 ? ['No agents here.'] : lines, { ok, agents, shared, tenants });
       return ok ? EXIT.ok : EXIT.problem;
     }),
   );
+}
+
+/** What was found in one part of the store. */
+interface PartReport {
+  readonly tenant: string | null;
+  readonly agents: readonly VerifyReport[];
+  readonly shared: readonly SharedJournalReport[];
+}
+
+async function verifyPart(
+  { tenant, storage }: StorePart,
+  agentId: string | undefined,
+  progress: Progress,
+): Promise<PartReport> {
+  const agents: VerifyReport[] = [];
+  for (const agent of agentId === undefined ? await listAgentIds(storage) : [agentId]) {
+    const say = (step: string, records: number) =>
+      progress.say(`${excerpt(agent, 40)}: ${step}, ${count(records, 'record')}`);
+    agents.push(await verifyAgent(storage, agent, say));
+  }
+  return { tenant, agents, shared: agentId === undefined ? await checkSharedJournals(storage) : [] };
+}
+
+function describePart({ tenant, agents, shared }: PartReport, given: string | undefined): string[] {
+  const dir = tenantAddress(given, tenant);
+  const lines = [
+    ...agents.flatMap((report) => describe(report, dir)),
+    ...shared.flatMap((report) => describeShared(report, dir)),
+  ];
+  return tenant === null || lines.length === 0 ? lines : [`Tenant ${excerpt(tenant, 60)}:`, ...lines];
 }
 
 function describe(report: VerifyReport, dir: string | undefined): string[] {

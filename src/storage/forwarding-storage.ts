@@ -22,6 +22,7 @@ export abstract class ForwardingStorage implements StorageBackend {
   readonly documents: Documents;
   readonly leases: Leases;
   readonly redactor: StorageRedactor | null;
+  readonly tenantPath: Name;
   protected readonly inner: StorageBackend;
 
   constructor(inner: StorageBackend) {
@@ -30,6 +31,7 @@ export abstract class ForwardingStorage implements StorageBackend {
     this.documents = inner.documents;
     this.leases = inner.leases;
     this.redactor = inner.redactor ?? null;
+    this.tenantPath = inner.tenantPath ?? [];
     this.inner = inner;
   }
 

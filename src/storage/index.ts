@@ -55,3 +55,4 @@ export { Keychain } from './sealing/keychain.js';
 export { type MasterKey, type MasterKeys, masterKeyOf } from './sealing/master-keys.js';
 export { type KeyRotation, type SealedStorage, withSealing } from './sealing/sealed-storage.js';
 export { type SecretPlace, StoredKeys } from './sealing/stored-keys.js';
+export { listTenants, withTenant } from './tenants/tenant-storage.js';

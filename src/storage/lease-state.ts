@@ -1,6 +1,7 @@
 /** What every lease shares: the state "held", "released" or "lost", the heartbeat, and the error that reports a loss. */
 import { RekindleError } from '../core/errors.js';
 import type { LeaseOwner, Name } from './ports.js';
+import { withoutTenants } from './tenants/tenant-names.js';
 
 export class LeaseState {
   readonly #lost = new AbortController();
@@ -64,7 +65,8 @@ export interface Holder {
 }
 
 export function leaseHeld(name: Name, { fence, owner, ageMs, isSelf }: Holder): RekindleError {
-  const subject = name.length === 2 && name[0] === 'agents' ? `Agent ${name[1]}` : name.join('/');
+  const own = withoutTenants(name);
+  const subject = own.length === 2 && own[0] === 'agents' ? `Agent ${own[1]}` : name.join('/');
   const host = owner.host.split('/')[0];
   const text = isSelf
     ? `${subject} is already open in this process. Close it first, or pass waitMs.`

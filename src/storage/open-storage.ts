@@ -12,6 +12,7 @@ import { withRedaction } from './redacted-storage.js';
 import { keysNamed } from './sealing/named-keys.js';
 import { withSealing } from './sealing/sealed-storage.js';
 import { SqliteStorage } from './sqlite/sqlite-storage.js';
+import { withTenant } from './tenants/tenant-storage.js';
 
 const KINDS = [
   'a folder, or file:FOLDER',
@@ -31,12 +32,13 @@ export function isStorageUrl(place: string): boolean {
 /**
  * Opens a store by a folder or URL. With `?objects=URL` (encoded) it keeps large blobs in that object store; see
  * `openObjects`. With `?redact=credentials`, `?redact=personal` or both, separated by a comma, it stores no such data; see
- * `withRedaction`. With `?seal=environment`, `?seal=keychain` or `?seal=FILE` everything in it is encrypted; see `withSealing`.
+ * `withRedaction`. With `?seal=environment`, `?seal=keychain` or `?seal=FILE` everything in it is encrypted; see `withSealing`. With
+ * `?tenant=NAME` it opens that tenant alone; see `withTenant`.
  * ```ts
  * const storage = openStorage('sqlite:agents.db');
  * ```
  * @param place a folder, `file:`, `sqlite:`, `postgres:` or `memory:`
- * @throws INVALID_ARGUMENT for another scheme or an unknown parameter
+ * @throws INVALID_ARGUMENT for another scheme or an unknown parameter, INVALID_NAME for the name of a tenant
  */
 export function openStorage(place: string): StorageBackend {
   const scheme = SCHEME.exec(place)?.[1]?.toLowerCase();
@@ -45,12 +47,14 @@ export function openStorage(place: string): StorageBackend {
   const objects = take(query, 'objects');
   const redact = take(query, 'redact');
   const seal = take(query, 'seal');
+  const tenant = takeOne(query, 'tenant');
   const backend = openBackend(scheme, address, query);
   const unknown = [...query.keys()];
   if (unknown.length > 0) throw invalid(scheme, `has no parameter ${unknown.join(', ')}`);
   const kept = objects === null ? backend : withObjects(backend, openObjects(objects));
   const whole = seal === null ? kept : withSealing(kept, keysNamed(seal));
-  return redact === null ? whole : withRedaction(whole, kindsIn(redact));
+  const part = tenant === null ? whole : withTenant(whole, tenant);
+  return redact === null ? part : withRedaction(part, kindsIn(redact));
 }
 
 function openBackend(scheme: string, address: string, query: URLSearchParams): StorageBackend {
@@ -114,6 +118,12 @@ function take(query: URLSearchParams, name: string): string | null {
   const value = query.get(name);
   query.delete(name);
   return value;
+}
+
+/** A second value would be ignored. @throws INVALID_ARGUMENT */
+function takeOne(query: URLSearchParams, name: string): string | null {
+  if (query.getAll(name).length > 1) throw invalid(name, 'is given more than once');
+  return take(query, name);
 }
 
 function invalid(what: string, problem: string): RekindleError {

@@ -309,6 +309,11 @@ export interface StorageBackend {
   readonly redactor?: StorageRedactor | null;
   /** For `withSealing`: the store may be sealed. Without this call, its first use throws `STORE_SEALED` if it is. */
   allowSealed?(): void;
+  /**
+   * Where a tenant's names are in the whole store, such as `['tenants', 'acme']`: for wrappers that keep data outside the store.
+   * Empty or absent: this is the whole store. See `withTenant`.
+   */
+  readonly tenantPath?: Name;
   readonly capabilities: StorageCapabilities;
   openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
   /** Removes a journal with all its segments, under a lease that all its writers need. False if there was none. @throws LEASE_LOST */

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '../core/json.js';
 import { type RedactionOptions, Redactor } from '../core/redaction/redactor.js';
+import { ForwardingJournal } from './forwarding-journal.js';
 import { ForwardingStorage } from './forwarding-storage.js';
 import type {
   AppendOptions,
@@ -9,13 +10,8 @@ import type {
   BlobInfo,
   Blobs,
   Journal,
-  JournalDamage,
-  JournalEntry,
-  JournalHead,
   JournalOptions,
   Name,
-  ReadOptions,
-  SegmentRepair,
   StorageBackend,
   StoredBlob,
 } from './ports.js';
@@ -78,64 +74,19 @@ class RedactedStorage extends ForwardingStorage {
   }
 }
 
-class RedactedJournal<R extends JsonObject> implements Journal<R> {
-  readonly #inner: Journal<R>;
+class RedactedJournal<R extends JsonObject> extends ForwardingJournal<R> {
   readonly #redactor: StorageRedactor;
 
   constructor(inner: Journal<R>, redactor: StorageRedactor) {
-    this.#inner = inner;
+    super(inner);
     this.#redactor = redactor;
   }
 
-  async append(records: readonly R[], options?: AppendOptions): Promise<AppendResult> {
-    return this.#inner.append(
+  override async append(records: readonly R[], options?: AppendOptions): Promise<AppendResult> {
+    return this.inner.append(
       records.map((record) => this.#redactor.json(record)),
       options,
     );
-  }
-
-  read(options?: ReadOptions): AsyncIterable<JournalEntry<R>> {
-    return this.#inner.read(options);
-  }
-
-  readBackward(): AsyncIterable<JournalEntry<R>> {
-    return this.#inner.readBackward();
-  }
-
-  head(): Promise<JournalHead> {
-    return this.#inner.head();
-  }
-
-  openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {
-    return this.#inner.openingDamage();
-  }
-
-  archiveBefore(seq: number): Promise<void> {
-    return this.#inner.archiveBefore(seq);
-  }
-
-  removeBefore(seq: number): Promise<void> {
-    return this.#inner.removeBefore(seq);
-  }
-
-  secure(): Promise<void> {
-    return this.#inner.secure();
-  }
-
-  repair(): Promise<SegmentRepair[]> {
-    return this.#inner.repair();
-  }
-
-  erase(seqs: readonly number[]): Promise<number> {
-    return this.#inner.erase(seqs);
-  }
-
-  continueAfter(seq: number): Promise<void> {
-    return this.#inner.continueAfter(seq);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
   }
 }
 

@@ -8,6 +8,7 @@ import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
 import { PostgresStorage, type PostgresStorageOptions } from '../../src/storage/postgres/postgres-storage.js';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.js';
+import { withTenant } from '../../src/storage/tenants/tenant-storage.js';
 import type { OpenedStorage, StorageTarget } from '../../src/storage/testing/conformance-kit.js';
 import { emptySchema, newSchemaName, testPostgres } from '../support/postgres-schema.js';
 
@@ -91,4 +92,23 @@ export function memoryTarget(): StorageTarget {
     };
   };
   return { name: 'MemoryStorage', capabilities, open };
+}
+
+/** A tenant of each store that the target opens. */
+export function tenantTarget({ name, capabilities, open }: StorageTarget): StorageTarget {
+  const tenant = (store: StorageBackend) => withTenant(store, 'Ada & Söhne');
+  return {
+    name: `a tenant of ${name}`,
+    capabilities,
+    open: async () => {
+      const opened = await open();
+      return {
+        backend: tenant(opened.backend),
+        reopen: async () => tenant(await opened.reopen()),
+        openAnother: async () => tenant(await opened.openAnother()),
+        passTime: (ms) => opened.passTime(ms),
+        destroy: () => opened.destroy(),
+      };
+    },
+  };
 }

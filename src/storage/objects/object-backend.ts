@@ -49,12 +49,20 @@ class ObjectBackend extends ForwardingStorage {
   }
 
   override blobs(scope: Name): Blobs {
-    const blobs = new ObjectBlobs(this.inner.blobs(scope), this.#objects, scope, this.#fromBytes);
+    const blobs = new ObjectBlobs(
+      this.inner.blobs(scope),
+      this.#objects,
+      this.#objectName(scope),
+      this.#fromBytes,
+    );
     return redactedBlobs(blobs, scope, this.redactor);
   }
 
   override async listNames(prefix: Name): Promise<string[]> {
-    const [ours, theirs] = await Promise.all([this.inner.listNames(prefix), this.#objects.names(prefix)]);
+    const [ours, theirs] = await Promise.all([
+      this.inner.listNames(prefix),
+      this.#objects.names(this.#objectName(prefix)),
+    ]);
     return [...new Set([...ours, ...theirs])].sort();
   }
 
@@ -64,7 +72,7 @@ class ObjectBackend extends ForwardingStorage {
     // The separator sorts before every character of a key, so the order is that of the keys.
     const add = (stored: StoredName) => found.set(`${keyOf(stored.name)} ${stored.kind}`, stored);
     for await (const stored of this.inner.contents(prefix)) add(stored);
-    for await (const { name } of this.#objects.list(prefix)) {
+    for await (const { name } of this.#objects.list(this.#objectName(prefix))) {
       const isBlob = name.length > 1 && isDigest(name.at(-1)!);
       if (isBlob) add({ kind: 'blobs', name: [...prefix, ...name.slice(0, -1)] });
     }
@@ -74,7 +82,7 @@ class ObjectBackend extends ForwardingStorage {
   override async *places(prefix: Name): AsyncGenerator<StoredPlace> {
     yield* this.inner.places(prefix);
     const scopes = new Map<string, StoredPlace>();
-    for await (const { name, size } of this.#objects.list(prefix)) {
+    for await (const { name, size } of this.#objects.list(this.#objectName(prefix))) {
       const place = [...prefix, ...name.slice(0, -1)].join('/');
       const { items = 0, bytes = 0 } = scopes.get(place) ?? {};
       scopes.set(place, { kind: 'blobs', place, items: items + 1, bytes: bytes + size });
@@ -85,11 +93,16 @@ class ObjectBackend extends ForwardingStorage {
   override async removeBelow(prefix: Name, lease: Lease): Promise<void> {
     await this.inner.removeBelow(prefix, lease);
     const names: Name[] = [];
-    for await (const { name } of this.#objects.list(prefix)) names.push(name);
+    for await (const { name } of this.#objects.list(this.#objectName(prefix))) names.push(name);
     for (const name of names) {
       await lease.check({ maxAgeMs: LEASE_AGE_MS });
-      await this.#objects.delete([...prefix, ...name]);
+      await this.#objects.delete(this.#objectName([...prefix, ...name]));
     }
+  }
+
+  /** The object store is shared by all tenants of the store. */
+  #objectName(name: Name): Name {
+    return [...this.tenantPath, ...name];
   }
 
   override async close(): Promise<void> {
