@@ -309,10 +309,7 @@ export interface StorageBackend {
   readonly redactor?: StorageRedactor | null;
   /** For `withSealing`: the store may be sealed. Without this call, its first use throws `STORE_SEALED` if it is. */
   allowSealed?(): void;
-  /**
-   * Where a tenant's names are in the whole store, such as `['tenants', 'acme']`: for wrappers that keep data outside the store.
-   * Empty or absent: this is the whole store. See `withTenant`.
-   */
+  /** The folder of a tenant in the whole store, for wrappers that keep data outside of it. Empty or absent: no tenant. */
   readonly tenantPath?: Name;
   readonly capabilities: StorageCapabilities;
   openJournal<R extends JsonObject>(name: Name, options?: JournalOptions): Promise<Journal<R>>;
@@ -350,5 +347,5 @@ export interface StorageBackend {
   close(): Promise<void>;
 }
 
-/** When an append is acknowledged. `durable`: after a sync. `batched`: after a sync shared over some ms. `relaxed`: survives only kill -9. */
+/** When appends are acknowledged: `durable` after a sync, `batched` after one shared over some ms; `relaxed` survives only kill -9. */
 export type DurabilityMode = 'durable' | 'batched' | 'relaxed';

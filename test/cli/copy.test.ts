@@ -47,6 +47,7 @@ describe.concurrent('copy', { timeout: CLI_TIMEOUT_MS }, () => {
           messages: agentId === 'ada' ? 5 : 3,
         })),
         rest: { journals: 1, records: 1, documents: 1, blobs: 0, skipped: 0 },
+        tenants: [],
       });
       const agents = (JSON.parse(listed.stdout) as { agents: { agentId: string; status: string }[] }).agents;
       expect(agents.map(({ agentId, status }) => [agentId, status])).toStrictEqual([
