@@ -10,6 +10,7 @@ import type { StorageBackend } from '../storage/ports.js';
 import { storeParts } from '../storage/tenants/store-parts.js';
 import { TENANTS } from '../storage/tenants/tenant-names.js';
 import { withTenant } from '../storage/tenants/tenant-storage.js';
+import { recordCommand } from './audit-trail.js';
 import { type CommandContext, runCommand } from './command-context.js';
 import { startProgress } from './progress.js';
 import { count } from './report-text.js';
@@ -79,6 +80,8 @@ async function copyParts(
   const copied: PartCopy[] = [];
   const parts = named ? [{ tenant: null, storage: from }] : await storeParts(from);
   for (const { tenant, storage } of parts.filter((part) => part.storage.place !== to.place)) {
+    for (const what of named?.map((id) => `agent ${id}`) ?? ['store'])
+      await recordCommand(storage, { action: 'export', target: what, what: 'copy' });
     const target = (tenant?.split('/') ?? []).reduce(withTenant, to);
     const agents = await copyAgents(storage, target, named, onProgress);
     copied.push({ tenant, agents, rest: named ? null : await copyRest(storage, target, agents, onProgress) });

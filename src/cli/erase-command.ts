@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { erase, resumeErasures } from '../agent/erasure/erase.js';
 import { RekindleError } from '../core/errors.js';
-import { type ErasureTarget, targetText } from '../storage/erasure/erasure-marker.js';
+import { type ErasureTarget, targetText, unfinishedErasures } from '../storage/erasure/erasure-marker.js';
 import type { ErasureReport } from '../storage/erasure/erasure-report.js';
+import type { StorageBackend } from '../storage/ports.js';
 import { storeParts } from '../storage/tenants/store-parts.js';
+import { recordCommand } from './audit-trail.js';
 import { type CommandContext, type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { EXIT } from './exit-codes.js';
 import { count } from './report-text.js';
@@ -53,16 +55,25 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
   if (wanted === 'verify') return verify(context, options.verify!);
   if (wanted === 'resume') {
     const reports: ErasureReport[] = [];
-    for (const part of await storeParts(storage)) reports.push(...(await resumeErasures(part.storage)));
+    for (const { storage: part } of await storeParts(storage)) {
+      for (const { target } of await unfinishedErasures(part))
+        await recordErasure(part, target, 'erase --resume');
+      reports.push(...(await resumeErasures(part)));
+    }
     const none = ['No erasure was interrupted.'];
     print(reports.length === 0 ? none : reports.flatMap(describe), { erasures: reports });
     return EXIT.ok;
   }
   const isDry = options.dryRun === true || options.yes !== true;
+  if (!isDry) await recordErasure(storage, wanted, 'erase');
   const report = await erase(storage, wanted, { dryRun: isDry });
   const isUnconfirmed = isDry && options.dryRun !== true;
   print([...describe(report), ...(isUnconfirmed ? ['To erase it, add --yes.'] : [])], report);
   return isUnconfirmed ? EXIT.unconfirmed : EXIT.ok;
+}
+
+async function recordErasure(storage: StorageBackend, target: ErasureTarget, what: string): Promise<void> {
+  await recordCommand(storage, { action: 'erase', target: targetText(target), what });
 }
 
 /** @throws INVALID_ARGUMENT unless exactly one target is given */

@@ -5,6 +5,7 @@ import { RekindleError } from '../core/errors.js';
 import { restoreDry } from '../memory/maintenance/restore-dry.js';
 import { EXPORTERS } from '../messages/exporters/exporters.js';
 import type { TranscriptExporter } from '../messages/exporters/transcript-exporter.js';
+import { recordCommand } from './audit-trail.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { writeNewFile } from './new-file.js';
 import { excerpt, safeText } from './safe-text.js';
@@ -26,6 +27,11 @@ export function addExportCommand(program: Command): void {
   ).action((agentId: string, options: ExportCommandOptions) =>
     runCommand(options, async ({ storage, json, print }) => {
       const exporter = exporterFor(options.format);
+      await recordCommand(storage, {
+        action: 'export',
+        target: `agent ${agentId}`,
+        what: `export ${exporter.format}`,
+      });
       const { messages, startedAtMs, artifacts } = await restoreDry(
         storage,
         agentId,

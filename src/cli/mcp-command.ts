@@ -1,9 +1,11 @@
 /** `rekindle mcp`: the tools for other agents, over standard input and output. */
+
 import type { Command } from 'commander';
 import { isRekindleError, messageOf, RekindleError } from '../core/errors.js';
 import type { McpReach } from '../server/mcp/mcp-mounts.js';
 import { serveMcpStdio } from '../server/mcp/mcp-stdio.js';
 import { DocumentPool } from '../state/durable/document-pool.js';
+import { commandUser } from './audit-trail.js';
 import { checkpointsFor } from './checkpoint-place.js';
 import { type CommonOptions, runCommand, withCommonOptions } from './command-context.js';
 import { MCP_DEFINITIONS, MCP_STATE, mountedNames } from './mounted-documents.js';
@@ -56,6 +58,7 @@ export function addMcpCommand(program: Command): void {
             reach: reachOf(options),
             documents: await pool.mounted(names),
             limits: limitsOf(options),
+            actor: commandUser(),
             onUnexpected: (thrown) => process.stderr.write(`${safeText(messageOf(thrown))}\n`),
           },
           untilClosed(),

@@ -33,6 +33,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['shared', async () => (await import('./shared-command.js')).addSharedCommand],
   ['memory', async () => (await import('./memory-command.js')).addMemoryCommand],
   ['token', async () => (await import('./token-command.js')).addTokenCommand],
+  ['audit', async () => (await import('./audit-command.js')).addAuditCommand],
   ['serve', async () => (await import('./serve-command.js')).addServeCommand],
   ['mcp', async () => (await import('./mcp-command.js')).addMcpCommand],
   ['repair-history', async () => (await import('./repair-history-command.js')).addRepairHistoryCommand],

@@ -27,6 +27,7 @@ interface ServeOptions extends CommonOptions, SharedLimitOptions {
   readonly allowOrigin?: readonly string[];
   readonly state?: readonly string[];
   readonly definitions?: string;
+  readonly audit?: boolean;
 }
 
 export function addServeCommand(program: Command): void {
@@ -39,7 +40,8 @@ export function addServeCommand(program: Command): void {
       .option('--allow-host <name...>', 'additional accepted values of the Host header')
       .option('--allow-origin <origin...>', 'additional accepted values of the Origin header')
       .option(...MCP_STATE)
-      .option(...MCP_DEFINITIONS),
+      .option(...MCP_DEFINITIONS)
+      .option('--audit', 'record every request with a token (default: if the store has an audit log)'),
   );
   withCommonOptions(command).action((options: ServeOptions) =>
     runCommand(options, (context) => serve(context, options)),
@@ -66,6 +68,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
     allowedHosts: options.allowHost ?? [],
     allowedOrigins: options.allowOrigin ?? [],
     limits,
+    ...(options.audit ? { audit: true } : {}),
   });
   announce(context, server, token, fromEnvironment !== undefined);
   await stopped;

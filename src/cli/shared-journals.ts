@@ -12,6 +12,7 @@ import { subjectJournals } from '../memory/facts/subject-facts.js';
 import { stateJournals } from '../state/durable/migrate-documents.js';
 import { recoverSharedState } from '../state/shared/shared-state.js';
 import { type SharedStateJournal, sharedStateJournals } from '../state/shared/shared-state-journals.js';
+import { AUDIT_JOURNAL, hasAuditLog } from '../storage/audit/audit-log.js';
 import {
   checkJournal,
   isHarmful,
@@ -88,5 +89,6 @@ async function list(
     ...(await checkpointJournals(storage)),
     ...(await adapterJournals(storage)),
     ...(await subjectJournals(storage)),
+    ...((await hasAuditLog(storage)) ? [AUDIT_JOURNAL] : []),
   ];
 }

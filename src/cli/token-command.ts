@@ -6,6 +6,7 @@ import type { JsonValue } from '../core/json.js';
 import type { TokenScope } from '../server/access/principal.js';
 import { type NewToken, TokenBook } from '../server/access/token-book.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
+import { recordCommand } from './audit-trail.js';
 import { type CommandContext, type CommonOptions, runCommand } from './command-context.js';
 import { excerpt } from './safe-text.js';
 import { addSubcommand, type SubcommandOption } from './subcommand.js';
@@ -60,7 +61,7 @@ export function addTokenCommand(program: Command): void {
 const create: TokenRun = async (book, context, _, options) => {
   const scope = await scopeOf(context, options);
   const expiresMs = options.expires === undefined ? null : momentOf(options.expires);
-  show(context, await book.create(scope, expiresMs));
+  await showRecorded(book, context, await book.create(scope, expiresMs), 'token create');
 };
 
 const list: TokenRun = async (book, { print }) => {
@@ -84,12 +85,32 @@ const list: TokenRun = async (book, { print }) => {
   print(tokens.length === 0 ? none : [table.toString()], { tokens: tokens as unknown as JsonValue });
 };
 
-const revoke: TokenRun = async (book, { print }, [id = '']) => {
+const revoke: TokenRun = async (book, { storage, print }, [id = '']) => {
+  await recordCommand(storage, { action: 'token', target: `token ${id}`, what: 'token revoke' });
   await book.revoke(id);
   print([`Revoked ${excerpt(id, 40)}. Running servers refuse it within a second.`], { revoked: id });
 };
 
-const rotate: TokenRun = async (book, context, [id = '']) => show(context, await book.rotate(id));
+const rotate: TokenRun = async (book, context, [id = '']) => {
+  await recordCommand(context.storage, { action: 'token', target: `token ${id}`, what: 'token rotate' });
+  await showRecorded(book, context, await book.rotate(id), 'token rotate');
+};
+
+/** The id is known only now. A token that cannot be recorded ends before anyone has seen it. */
+async function showRecorded(
+  book: TokenBook,
+  context: CommandContext,
+  made: NewToken,
+  what: string,
+): Promise<void> {
+  try {
+    await recordCommand(context.storage, { action: 'token', target: `token ${made.id}`, what });
+  } catch (thrown) {
+    await book.revoke(made.id);
+    throw thrown;
+  }
+  show(context, made);
+}
 
 function show({ print }: CommandContext, made: NewToken): void {
   const { agents, roots, session, mayWrite, expiresAt } = made;

@@ -6,7 +6,9 @@ import { DocumentPool } from '../state/durable/document-pool.js';
 import { agentState } from '../state/durable/documents/agent-state.js';
 import { taskBoard } from '../state/durable/documents/task-board.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
+import { AuditLog, hasAuditLog } from '../storage/audit/audit-log.js';
 import { AccessCheck } from './access/access-check.js';
+import { AuditTrail } from './access/audit-trail.js';
 import { NOBODY } from './access/principal.js';
 import { assertToken } from './access/token.js';
 import { TokenBook } from './access/token-book.js';
@@ -39,7 +41,8 @@ const CLOSE_IDLE_MS = 25;
  *
  *     const { token } = await loadServerToken(backend);
  *     const server = await startServer({ backend, token });
- * @throws LISTEN_FAILED, INVALID_ARGUMENT, STATE_NOT_FOUND for one of `mcpDocuments`
+ * @throws LISTEN_FAILED, INVALID_ARGUMENT, STATE_NOT_FOUND for one of `mcpDocuments`, and what storage throws if the audit log
+ * cannot be written
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { backend, token, host = DEFAULT_HOST } = options;
@@ -53,19 +56,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   assertToken(token);
   const { definitions = [agentState, taskBoard], mcpDocuments = [] } = options;
   const pool = new DocumentPool(backend, definitions);
-  const documents = await mountedDocuments(pool, mcpDocuments);
+  const documents = await orClose(pool, pool.mounted(mcpDocuments));
   const shared = new SharedSessions(backend, options.limits ? { limits: options.limits } : {});
   const checkpoints = options.checkpoints ?? new CheckpointService({ backend });
-  const tools = new McpTools({ backend, shared, checkpoints, version: options.version ?? '0', documents });
+  const audit = await orClose(pool, openTrail(options));
+  const version = options.version ?? '0';
+  const tools = new McpTools({ backend, shared, checkpoints, version, documents, audit });
   const hub = new EventHub(backend, shared);
   let access: AccessCheck;
   const app = createHttpApp({
     routes: allRoutes,
     services: { backend, shared, checkpoints, pool },
+    audit,
     principalOf: (context) => principalOf(context.env.incoming) ?? NOBODY,
     onUnexpected: tell,
   });
-  const mcp = mcpOverHttp(tools, tell);
+  const mcp = mcpOverHttp(tools, audit, tell);
   // The app answers its errors.
   app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw, principalOf(context.env.incoming) ?? NOBODY));
   for (const asset of dashboardAssets)
@@ -73,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const unproven = new UnprovenConnections(SERVER_LIMITS.unprovenConnections);
   const hasOwnAuthentication = options.authenticate !== undefined;
   const sockets = new EventSockets({
-    ...{ hub, access: () => access, hasOwnAuthentication, unproven, onUnexpected: tell },
+    ...{ hub, audit, access: () => access, hasOwnAuthentication, unproven, onUnexpected: tell },
   });
   const listener = requestListener({
     access: () => access,
@@ -106,6 +112,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await pool.close().catch(tell);
     if (!options.checkpoints) await checkpoints.close().catch(tell);
     await shared.close();
+    await audit.close().catch(tell);
   };
   const port = await listen(server, options.port ?? DEFAULT_PORT, host).catch(async (thrown: unknown) => {
     await close();
@@ -121,16 +128,25 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     requestsPerSecond: options.requestsPerSecond ?? SERVER_LIMITS.requestsPerSecond,
+    audit,
   });
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close };
 }
 
 /** Before anything else is opened. */
-async function mountedDocuments(pool: DocumentPool, names: readonly string[]) {
-  return pool.mounted(names).catch(async (thrown: unknown) => {
+function orClose<T>(pool: DocumentPool, opened: Promise<T>): Promise<T> {
+  return opened.catch(async (thrown: unknown) => {
     await pool.close();
     throw thrown;
   });
+}
+
+/** The start is recorded first: a server whose log cannot be written does not start. */
+async function openTrail({ backend, audit }: ServerOptions): Promise<AuditTrail> {
+  if (audit === false || !(audit || (await hasAuditLog(backend)))) return new AuditTrail(null);
+  const trail = new AuditTrail(new AuditLog(backend));
+  await trail.record({ actor: 'server', action: 'audit', target: 'store', what: 'server start' });
+  return trail;
 }
 
 async function listen(server: Server, port: number, host: string): Promise<number> {

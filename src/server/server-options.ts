@@ -32,6 +32,11 @@ export interface ServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** Requests per second and address; bursts may be twice as large. Default 5,000. */
   readonly requestsPerSecond?: number;
+  /**
+   * Records every request with a token in the store's audit log, before it is answered. Default: if the store has an audit log.
+   * False: never.
+   */
+  readonly audit?: boolean;
   readonly limits?: Partial<SharedLimits>;
   /** The kinds of durable documents that are served. Default: `agentState` and `taskBoard`. */
   readonly definitions?: readonly StateDefinition[];

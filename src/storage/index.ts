@@ -10,6 +10,15 @@ export {
   type RedactionOptions,
   Redactor,
 } from '../core/redaction/redactor.js';
+export { AuditLog, type AuditLogOptions, hasAuditLog } from './audit/audit-log.js';
+export type { AuditAction, AuditEntry, AuditHead, AuditRecord } from './audit/audit-record.js';
+export {
+  type AuditProblem,
+  type AuditVerification,
+  auditRecords,
+  type VerifyAuditOptions,
+  verifyAudit,
+} from './audit/verify-audit.js';
 export { type CopyOptions, type CopyProgress, type CopyResult, copyStorage } from './copy-storage.js';
 export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
 export type { StorageWarning } from './file/storage-warning.js';

@@ -37,14 +37,12 @@ export interface JournalDamage {
     | 'checksum'
     | 'not-json'
     | 'torn'
-    /** A line of more than 128 MB. */
-    | 'too-long'
+    | 'too-long' // a line of more than 128 MB
     | 'sequence-repeated'
     | 'sequence-gap'
     | 'after-seal'
     | 'missing-segment'
-    /** In a sealed store: not written by a holder of the key at this place. */
-    | 'seal';
+    | 'seal'; // in a sealed store: no holder of the key wrote it at this place
   /** The file or row that holds it, relative to the store. */
   readonly place: string;
   readonly cursor: Cursor;
@@ -307,7 +305,7 @@ export interface StorageBackend {
   readonly place: string;
   /** Journals and artifacts are stored without what it takes out. Null or absent: as they are given. */
   readonly redactor?: StorageRedactor | null;
-  /** For `withSealing`: the store may be sealed. Without this call, its first use throws `STORE_SEALED` if it is. */
+  /** For `withSealing`. Without this call, the first use of a sealed store throws `STORE_SEALED`. */
   allowSealed?(): void;
   /** The folder of a tenant in the whole store, for wrappers that keep data outside of it. Empty or absent: no tenant. */
   readonly tenantPath?: Name;

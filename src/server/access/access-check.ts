@@ -6,6 +6,7 @@
  * Host, and a page of another site sends its Origin. Programs send no Origin, but need a token, too.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { type AuditTrail, UNKNOWN_CALLER } from './audit-trail.js';
 import { OWNER, type Principal } from './principal.js';
 import { RateLimit } from './rate-limit.js';
 import type { Refusal } from './refusal.js';
@@ -31,6 +32,7 @@ export interface AccessOptions {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly requestsPerSecond: number;
+  readonly audit: AuditTrail;
 }
 
 /** The headers as received. */
@@ -78,12 +80,14 @@ export class AccessCheck {
     if (refusal) return { refusal };
     if (!needsToken) return { refusal: null, principal: null };
     const principal = await this.holderOf(request);
-    return principal ? { refusal: null, principal } : { refusal: this.#refuseToken(headers, address) };
+    return principal ? { refusal: null, principal } : { refusal: await this.#refuseToken(headers, address) };
   }
 
-  /** Counts a wrong token of an address. False above the limit. */
-  countWrong(address: string): boolean {
-    return this.#wrongTokens.take(address);
+  /** Counts and records a wrong token of an address. False above the limit, where it is not recorded. */
+  async countWrong(address: string): Promise<boolean> {
+    if (!this.#wrongTokens.take(address)) return false;
+    await this.#options.audit.record(UNKNOWN_CALLER, 'refused');
+    return true;
   }
 
   /** The current principal of a token. */
@@ -117,9 +121,9 @@ export class AccessCheck {
     return this.#requests.take(address) ? null : tooMany('Too many requests.');
   }
 
-  #refuseToken(headers: IncomingHttpHeaders, address: string): Refusal {
+  async #refuseToken(headers: IncomingHttpHeaders, address: string): Promise<Refusal> {
     const isGiven = bearerOf(headers) !== undefined;
-    if (isGiven && !this.countWrong(address)) return tooMany('Too many wrong tokens.');
+    if (isGiven && !(await this.countWrong(address))) return tooMany('Too many wrong tokens.');
     const detail = isGiven
       ? 'The token is wrong.'
       : 'Send the token of the server: Authorization: Bearer <token>.';

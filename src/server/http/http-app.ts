@@ -1,9 +1,10 @@
 /** Routes over hono for admitted requests: finds the route, checks the body, sends the answer. */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { RekindleError } from '../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
+import type { AuditedCall, AuditTrail } from '../access/audit-trail.js';
 import type { Principal } from '../access/principal.js';
 import { isDashboardPath } from '../dashboard/dashboard-assets.js';
 import { assertExactNumbers } from './exact-numbers.js';
@@ -11,13 +12,14 @@ import { problemOf, refusalReply, refused } from './problem.js';
 import { assertKnownQuery } from './query.js';
 import { assertReach } from './reach.js';
 import { textOfBody } from './request-body.js';
-import type { Reply, Route, Services } from './route.js';
+import type { Reply, Route, RouteReach, RouteRequest, Services } from './route.js';
 
 export interface HttpAppOptions {
   /** The principal that was admitted with a request. */
   readonly principalOf: (context: Context<HttpEnv>) => Principal;
   readonly routes: readonly Route[];
   readonly services: Services;
+  readonly audit: AuditTrail;
   readonly onUnexpected: (thrown: unknown) => void;
 }
 
@@ -42,7 +44,7 @@ async function answer(
   context: Context<HttpEnv>,
   route: Route,
   check: SchemaCheck | null,
-  { principalOf, services, onUnexpected }: HttpAppOptions,
+  { principalOf, services, audit, onUnexpected }: HttpAppOptions,
 ): Promise<Reply> {
   try {
     const url = new URL(context.req.url);
@@ -54,12 +56,27 @@ async function answer(
       header: (name: string) => context.req.header(name) ?? null,
       body: null,
     };
-    await assertReach(route, request, services);
+    const call = route.needsToken === false ? null : callOf(route, request);
+    const assertReached = () => assertReach(route, request, services);
+    await (call ? audit.checked(call, assertReached) : assertReached());
     const body = check ? await bodyOf(context, route.body?.mediaType ?? '', check) : null;
-    return await route.handle({ ...request, body }, services);
+    return await route.handle({ ...request, body }, services).catch(async (thrown: unknown) => {
+      // Some routes check the access to each part themselves.
+      if (call && isRekindleError(thrown, 'REQUEST_REFUSED')) await audit.record(call, 'refused');
+      throw thrown;
+    });
   } catch (thrown) {
     return problemOf(thrown, onUnexpected);
   }
+}
+
+const NAMED: readonly RouteReach[] = ['agent', 'session', 'checkpoint'];
+
+/** The route without values: the query may contain texts. */
+function callOf({ method, path, reach }: Route, { principal, params }: RouteRequest): AuditedCall {
+  const target = NAMED.includes(reach) ? `${reach} ${params['id'] ?? ''}` : 'store';
+  const action = method === 'GET' ? 'read' : 'write';
+  return { actor: principal.name, action, target, what: `${method} ${path}` };
 }
 
 /** Parses the raw address, because an encoded slash must not end a segment. */

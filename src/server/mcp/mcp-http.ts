@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { SESSION_HEADER } from '../../state/shared/sessions/session-environment.js';
+import type { AuditTrail } from '../access/audit-trail.js';
 import { type Principal, reachesAgent, reachesRoot, reachesStore } from '../access/principal.js';
 import { assertExactNumbers } from '../http/exact-numbers.js';
 import { outOfScope } from '../http/reach.js';
@@ -19,6 +20,7 @@ const NOBODY: McpPrincipal = {
   reach: 'own',
   mayWrite: false,
   mayDocuments: false,
+  actor: 'nobody',
 };
 
 export interface McpOverHttp {
@@ -27,13 +29,28 @@ export interface McpOverHttp {
   close(): Promise<void>;
 }
 
-export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => void): McpOverHttp {
+export function mcpOverHttp(
+  tools: McpTools,
+  audit: AuditTrail,
+  onUnexpected: (thrown: unknown) => void,
+): McpOverHttp {
   // The handler passes another request object to its factory, so the caller is passed separately. It is
   // looked up once.
   const callers = new AsyncLocalStorage<{ readonly principal: McpPrincipal; readonly signal: AbortSignal }>();
   const serverOf = () => {
     const { principal = NOBODY, signal } = callers.getStore() ?? {};
     return tools.serverFor(principal, signal);
+  };
+  // Calls that are allowed are recorded with their tool.
+  const knownCaller = async (headers: Headers, asking: Principal) => {
+    try {
+      return await tools.known(callerOf(headers, asking));
+    } catch (thrown) {
+      const [agent, session] = [headers.get(AGENT_HEADER), headers.get(SESSION_HEADER)];
+      const target = agent ? `agent ${agent}` : session ? `session ${session}` : 'store';
+      await audit.record({ actor: asking.name, action: 'read', target, what: 'mcp' }, 'refused');
+      throw thrown;
+    }
   };
   const handler = createMcpHandler(serverOf, {
     maxRequestBodySize: SERVER_LIMITS.bodyBytes,
@@ -42,7 +59,7 @@ export function mcpOverHttp(tools: McpTools, onUnexpected: (thrown: unknown) => 
   return {
     async fetch(request, asking) {
       const { signal } = request; // aborted when the client disconnects
-      const principal = await tools.known(callerOf(request.headers, asking));
+      const principal = await knownCaller(request.headers, asking);
       return callers.run({ principal, signal }, async () => handler.fetch(await checked(request)));
     },
     close: () => handler.close(),
@@ -75,5 +92,6 @@ function callerOf(headers: Headers, asking: Principal): McpCaller {
   const mayAgent = (id: string) => reachesAgent(asking, id);
   const mayRoot = (root: string) => reachesRoot(asking, root);
   // Documents belong to the whole store.
-  return { session, agent, mayAgent, mayRoot, mayWrite, mayDocuments: reachesStore(asking) };
+  const mayDocuments = reachesStore(asking);
+  return { session, agent, mayAgent, mayRoot, mayWrite, mayDocuments, actor: asking.name };
 }

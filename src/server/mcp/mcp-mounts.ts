@@ -33,6 +33,8 @@ export interface McpPrincipal {
   readonly mayWrite: boolean;
   /** False: no tools for durable documents. */
   readonly mayDocuments: boolean;
+  /** For the audit log. */
+  readonly actor: string;
 }
 
 export type McpReach = 'own' | 'store';

@@ -4,6 +4,7 @@
  */
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
+import type { ToolDefinition } from '../../core/tool-definition.js';
 import { agentExists, agentNotFound, assertAgentExists } from '../../memory/open-memory.js';
 import type { StateDocuments } from '../../state/durable/tools/mounted-state.js';
 import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
@@ -12,6 +13,7 @@ import type { StorageBackend } from '../../storage/ports.js';
 import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../workspace/workspace.js';
 import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
+import type { AuditTrail } from '../access/audit-trail.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 
@@ -31,6 +33,8 @@ export interface McpCaller {
   readonly mayWrite?: boolean;
   /** Whether the caller may use the mounted durable documents. Default true. */
   readonly mayDocuments?: boolean;
+  /** Who calls, for the audit log. Default: `unknown`. */
+  readonly actor?: string;
 }
 
 const ABOUT = {
@@ -52,6 +56,8 @@ export interface McpToolsOptions {
   readonly version: string;
   /** Open durable documents that become tools, by name. Their owner closes them. Default: none. */
   readonly documents?: StateDocuments;
+  /** Records each call of a tool before it runs. Default: none is recorded. */
+  readonly audit?: AuditTrail;
 }
 
 /** The resources of the tools: opened once, used by every connection. */
@@ -61,16 +67,18 @@ export class McpTools {
   readonly #checkpoints: CheckpointService;
   readonly #version: string;
   readonly #documents: StateDocuments;
+  readonly #audit: AuditTrail | null;
   readonly #log: ToolCallLog;
   readonly #workspaces = new Map<string, Workspace>();
   readonly #registry = new ToolRegistry();
 
-  constructor({ backend, shared, checkpoints, version, documents = {} }: McpToolsOptions) {
+  constructor({ backend, shared, checkpoints, version, documents = {}, audit }: McpToolsOptions) {
     this.#backend = backend;
     this.#shared = shared;
     this.#checkpoints = checkpoints;
     this.#version = version;
     this.#documents = documents;
+    this.#audit = audit ?? null;
     this.#log = new ToolCallLog(backend);
   }
 
@@ -100,8 +108,23 @@ export class McpTools {
       documents,
       workspaceOf: (scope) => this.#workspaceOf(scope),
     });
-    for (const tool of tools) this.#registry.register(server, tool, signal);
+    for (const tool of tools) this.#registry.register(server, this.#audited(tool, principal), signal);
     return server;
+  }
+
+  /** The arguments of a call are not recorded: they may contain texts. */
+  #audited(tool: ToolDefinition, { actor, agentId, session }: McpPrincipal): ToolDefinition {
+    const audit = this.#audit;
+    if (!audit) return tool;
+    const target = agentId === null ? (session ? `session ${session.id}` : 'store') : `agent ${agentId}`;
+    const action = tool.idempotent === true ? 'read' : 'write';
+    return {
+      ...tool,
+      execute: async (...given) => {
+        await audit.record({ actor, action, target, what: `mcp ${tool.name}` });
+        return tool.execute(...given);
+      },
+    };
   }
 
   /** Each workspace is opened once. */
@@ -115,6 +138,7 @@ export class McpTools {
   /** Resolves the caller. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
   async known(caller: McpCaller): Promise<McpPrincipal> {
     const { session: id, agent, reach = 'own', mayWrite = true, mayDocuments = true } = caller;
+    const { actor = 'unknown' } = caller;
     const { mayAgent = () => true, mayRoot = () => true } = caller;
     const session = id === null ? null : await this.#shared.tree.require(id);
     if (session && !mayRoot(session.root)) throw sessionNotFound(session.id);
@@ -123,7 +147,7 @@ export class McpTools {
     const named = session?.agent ?? null;
     // The creator of a session chooses its agent, so this must not give access to another agent's memory.
     const own = named !== null && mayAgent(named) ? await this.#agentOf(named) : null;
-    return { session, agentId: agent ?? own, reach, mayWrite, mayDocuments };
+    return { session, agentId: agent ?? own, reach, mayWrite, mayDocuments, actor };
   }
 
   /** A session may name an agent without a memory here. */

@@ -7,7 +7,9 @@ import type { StateDocuments } from '../../state/durable/tools/mounted-state.js'
 import { assertRoot, sessionFromEnvironment } from '../../state/shared/sessions/session-environment.js';
 import type { SharedLimits } from '../../state/shared/shared-limits.js';
 import { SharedSessions } from '../../state/shared/shared-sessions.js';
+import { AuditLog, hasAuditLog } from '../../storage/audit/audit-log.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import { AuditTrail } from '../access/audit-trail.js';
 import { ExactLines } from './exact-lines.js';
 import type { McpReach } from './mcp-mounts.js';
 import { McpTools } from './mcp-server.js';
@@ -34,6 +36,8 @@ export interface McpStdioOptions {
   readonly limits?: Partial<SharedLimits>;
   /** Called with unexpected errors. Do not write to standard output, which belongs to the protocol. */
   readonly onUnexpected: (thrown: unknown) => void;
+  /** Who calls, for the audit log. */
+  readonly actor?: string;
 }
 
 /**
@@ -43,11 +47,17 @@ export interface McpStdioOptions {
 export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<void>): Promise<void> {
   const shared = new SharedSessions(options.backend, options.limits ? { limits: options.limits } : {});
   const { backend, checkpoints, version, documents = {} } = options;
-  const tools = new McpTools({ backend, shared, checkpoints, version, documents });
+  const audit = new AuditTrail((await hasAuditLog(backend)) ? new AuditLog(backend) : null);
+  const tools = new McpTools({ backend, shared, checkpoints, version, documents, audit });
   const given = options.session ? null : sessionFromEnvironment(options.environment);
   const session = options.session || given?.id || null;
   try {
-    const caller = await tools.known({ session, agent: options.agent, reach: options.reach });
+    const caller = await tools.known({
+      session,
+      agent: options.agent,
+      reach: options.reach,
+      ...(options.actor === undefined ? {} : { actor: options.actor }),
+    });
     if (given?.root && caller.session) assertRoot(caller.session, given.root);
     // The transport drops answers once its input ends, so it gets an input that stays open.
     const requests = new OpenRequests();
@@ -67,6 +77,7 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   } finally {
     await tools.close();
     await shared.close();
+    await audit.close();
   }
 }
 

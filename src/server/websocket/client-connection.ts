@@ -2,6 +2,7 @@
 import type { RawData, WebSocket } from 'ws';
 import { isRekindleError } from '../../core/errors.js';
 import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
+import type { AuditTrail } from '../access/audit-trail.js';
 import { type Principal, reachesAgent, reachesRoot } from '../access/principal.js';
 import { type ClientMessage, parseClientMessage } from './client-message.js';
 import type { EventHub, Topic } from './event-hub.js';
@@ -10,6 +11,7 @@ import { StateSubscription } from './state-subscription.js';
 
 export interface ConnectionOptions {
   readonly hub: EventHub;
+  readonly audit: AuditTrail;
   /** The principal of the upgrade request. Null: the token comes as the first message. */
   readonly principal: Principal | null;
   /** The principal of the token in a first message. */
@@ -124,7 +126,9 @@ export class ClientConnection {
   }
 
   async #subscribe({ session, since, history }: SubscribeToState, principal: Principal): Promise<void> {
-    if (!reachesRoot(principal, await this.#options.hub.rootOf(session))) throw sessionNotFound(session);
+    await this.#audited(principal, `session ${session}`, async () => {
+      if (!reachesRoot(principal, await this.#options.hub.rootOf(session))) throw sessionNotFound(session);
+    });
     const feed = await this.#options.hub.stateFeed(session);
     const { root } = feed.state;
     const goesOn = since === undefined || (await feed.state.continues(since, history));
@@ -158,7 +162,13 @@ export class ClientConnection {
     await this.#sender.message({ type: 'unsubscribed', root_session_id: root });
   }
 
+  #audited(principal: Principal, target: string, check = async () => {}): Promise<void> {
+    const call = { actor: principal.name, action: 'read', target, what: 'subscribe' } as const;
+    return this.#options.audit.checked(call, check);
+  }
+
   async #subscribeTo(topic: Topic, principal: Principal): Promise<void> {
+    await this.#audited(principal, topic);
     this.#topics.get(topic)?.();
     const off = await this.#options.hub.onTopic(topic, ({ message, agentId, root }) => {
       const isReached = root === null ? reachesAgent(principal, agentId) : reachesRoot(principal, root);

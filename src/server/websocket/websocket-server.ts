@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { AccessCheck } from '../access/access-check.js';
+import type { AuditTrail } from '../access/audit-trail.js';
 import type { Principal } from '../access/principal.js';
 import type { Refusal } from '../access/refusal.js';
 import type { UnprovenConnections } from '../access/unproven-connections.js';
@@ -19,6 +20,7 @@ import { CLOSE } from './socket-sender.js';
 export interface EventSocketsOptions {
   readonly hub: EventHub;
   readonly access: () => AccessCheck;
+  readonly audit: AuditTrail;
   /** The host may authenticate callers without a token. */
   readonly hasOwnAuthentication: boolean;
   readonly unproven: UnprovenConnections;
@@ -77,9 +79,10 @@ export class EventSockets {
     const principal = admission.refusal === null ? admission.principal : null;
     if (principal) unproven.prove(socket);
     this.#server.handleUpgrade(request, socket, head, (opened) => {
-      const { hub, onUnexpected } = this.#options;
+      const { hub, audit, onUnexpected } = this.#options;
       const connection = new ClientConnection(opened, {
         hub,
+        audit,
         principal,
         authenticate: (given) => this.#authenticate(given, asked.address, socket),
         holder: (given) => (given === null ? access().holderOf(asked) : access().principalOf(given)),
@@ -95,7 +98,7 @@ export class EventSockets {
     const { access, unproven } = this.#options;
     const principal = await access().principalOf(given);
     if (principal) unproven.prove(socket);
-    else access().countWrong(address);
+    else await access().countWrong(address);
     return principal;
   }
 

@@ -14,9 +14,10 @@ export const SEALED_BLOBS = 'sealed_blobs';
  * destroys the key.
  */
 export function keyScopeOf(name: Name): Name {
-  const agents = name.indexOf('agents');
-  if (agents >= 0 && agents < 2 && name.length > agents + 2) return name.slice(0, agents + 2);
-  return name.slice(0, Math.max(1, Math.min(2, name.length - 1)));
+  const start = name[0] === 'tenants' ? 2 : 0;
+  const agents = name.indexOf('agents', start);
+  if (agents >= 0 && agents < start + 2 && name.length > agents + 2) return name.slice(0, agents + 2);
+  return name.slice(0, Math.max(1, Math.min(start + 2, name.length - 1)));
 }
 
 /** The document with the keys of a scope. The length is part of the name, so that no document lies above another. */
@@ -26,7 +27,7 @@ export function keyDocumentOf(scope: Name): Name {
 
 /** Folders with the keys of all scopes at and below a name. */
 export function keyFoldersBelow(prefix: Name): Name[] {
-  return [1, 2, 3]
+  return [1, 2, 3, 4, 5]
     .filter((length) => length >= prefix.length)
     .map((length) => [SEALING, `keys-${length}`, ...prefix]);
 }

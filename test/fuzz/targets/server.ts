@@ -1,4 +1,5 @@
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import { AuditTrail } from '../../../src/server/access/audit-trail.js';
 import { OWNER } from '../../../src/server/access/principal.js';
 import { createHttpApp } from '../../../src/server/http/http-app.js';
 import { allRoutes } from '../../../src/server/http/routes/all-routes.js';
@@ -22,7 +23,11 @@ class Served {
     const onUnexpected = (thrown: unknown) => void this.unexpected.push(thrown);
     const services = { backend, shared, checkpoints, pool: new DocumentPool(backend, [taskBoard]) };
     this.app = createHttpApp({ routes: allRoutes, services, principalOf: () => OWNER, onUnexpected });
-    this.mcp = mcpOverHttp(new McpTools({ backend, shared, checkpoints, version: '0' }), onUnexpected);
+    this.mcp = mcpOverHttp(
+      new McpTools({ backend, shared, checkpoints, version: '0' }),
+      new AuditTrail(null),
+      onUnexpected,
+    );
   }
 
   static async make(): Promise<Served> {
