@@ -1,10 +1,12 @@
 /** Opens a store by its address: a folder, or the URL of another backend. Does no I/O; a driver is loaded on first use. */
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RekindleError } from '../core/errors.js';
 import type { RedactionOptions } from '../core/redaction/redactor.js';
 import { FileStorage } from './file/file-storage.js';
 import { MemoryStorage } from './memory/memory-storage.js';
 import { withObjects } from './objects/object-backend.js';
+import { ObjectsStorage, type ObjectsStorageOptions } from './objects/objects-storage.js';
 import { openObjects } from './objects/open-objects.js';
 import type { StorageBackend } from './ports.js';
 import { PostgresStorage, type PostgresStorageOptions } from './postgres/postgres-storage.js';
@@ -18,8 +20,13 @@ const KINDS = [
   'a folder, or file:FOLDER',
   'sqlite:FILE',
   'postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?schema=NAME, connections=N, partitions=N, prepare=false, notify=false, unsynced=false',
+  's3://BUCKET/PREFIX, with ?region=NAME, endpoint=URL, path_style=true',
+  'uc:/Volumes/CATALOG/SCHEMA/VOLUME/PREFIX, with ?leases=URL of sqlite: or postgres:, or writers=one',
+  'objects:FOLDER',
   'memory:',
 ];
+
+const OBJECT_SCHEMES = ['s3', 'uc', 'objects'];
 
 /** At least two letters, because `C:` is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
@@ -37,7 +44,7 @@ export function isStorageUrl(place: string): boolean {
  * ```ts
  * const storage = openStorage('sqlite:agents.db');
  * ```
- * @param place a folder, `file:`, `sqlite:`, `postgres:` or `memory:`
+ * @param place a folder, `file:`, `sqlite:`, `postgres:`, `s3:`, `uc:`, `objects:` or `memory:`
  * @throws INVALID_ARGUMENT for another scheme or an unknown parameter, INVALID_NAME for the name of a tenant
  */
 export function openStorage(place: string): StorageBackend {
@@ -61,8 +68,27 @@ function openBackend(scheme: string, address: string, query: URLSearchParams): S
   if (scheme === 'file') return new FileStorage(pathOf(address));
   if (scheme === 'sqlite') return new SqliteStorage(pathOf(address));
   if (scheme === 'postgres' || scheme === 'postgresql') return openPostgres(address, query);
+  if (OBJECT_SCHEMES.includes(scheme)) return openObjectsStorage(scheme, address, query);
   if (scheme === 'memory') return new MemoryStorage();
   throw invalid(scheme, 'is not known');
+}
+
+/** Takes our parameters out of the URL; the rest is for the object store. */
+function openObjectsStorage(scheme: string, address: string, query: URLSearchParams): StorageBackend {
+  const leases = take(query, 'leases');
+  const writers = take(query, 'writers');
+  if (writers !== null && writers !== 'one') throw invalid(scheme, 'has the parameter writers=one only');
+  const rest = query.toString();
+  if (scheme === 'objects' && rest !== '') throw invalid(scheme, `has no parameter ${[...query.keys()].join(', ')}`);
+  for (const name of [...query.keys()]) query.delete(name);
+  const folder = scheme === 'objects' ? pathOf(address) : null;
+  const objects = openObjects(folder ?? (rest ? `${address}?${rest}` : address));
+  const options: ObjectsStorageOptions = {
+    place: folder === null ? address : `objects:${path.resolve(folder)}`,
+    ...(leases === null ? {} : { leases: openStorage(leases) }),
+    ...(writers === null ? {} : { writers }),
+  };
+  return new ObjectsStorage(objects, options);
 }
 
 /** @throws INVALID_ARGUMENT */

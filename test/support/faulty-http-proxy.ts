@@ -4,6 +4,7 @@
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Fault =
   /** The server is not asked. */
@@ -31,9 +32,12 @@ interface PlannedFault {
 
 export class FaultyHttpProxy {
   readonly requests: ProxiedRequest[] = [];
+  /** Each answer comes this many milliseconds later. */
+  delayMs = 0;
   readonly #port: number;
   readonly #server: http.Server;
   readonly #planned: PlannedFault[] = [];
+  readonly #agent = new http.Agent({ keepAlive: true });
 
   private constructor(port: number) {
     this.#port = port;
@@ -59,10 +63,12 @@ export class FaultyHttpProxy {
   reset(): void {
     this.#planned.length = 0;
     this.requests.length = 0;
+    this.delayMs = 0;
   }
 
   async close(): Promise<void> {
     this.#server.closeAllConnections();
+    this.#agent.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
@@ -96,7 +102,10 @@ export class FaultyHttpProxy {
     response: http.ServerResponse,
     fault: Fault | undefined,
   ): Promise<void> {
+    const begun = performance.now();
     const { status, headers, bytes } = await this.#ask(request, body);
+    const wait = this.delayMs - (performance.now() - begun);
+    if (wait > 0) await sleep(wait);
     if (fault?.kind === 'half-body' && bytes.length < 2) {
       request.socket.destroy();
       return;
@@ -118,7 +127,7 @@ export class FaultyHttpProxy {
   ): Promise<{ status: number; headers: http.IncomingHttpHeaders; bytes: Buffer }> {
     return new Promise((resolve, reject) => {
       const { method, url: path, headers } = request;
-      const options = { host: '127.0.0.1', port: this.#port, method, path, headers, agent: false };
+      const options = { host: '127.0.0.1', port: this.#port, method, path, headers, agent: this.#agent };
       const onAnswer = (answer: http.IncomingMessage) => {
         const { statusCode: status = 500, headers } = answer;
         bytesOf(answer).then((bytes) => resolve({ status, headers, bytes }), reject);

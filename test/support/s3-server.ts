@@ -1,6 +1,7 @@
 /**
  * s3rver on 127.0.0.1 with a folder of its own. What it lacks is put before it: it answers a PUT before its file is whole, keeps no
- * checksums, cannot give up an upload in parts, and its tokens of pages need a cipher that Node no longer has. Signatures it does not check.
+ * checksums, knows no conditional PUT, cannot give up an upload in parts, and its tokens of pages need a cipher that Node no longer has.
+ * Signatures it does not check.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -18,6 +19,8 @@ interface Context {
   readonly headers: Readonly<Record<string, string | undefined>>;
   status: number;
   body: unknown;
+  readonly response: { get(header: string): string };
+  readonly req: NodeJS.ReadableStream;
   set(header: string, value: string): void;
 }
 
@@ -58,7 +61,12 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-export async function startS3Server(): Promise<S3Server> {
+export interface S3ServerOptions {
+  /** False for a server that ignores `If-None-Match` and `If-Match` of a PUT. */
+  readonly conditions?: boolean;
+}
+
+export async function startS3Server({ conditions = true }: S3ServerOptions = {}): Promise<S3Server> {
   const S3rverClass = createRequire(import.meta.url)('s3rver') as new (options: object) => S3rver;
   const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-s3-'));
   const bucket = 'agents';
@@ -71,9 +79,10 @@ export async function startS3Server(): Promise<S3Server> {
   });
   writeBeforeAnswering(server.store);
   const uploads = server.store.getResourcePath(bucket, undefined, 'uploads');
-  server.middleware.unshift(giveUpUploads(uploads), keepChecksums());
+  const compares = conditions ? [compareBeforePut()] : [];
+  server.middleware.unshift(giveUpUploads(uploads), keepChecksums(), ...compares);
   const writesXml = 3; // what comes after it sees the answer as an object
-  server.middleware.splice(writesXml + 1, 0, listInPages);
+  server.middleware.splice(writesXml + compares.length + 1, 0, listInPages);
   const { port } = await server.run();
   return {
     url: `http://127.0.0.1:${port}`,
@@ -123,10 +132,47 @@ function keepChecksums() {
   return async (context: Context, next: () => Promise<void>) => {
     const { method, path: place, headers, query } = context;
     await next();
-    if (method === 'PUT' && query['uploadId'] === undefined) kept.set(place, headers['x-amz-checksum-crc32']);
+    const stored = method === 'PUT' && query['uploadId'] === undefined && context.status === 200;
+    if (stored) kept.set(place, headers['x-amz-checksum-crc32']);
     if (method === 'POST') kept.delete(place); // of an object in parts, only the parts have one
     const checksum = kept.get(place);
     if (method === 'GET' && context.status === 200 && checksum) context.set('x-amz-checksum-crc32', checksum);
+  };
+}
+
+/** As S3: of two conditional writes of one key, one is after the other. */
+function compareBeforePut() {
+  const etags = new Map<string, string>();
+  const turns = new Map<string, Promise<void>>();
+  const refuse = (context: Context, status: number, code: string) => {
+    context.req.resume();
+    context.status = status;
+    context.set('content-type', 'application/xml');
+    context.body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>Refused.</Message></Error>`;
+  };
+  const change = async (context: Context, next: () => Promise<void>) => {
+    const { method, path: key, headers } = context;
+    const stored = etags.get(key);
+    const { 'if-none-match': absent, 'if-match': match } = headers;
+    if (absent === '*' && stored !== undefined) return refuse(context, 412, 'PreconditionFailed');
+    if (match !== undefined && stored === undefined) return refuse(context, 404, 'NoSuchKey');
+    if (match !== undefined && match !== stored) return refuse(context, 412, 'PreconditionFailed');
+    await next();
+    if (method === 'DELETE') etags.delete(key);
+    else if (context.status === 200) etags.set(key, context.response.get('etag'));
+  };
+  return async (context: Context, next: () => Promise<void>) => {
+    const isChange = context.method === 'DELETE' || context.method === 'PUT' || context.method === 'POST';
+    if (!isChange || context.query['partNumber'] !== undefined) return next();
+    const before = turns.get(context.path) ?? Promise.resolve();
+    const mine = before.then(() => change(context, next));
+    const settled = mine.catch(() => {});
+    turns.set(context.path, settled);
+    try {
+      await mine;
+    } finally {
+      if (turns.get(context.path) === settled) turns.delete(context.path);
+    }
   };
 }
 

@@ -6,18 +6,23 @@ import { NodeFileSystem } from '../file/node-file-system.js';
 import { labelled } from '../file/storage-errors.js';
 import type { Name } from '../ports.js';
 import { type FolderEntry, namesInFolder, walkFolders } from './folder-walk.js';
-import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
+import { LocalConditional } from './local-conditional.js';
+import type { ConditionalObjects, ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
 
 /** An object store in a local folder. Object names become paths below `root`. */
 export class LocalObjects implements ObjectStorage {
   readonly #fs = new NodeFileSystem();
   readonly #paths: FilePaths;
   readonly #storage: FileStorage;
+  readonly #turns: LocalConditional;
+  readonly conditional: ConditionalObjects;
 
   /** @param root created by the first `put` */
   constructor(root: string) {
     this.#paths = new FilePaths(this.#fs, root);
     this.#storage = new FileStorage(root, { fileSystem: this.#fs });
+    this.#turns = new LocalConditional(root, this.#fs, this.#paths, this.#storage.documents);
+    this.conditional = this.#turns;
   }
 
   async put(name: Name, bytes: Uint8Array): Promise<void> {
@@ -63,7 +68,8 @@ export class LocalObjects implements ObjectStorage {
     return foreign ? null : { segment, object: null };
   }
 
-  close(): Promise<void> {
-    return this.#storage.close();
+  async close(): Promise<void> {
+    await this.#turns.close();
+    await this.#storage.close();
   }
 }

@@ -1,4 +1,4 @@
-/** The port for large, immutable objects: a folder, a bucket, or a volume. It has no journals and no locks. */
+/** The port for objects: a folder, a bucket, or a volume. It has no journals and no locks. */
 import type { Name } from '../ports.js';
 
 /** Facts about a stored object. */
@@ -13,6 +13,37 @@ export interface ObjectInfo {
 export interface ObjectEntry extends ObjectInfo {
   /** Relative to the prefix, decoded. */
   readonly name: Name;
+  /** Differs after each change of the object; undefined if the listing has none. */
+  readonly version?: string;
+}
+
+/** An object with what a conditional write needs. */
+export interface VersionedObject {
+  readonly bytes: Uint8Array;
+  /** For `ifMatch`. */
+  readonly version: string;
+  /** Milliseconds since it was written, by the clock of the store; null if the store gives no time. */
+  readonly ageMs: number | null;
+}
+
+/** What must be true for a write. With neither, the object is replaced, or created. */
+export interface WriteCondition {
+  /** The object must not exist. */
+  readonly ifAbsent?: true;
+  /** The object must have this version. */
+  readonly ifMatch?: string;
+}
+
+/** Compare-and-set on single objects, also between machines. */
+export interface ConditionalObjects {
+  /** Null if absent. */
+  read(name: Name): Promise<VersionedObject | null>;
+  /**
+   * Atomic, and durable when it resolves. Returns the new version; null if the condition was false, and then nothing was written.
+   * A write whose answer was lost is looked up: it is never reported as refused if it was stored.
+   * @throws STORAGE_UNAVAILABLE if the outcome is not known after all retries
+   */
+  writeIf(name: Name, bytes: Uint8Array, condition: WriteCondition): Promise<string | null>;
 }
 
 /**
@@ -24,6 +55,8 @@ export interface ObjectEntry extends ObjectInfo {
  * still take effect).
  */
 export interface ObjectStorage {
+  /** Absent in stores that cannot compare and set. */
+  readonly conditional?: ConditionalObjects;
   /** Durable when it resolves. Replaces an existing object atomically. */
   put(name: Name, bytes: Uint8Array): Promise<void>;
   /**

@@ -10,6 +10,7 @@ import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js
 import { assertWholeNumber } from './option-check.js';
 import { placePrefix } from './place-prefix.js';
 import type { RetryOptions } from './retry-policy.js';
+import { S3Conditional } from './s3-conditional.js';
 import { putInParts, type S3Target } from './s3-multipart.js';
 import { isAbsent, type S3Connection, S3Session } from './s3-session.js';
 import { toldInfo } from './told-info.js';
@@ -41,6 +42,7 @@ export class S3Objects implements ObjectStorage {
   readonly #start: string;
   readonly #partBytes: number;
   readonly #pageSize: number | undefined;
+  readonly conditional: S3Conditional;
 
   /** Sends nothing before the first call. @throws INVALID_ARGUMENT */
   constructor(options: S3ObjectsOptions) {
@@ -51,6 +53,7 @@ export class S3Objects implements ObjectStorage {
     this.#partBytes = options.partBytes ?? 8 * MIB;
     this.#pageSize = options.pageSize;
     this.#session = new S3Session(options, { ...options.retries, timeoutMs: options.timeoutMs });
+    this.conditional = new S3Conditional(this.#session, (name) => this.#target(name));
   }
 
   async put(name: Name, bytes: Uint8Array): Promise<void> {
@@ -114,10 +117,12 @@ export class S3Objects implements ObjectStorage {
   async *list(prefix: Name): AsyncGenerator<ObjectEntry> {
     const start = this.#below(prefix);
     const found = await this.#pages({ Prefix: start }, ({ Contents = [] }) =>
-      Contents.flatMap(({ Key = '', Size, LastModified }) => {
+      Contents.flatMap(({ Key = '', Size, LastModified, ETag }) => {
         const key = Key.slice(start.length);
         const name = key.split('/').map(decodeNameSegment);
-        return isWhole(name) ? [{ key, entry: { name, ...toldInfo(Size, LastModified?.getTime()) } }] : [];
+        if (!isWhole(name)) return [];
+        const version = ETag === undefined ? {} : { version: ETag };
+        return [{ key, entry: { name, ...toldInfo(Size, LastModified?.getTime()), ...version } }];
       }),
     );
     for (const { entry } of found.sort((a, b) => (a.key < b.key ? -1 : 1))) yield entry;

@@ -35,6 +35,11 @@ export interface SqlStorageOptions {
 }
 
 export abstract class SqlStorage implements StorageBackend {
+  /** For a backend that keeps its leases in another one. */
+  static engineOf(storage: SqlStorage): SqlEngine {
+    return storage.#engine;
+  }
+
   readonly capabilities: StorageCapabilities = {
     persistent: true,
     multiProcess: true,
