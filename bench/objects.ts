@@ -10,9 +10,10 @@ import { median, ms, printTable, quantile, textOfSize } from './support.js';
 
 const ANSWER_MS = 20;
 const TURNS = 40;
-const MESSAGES = 1_000;
+/** Fewer with an argument. */
+const MESSAGES = Number(process.argv[2] ?? 1_000);
 const MESSAGE_BYTES = 1_000;
-const RESTORES = 9;
+const RESTORES = 7;
 const AGENT = { agentId: 'bench', compaction: null } as const;
 
 function open(server: S3Server, proxy: FaultyHttpProxy): ObjectsStorage {
@@ -32,7 +33,10 @@ async function turns(storage: ObjectsStorage, count: number, onTurn: (ms: number
   await context.close();
 }
 
-async function restore(server: S3Server, proxy: FaultyHttpProxy): Promise<{ took: number; requests: number }> {
+async function restore(
+  server: S3Server,
+  proxy: FaultyHttpProxy,
+): Promise<{ took: number; requests: number }> {
   const storage = open(server, proxy);
   const before = proxy.requests.length;
   const begun = performance.now();

@@ -79,7 +79,8 @@ function openObjectsStorage(scheme: string, address: string, query: URLSearchPar
   const writers = take(query, 'writers');
   if (writers !== null && writers !== 'one') throw invalid(scheme, 'has the parameter writers=one only');
   const rest = query.toString();
-  if (scheme === 'objects' && rest !== '') throw invalid(scheme, `has no parameter ${[...query.keys()].join(', ')}`);
+  if (scheme === 'objects' && rest !== '')
+    throw invalid(scheme, `has no parameter ${[...query.keys()].join(', ')}`);
   for (const name of [...query.keys()]) query.delete(name);
   const folder = scheme === 'objects' ? pathOf(address) : null;
   const objects = openObjects(folder ?? (rest ? `${address}?${rest}` : address));

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
+import { ObjectsStorage } from '../../src/storage/objects/index.js';
 import { isStorageUrl, openStorage } from '../../src/storage/open-storage.js';
 import { PostgresStorage } from '../../src/storage/postgres/postgres-storage.js';
 import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.js';
@@ -18,6 +19,9 @@ describe('an address of a store', () => {
     ['sqlite:///var/agents.db', SqliteStorage, 'sqlite:/var/agents.db'],
     ['SQLITE:agents.db', SqliteStorage, `sqlite:${path.resolve('agents.db')}`],
     ['memory:', MemoryStorage, 'memory:'],
+    ['s3://bucket/prefix?region=eu-central-1', ObjectsStorage, 's3://bucket/prefix'],
+    ['s3://bucket?leases=postgres%3A%2F%2Fme%3Asecret%40x%2Fy', ObjectsStorage, 's3://bucket'],
+    ['objects:./a%20b', ObjectsStorage, `objects:${path.resolve('a b')}`],
     [
       'postgres://me:secret@db.example:5433/agents',
       PostgresStorage,
@@ -39,6 +43,13 @@ describe('an address of a store', () => {
     ['sqlite:'],
     ['file:'],
     ['sqlite:a.db?schema=x'],
+    ['s3://'],
+    ['s3://bucket?writers=two'],
+    ['s3://bucket?leases=memory%3A'],
+    ['s3://bucket?unknown=x'],
+    ['objects:'],
+    ['objects:./a?region=x'],
+    ['uc:/Volumes/main'],
     ['postgres://x/y?schema=Bad-Name'],
     ['postgres://x/y?connections=many'],
     ['sqlite:a.db?objects=ftp%3A%2F%2Fx'],

@@ -177,21 +177,36 @@ function compareBeforePut() {
 }
 
 interface ListResult {
-  Contents: unknown[];
+  Contents: { readonly Key: string }[];
+  CommonPrefixes?: { readonly Prefix: string }[];
   KeyCount: number;
   IsTruncated: boolean;
   NextContinuationToken?: string;
 }
 
+/** Leaves the objects directly below the prefix, and takes the others together. */
+function grouped(result: ListResult, prefix: string): ListResult['Contents'] {
+  const nextSlash = (key: string) => key.indexOf('/', prefix.length);
+  const deeper = result.Contents.filter(({ Key }) => nextSlash(Key) >= 0);
+  const prefixes = new Set(deeper.map(({ Key }) => Key.slice(0, nextSlash(Key) + 1)));
+  result.CommonPrefixes = [...prefixes].map((Prefix) => ({ Prefix }));
+  return result.Contents.filter(({ Key }) => nextSlash(Key) < 0);
+}
+
 async function listInPages(context: Context, next: () => Promise<void>): Promise<void> {
-  const { 'max-keys': size = '1000', 'continuation-token': token = 'from-0', ...query } = context.query;
+  const {
+    'max-keys': size = '1000',
+    'continuation-token': token = 'from-0',
+    delimiter, // s3rver finds no prefix whose objects are more than one folder below
+    ...query
+  } = context.query;
   if (query['list-type'] !== '2') return next();
   context.query = query;
   await next();
   const { ListBucketResult: result } = context.body as { ListBucketResult: ListResult };
   const first = Number(token.slice('from-'.length));
   const end = first + Number(size);
-  const all = result.Contents;
+  const all = delimiter === '/' ? grouped(result, query['prefix'] ?? '') : result.Contents;
   result.Contents = all.slice(first, end);
   result.KeyCount = result.Contents.length;
   result.IsTruncated = end < all.length;

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { type PostgresCluster, startPostgres } from './postgres-cluster.js';
 
-export const STORAGE_KINDS = ['file', 'sqlite', 'postgres'] as const;
+export const STORAGE_KINDS = ['file', 'sqlite', 'postgres', 'objects'] as const;
 export type StorageKind = (typeof STORAGE_KINDS)[number];
 
 export interface StorePlaces {
@@ -19,9 +19,16 @@ export async function storePlaces(kind: StorageKind, folder: string): Promise<St
   let count = 0;
   const file = () => path.join(folder, `store-${++count}`);
   if (kind !== 'postgres') {
-    const fresh = () => (kind === 'file' ? file() : `sqlite:${path.join(file(), 'store.db')}`);
-    const folderOf = (place: string) =>
-      kind === 'file' ? place : path.dirname(place.slice('sqlite:'.length));
+    const addresses = {
+      file: () => file(),
+      sqlite: () => `sqlite:${path.join(file(), 'store.db')}`,
+      objects: () => `objects:${file()}`,
+    };
+    const folderOf = (place: string) => {
+      if (place.startsWith('sqlite:')) return path.dirname(place.slice('sqlite:'.length));
+      return place.replace(/^objects:/, '');
+    };
+    const fresh = addresses[kind];
     const remove = (place: string) => fs.rm(folderOf(place), { recursive: true, force: true });
     return { fresh, remove, close: async () => {} };
   }

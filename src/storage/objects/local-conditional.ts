@@ -81,7 +81,11 @@ export class LocalConditional implements ConditionalObjects {
   async #syncNames(folder: string): Promise<void> {
     await this.#fs.syncFolder(folder);
     const root = await this.#paths.root();
-    for (let at = folder; at !== root && at.startsWith(root) && !this.#synced.has(at); at = path.dirname(at)) {
+    for (
+      let at = folder;
+      at !== root && at.startsWith(root) && !this.#synced.has(at);
+      at = path.dirname(at)
+    ) {
       await this.#fs.syncFolder(path.dirname(at));
       this.#synced.add(at);
     }

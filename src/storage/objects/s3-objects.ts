@@ -6,7 +6,7 @@ import { decodeNameSegment } from '../name-encoding.js';
 import { keyOf } from '../name-key.js';
 import type { Name } from '../ports.js';
 import { allPages, nextPage } from './list-pages.js';
-import type { ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
+import type { ConditionalObjects, ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
 import { assertWholeNumber } from './option-check.js';
 import { placePrefix } from './place-prefix.js';
 import type { RetryOptions } from './retry-policy.js';
@@ -42,7 +42,7 @@ export class S3Objects implements ObjectStorage {
   readonly #start: string;
   readonly #partBytes: number;
   readonly #pageSize: number | undefined;
-  readonly conditional: S3Conditional;
+  readonly conditional: ConditionalObjects;
 
   /** Sends nothing before the first call. @throws INVALID_ARGUMENT */
   constructor(options: S3ObjectsOptions) {

@@ -96,7 +96,11 @@ interface SdkError {
 }
 
 /** An answer whose body could not be read to its end has no status, because it does not count as an answer. */
-export function answerOf(thrown: unknown): { name: string; status?: number; retryAfter?: string | undefined } {
+export function answerOf(thrown: unknown): {
+  name: string;
+  status?: number;
+  retryAfter?: string | undefined;
+} {
   const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as SdkError;
   const name = error.name ?? 'unknown';
   const status = error.$metadata?.httpStatusCode;

@@ -31,7 +31,9 @@ const isCommit = ({ method, url }: ProxiedRequest) => method === 'PUT' && /\/jou
 const isLease = ({ method, url }: ProxiedRequest) => method === 'PUT' && url.includes('/leases/');
 const isDocument = ({ method, url }: ProxiedRequest) => method === 'PUT' && url.includes('/documents/');
 
-function openStore(options: ObjectsStorageOptions & { readonly prefix?: string; readonly timeoutMs?: number } = {}) {
+function openStore(
+  options: ObjectsStorageOptions & { readonly prefix?: string; readonly timeoutMs?: number } = {},
+) {
   const { prefix = `faults-${++places}`, timeoutMs, ...rest } = options;
   const storage = new ObjectsStorage(openS3(prefix, undefined, timeoutMs), { place: prefix, ...rest });
   onTestFinished(() => storage.close());

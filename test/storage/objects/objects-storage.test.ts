@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.js';
 import { openWorkingContext } from '../../../src/agent/index.js';
+import type { JsonObject } from '../../../src/core/json.js';
 import {
   LocalObjects,
   type ObjectStorage,
@@ -15,7 +15,11 @@ import { tempFolder } from '../file/file-fixture.js';
 
 const NAME = ['agents', 'one', 'traces'];
 
-function storeIn(folder: string, options: ObjectsStorageOptions = {}, objects: ObjectStorage = new LocalObjects(folder)) {
+function storeIn(
+  folder: string,
+  options: ObjectsStorageOptions = {},
+  objects: ObjectStorage = new LocalObjects(folder),
+) {
   const storage = new ObjectsStorage(objects, { place: folder, ...options });
   onTestFinished(() => storage.close());
   return storage;
@@ -117,7 +121,9 @@ describe('journals as objects', () => {
     expect(await journal.erase([3])).toBe(1);
     await storage.close();
     for (const name of await objectsOf(folder))
-      expect(await fs.readFile(path.join(folder, 'journals', ...NAME, name), 'utf8')).not.toContain('forget-me');
+      expect(await fs.readFile(path.join(folder, 'journals', ...NAME, name), 'utf8')).not.toContain(
+        'forget-me',
+      );
   });
 });
 

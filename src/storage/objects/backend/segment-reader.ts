@@ -1,4 +1,5 @@
 /** Reads the objects of a journal: their list, their content, and the state that follows from both. */
+import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
 import type { StreamHead } from '../../sql/sql-engine.js';
 import type { ConditionalObjects, ObjectStorage } from '../object-storage.js';
@@ -57,7 +58,7 @@ export class SegmentReader {
       const state = await this.#load(key);
       const used = state === 'changed' ? null : await use(state);
       if (used) return used.result;
-      if (tried === LISTINGS_MAX) throw new Error(`the objects of ${key} are changed again and again`);
+      if (tried === LISTINGS_MAX) throw changing(key);
     }
   }
 
@@ -128,7 +129,8 @@ function position(
   const archivedTo = numberIn(stored, 'archived_to');
   const removedTo = numberIn(stored, 'removed_to');
   const head = { ...EMPTY_HEAD, ...endOf(tail, last), archivedTo, removedTo };
-  const generation = tail?.name.kind === 'small' && head.seq + 1 === tail.name.first ? tail.name.generation + 1 : 0;
+  const generation =
+    tail?.name.kind === 'small' && head.seq + 1 === tail.name.first ? tail.name.generation + 1 : 0;
   const fence = last?.header?.fence ?? null;
   if (head.seq >= removedTo) return { head, next: smallName(head.seq + 1, generation), fence };
   const crc = stored['removed_crc'];
@@ -153,4 +155,12 @@ function endOf(
   const seq = Math.max(byLines, byName, byHeader);
   if (header?.count === 0) return { seq, crc: header.previousCrc };
   return { seq, crc: end?.body && end.seq === seq ? end.crc : null };
+}
+
+function changing(key: string): RekindleError {
+  return new RekindleError(
+    'STORAGE_UNAVAILABLE',
+    `Other processes changed the objects of ${key} during ${LISTINGS_MAX} readings.`,
+    { details: { name: key } },
+  );
 }

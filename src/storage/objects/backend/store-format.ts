@@ -12,7 +12,10 @@ const CONTENT = encodeJson({ format: 'rekindle-objects', version: VERSION });
 
 /** Before the first write of this process. @throws STORAGE_FAILED, UNSUPPORTED_VERSION */
 export async function ensureFormat(cas: ConditionalObjects): Promise<void> {
-  const [made, stored] = await Promise.all([cas.writeIf(FORMAT, CONTENT, { ifAbsent: true }), cas.read(FORMAT)]);
+  const [made, stored] = await Promise.all([
+    cas.writeIf(FORMAT, CONTENT, { ifAbsent: true }),
+    cas.read(FORMAT),
+  ]);
   if (made !== null) return proveConditions(cas);
   const found = stored ?? (await cas.read(FORMAT));
   const { format, version } = found ? decodeJson(FORMAT, found.bytes) : {};

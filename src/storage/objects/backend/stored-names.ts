@@ -44,7 +44,13 @@ export class StoredNames {
     const rows = new Map<string, PlaceRow>();
     for (const { root, key, name, size } of await this.#list(range)) {
       const isAside = root === JOURNALS && isDamagedName(name.at(-1)!);
-      const kind = isAside ? 'aside' : root === JOURNALS ? 'journal' : root === DOCUMENTS ? 'document' : 'blobs';
+      const kind = isAside
+        ? 'aside'
+        : root === JOURNALS
+          ? 'journal'
+          : root === DOCUMENTS
+            ? 'document'
+            : 'blobs';
       const [, , items = 0, bytes = 0] = rows.get(`${kind} ${key}`) ?? [];
       rows.set(`${kind} ${key}`, [kind, key, items + 1, bytes + size]);
     }
@@ -67,7 +73,8 @@ export class StoredNames {
     const prefix = prefixOf(range);
     const names: Name[] = [];
     for (const root of ROOTS)
-      for await (const { name } of this.#objects.list([root, ...prefix])) names.push([root, ...prefix, ...name]);
+      for await (const { name } of this.#objects.list([root, ...prefix]))
+        names.push([root, ...prefix, ...name]);
     for (let at = 0; at < Math.max(1, names.length); at += 10 * REQUESTS_AT_ONCE) {
       if (!(await isHeld())) return false;
       const some = names.slice(at, at + 10 * REQUESTS_AT_ONCE);
@@ -98,4 +105,3 @@ export class StoredNames {
 function isOfJournal(segment: string): boolean {
   return parseSegmentName(segment) !== null || segment === STREAM_STATE || isDamagedName(segment);
 }
-

@@ -142,7 +142,9 @@ export class StreamChanges {
       if (isEnd || records.some((record, index) => record !== content.records[index]))
         await this.#rewrite(key, lease, part, { ...content, records }, keep);
     }
-    const missing = [...seqs].filter((seq) => !found.has(seq) && seq <= state.head.seq && seq > state.head.removedTo);
+    const missing = [...seqs].filter(
+      (seq) => !found.has(seq) && seq <= state.head.seq && seq > state.head.removedTo,
+    );
     for (const [first, last] of runsOf(missing)) await this.#fill(key, lease, first, last);
     this.#streams.forget(key);
     this.#reader.forget();
@@ -166,7 +168,13 @@ export class StreamChanges {
     const first = header?.first ?? part.name.first;
     const nonce = randomBytes(9).toString('base64url');
     const whole = allFrom(first, records);
-    const made = { first, count: whole.length, fence: header?.fence ?? lease.fence, nonce, previousCrc: null };
+    const made = {
+      first,
+      count: whole.length,
+      fence: header?.fence ?? lease.fence,
+      nonce,
+      previousCrc: null,
+    };
     const bytes = encodeSegment({ ...made, nonce: header?.nonce ?? nonce }, whole);
     const version = await this.#cas.writeIf(place, bytes, { ifMatch: before.version });
     if (version === null) throw changedMeanwhile(key);
@@ -212,8 +220,7 @@ export class StreamChanges {
 function allFrom(first: number, records: readonly StoredRecord[]): StoredRecord[] {
   const whole: StoredRecord[] = [];
   for (const record of records) {
-    while (first + whole.length < record.seq)
-      whole.push({ seq: first + whole.length, crc: '', body: null });
+    while (first + whole.length < record.seq) whole.push({ seq: first + whole.length, crc: '', body: null });
     whole.push(record);
   }
   return whole;

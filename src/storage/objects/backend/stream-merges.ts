@@ -103,7 +103,8 @@ export class StreamMerges {
     let start = parts.length;
     for (; start > 0; start -= 1) {
       const { name, size } = parts[start - 1]!;
-      const isLarge = name.kind === 'merged' && (size > RATIO * bytes || size + bytes > this.#limits.bytesMax);
+      const isLarge =
+        name.kind === 'merged' && (size > RATIO * bytes || size + bytes > this.#limits.bytesMax);
       if (isLarge || (bytes > 0 && size + bytes > 2 * this.#limits.bytesMax)) break;
       bytes += size;
     }

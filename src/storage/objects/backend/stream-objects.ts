@@ -136,7 +136,13 @@ export class StreamObjects {
     const { key, lease, records, appendKey } = request;
     const { next } = state;
     const count = records.length;
-    const header: SegmentHeader = { first: next.first, count, fence: lease.fence, nonce: appendKey, previousCrc: null };
+    const header: SegmentHeader = {
+      first: next.first,
+      count,
+      fence: lease.fence,
+      nonce: appendKey,
+      previousCrc: null,
+    };
     const bytes = encodeSegment(header, records);
     const begun = performance.now();
     const [stored, held] = await Promise.allSettled([
@@ -177,7 +183,10 @@ export class StreamObjects {
     }
   }
 
-  async #lostTo({ key, lease, appendKey }: Append, segment: string): Promise<'appended' | 'fenced' | 'conflict'> {
+  async #lostTo(
+    { key, lease, appendKey }: Append,
+    segment: string,
+  ): Promise<'appended' | 'fenced' | 'conflict'> {
     this.forget(key);
     const bytes = await this.#objects.get([...journalAt(key), segment]);
     const header = bytes && decodeSegment(bytes, 0).header;
@@ -216,7 +225,9 @@ export class StreamObjects {
     const { key, after, upTo, backward, archived, limit } = request;
     const low = Math.max(after, archived ? head.removedTo : head.archivedTo);
     const high = Math.min(upTo, head.seq);
-    const wanted = parts.filter(({ name, end }) => name.first <= high && (end === undefined || end > low + 1));
+    const wanted = parts.filter(
+      ({ name, end }) => name.first <= high && (end === undefined || end > low + 1),
+    );
     if (backward) wanted.reverse();
     const records: StoredRecord[] = [];
     let bytes = 0;

@@ -62,8 +62,6 @@ export class WaitingCaches {
   async flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    await Promise.all(
-      this.keys().map((key) => this.#upload(key).catch(() => this.delete(key))),
-    );
+    await Promise.all(this.keys().map((key) => this.#upload(key).catch(() => this.delete(key))));
   }
 }
