@@ -95,7 +95,7 @@ export class SegmentReader {
   /** Null if it is absent. */
   async read(key: string, { name, version }: SegmentPart): Promise<DecodedSegment | null> {
     const place = [...journalAt(key), name.segment];
-    const cacheKey = version === undefined ? null : `${key}/${name.segment} ${version}`;
+    const cacheKey = version === undefined ? null : cacheKeyOf(key, name, version);
     const cached = cacheKey === null ? undefined : this.#cache.get(cacheKey);
     const bytes = cached ?? (await this.#objects.get(place));
     if (!bytes) return null;
@@ -103,8 +103,13 @@ export class SegmentReader {
     return decodeSegment(bytes, name.first);
   }
 
+  /** A merge reads soon what was just written. */
+  remember(key: string, name: SegmentName, version: string, bytes: Uint8Array): void {
+    this.#keep(cacheKeyOf(key, name, version), bytes);
+  }
+
   #keep(cacheKey: string, bytes: Uint8Array): void {
-    if (bytes.length > CACHE_BYTES_MAX / 4) return;
+    if (bytes.length > CACHE_BYTES_MAX / 4 || this.#cache.has(cacheKey)) return;
     this.#cache.set(cacheKey, bytes);
     this.#cacheBytes += bytes.length;
     for (const [oldest, { length }] of this.#cache) {
@@ -155,6 +160,10 @@ function endOf(
   const seq = Math.max(byLines, byName, byHeader);
   if (header?.count === 0) return { seq, crc: header.previousCrc };
   return { seq, crc: end?.body && end.seq === seq ? end.crc : null };
+}
+
+function cacheKeyOf(key: string, name: SegmentName, version: string): string {
+  return `${key}/${name.segment} ${version}`;
 }
 
 function changing(key: string): RekindleError {

@@ -155,6 +155,7 @@ export class StreamObjects {
     }
     if (stored.value === null) return this.#lostTo(request, next.segment);
     const part = { name: next, end: undefined, size: bytes.length, version: stored.value };
+    this.#reader.remember(key, next, stored.value, bytes);
     const now = this.#states.get(key) ?? state; // a merge may have ended meanwhile
     this.#keep(key, grown(now, part, header, records.at(-1)?.crc ?? null));
     const isOld = performance.now() - begun > this.#leases.ttlMs(lease) / 3;
