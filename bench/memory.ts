@@ -16,11 +16,14 @@ import { textOf } from '../src/messages/message.js';
 import { MemoryStorage } from '../src/storage/memory/memory-storage.js';
 import { printTable, quantile } from './support.js';
 
-const DATA = fileURLToPath(new URL('../../shared/corpus/memory-qa/locomo-half.json', import.meta.url));
 const argument = (name: string, otherwise: string) => {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? otherwise : process.argv[at + 1]!;
 };
+const DATA = argument(
+  'data',
+  fileURLToPath(new URL('../../shared/corpus/memory-qa/locomo-half.json', import.meta.url)),
+);
 const SIZES = argument('recall', '1000,2000,4000,8000').split(',').map(Number);
 const EVERY = Number(argument('every', '1'));
 const ONLY = Number(argument('conversations', '100'));

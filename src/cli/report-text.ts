@@ -35,6 +35,7 @@ export function describeReport(report: RestoreReport): string[] {
     if (!isInterruptedResult(repair, report))
       lines.push(`Repaired (${repair.code}) at message ${repair.messageIndex}: ${repair.reason}.`);
   }
+  for (const recall of report.recalls) lines.push(describeRecall(recall));
   for (const item of report.damage) {
     const aside = item.setAside ? `; the bytes were moved to ${item.setAside}` : '';
     lines.push(
@@ -56,6 +57,21 @@ export function describeReport(report: RestoreReport): string[] {
   if (!report.cacheWritable)
     lines.push('A newer release wrote the cache file. Turns are saved, but the cache is not updated.');
   return lines;
+}
+
+/** Passages of one line. */
+const RECALLED_SHOWN = 3;
+const BECAUSE = { meaning: 'by its meaning', related: 'next to a match, or similar to it' } as const;
+
+function describeRecall({ turnId, passages, best }: RestoreReport['recalls'][number]): string {
+  const turn = turnId === null ? 'a request' : excerpt(turnId, 48);
+  const shown = best.slice(0, RECALLED_SHOWN).map(({ turnId: from, speaker, toolName, words, because }) => {
+    const who = toolName === null ? speaker : `${speaker} ${excerpt(toolName, 40)}`;
+    const why = because === 'words' ? `has ${excerpt(words.join(', '), 80)}` : BECAUSE[because];
+    return `${excerpt(from, 48)} ${who} (${why})`;
+  });
+  const more = passages > shown.length && shown.length > 0 ? '; ...' : '';
+  return `Recalled for ${turn}: ${count(passages, 'passage')}${shown.length > 0 ? `: ${shown.join('; ')}` : ''}${more}.`;
 }
 
 const WAITS_FOR = { approval: 'approval', client: 'its result from the client' } as const;

@@ -43,6 +43,8 @@ export const ERROR_ADVICE = {
   CONTEXT_BLANK: 'A restored context would be blank although traces exist. Run `rekindle verify`.',
   MODEL_FAILED:
     'The model call failed after its retries; the conversation is safe. Call `resume()` to try again.',
+  EMBEDDER_FAILED:
+    'Recall continued and ranked by words. Check the embedder; see `details.problem`. Missing vectors are made after the next turn.',
   MODEL_SCRIPT_MISMATCH: 'The scripted model was called more or less often than its script says.',
   TOOL_INVALID: 'Correct the tool definition named in `details`.',
   TOOL_REFUSED: 'Allow the tool for this agent in `config/agent_tools.json`, or do without it.',

@@ -42,8 +42,10 @@ export type { EpisodicItem, FactTrace, MemoryBundle, SemanticItem } from './mode
 export type { Boundary, Trace } from './models/trace.js';
 export { traceFromJson, traceToJson } from './models/trace-serializer.js';
 export { agentExists, type MemoryOptions, type OpenMemory, openMemory } from './open-memory.js';
+export type { Embedder, EmbedderOptions } from './recall/embedder.js';
 export type { Passage, Speaker } from './recall/passage.js';
 export type { RecallHit } from './recall/recall-index.js';
+export type { RecalledPassage, RecallReport } from './recall/recall-report.js';
 export type { RecallOptions } from './recall/recaller.js';
 export {
   type PastPage,

@@ -1,6 +1,7 @@
 /** Events that memory reports to its host. Failures of the cache are events, because they do not fail a turn. */
 import type { RekindleError } from '../core/errors.js';
 import type { RepairCode } from '../messages/legality/repairs.js';
+import type { RecalledPassage } from './recall/recall-report.js';
 import type { ResultPlacement } from './working-context-snapshot.js';
 
 /** The events of `memory.events`, by name. */
@@ -38,11 +39,19 @@ export type MemoryEvents = {
   recalled: {
     readonly turnId: string;
     readonly passages: number;
+    /** The best of them, best first, at most twelve, and why they were recalled. */
+    readonly best: readonly RecalledPassage[];
     readonly tokens: number;
     readonly tookMs: number;
   };
   /** Recall failed, so nothing was added. The turn continues without it. */
   recall_failed: { readonly turnId: string; readonly error: RekindleError };
+  /**
+   * The search by meaning was not complete, so the words ranked alone, or more than before. `question`: the embedder gave
+   * no vector for a request. `passages`: it gave none for new passages; the next turn tries again. `stored`: stored
+   * vectors cannot be read.
+   */
+  vectors_failed: { readonly step: 'question' | 'passages' | 'stored'; readonly error: RekindleError };
   compaction_refused: { readonly reason: string; readonly message: string; readonly failures: number };
   /** Automatic compaction stopped after this many consecutive failures. */
   compaction_stopped: { readonly failures: number };

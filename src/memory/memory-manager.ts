@@ -26,7 +26,14 @@ import {
 } from './memory-input.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { RAW_TAIL_TURNS, rawTail } from './raw-tail.js';
-import { type Recaller, type RecallOptions, type RequestSize, recallerFor } from './recall/recaller.js';
+import type { EmbedderOptions } from './recall/embedder.js';
+import {
+  embedderOptions,
+  type Recaller,
+  type RecallOptions,
+  type RequestSize,
+  recallerFor,
+} from './recall/recaller.js';
 import { resetBoundary } from './reset-boundary.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 import type { MemoryStore } from './store/memory-store.js';
@@ -64,6 +71,8 @@ export class MemoryManager {
   readonly ledger: ToolCallLedger;
   readonly retriever: MemoryRetriever;
   readonly facts: Facts;
+  /** What searches of this agent's past use to find passages by their meaning. */
+  readonly embedding: EmbedderOptions;
   /** Turns that stay verbatim, by the compaction policy. */
   readonly rawTailTurns: number;
   readonly events = new TypedEvents<MemoryEvents>();
@@ -84,6 +93,7 @@ export class MemoryManager {
       options.snapshotStore ?? new WorkingContextSnapshotStore(store.backend, store.agentId);
     this.retriever = options.retriever ?? new Retriever(store);
     this.rawTailTurns = options.compactor?.policy.rawTailTurns ?? RAW_TAIL_TURNS;
+    this.embedding = embedderOptions(options.recall);
     this.#clock = options.clock ?? systemClock;
     this.facts = new Facts(store, this.#clock);
     this.ledger = new ToolCallLedger(

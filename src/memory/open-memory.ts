@@ -53,13 +53,15 @@ export interface OpenMemory {
  * ```ts
  * const { memory, close } = await openMemory(storage, 'ann', { waitMs: 5_000 });
  * ```
- * @throws LEASE_HELD, ABORTED, INVALID_NAME, PATH_REFUSED
+ * @throws LEASE_HELD, ABORTED, INVALID_NAME, INVALID_ARGUMENT for an unusable embedder, PATH_REFUSED
  */
 export async function openMemory(
   backend: StorageBackend,
   agentId: string,
   options: MemoryOptions & { readonly readOnly?: boolean } = {},
 ): Promise<OpenMemory> {
+  const { recall } = options;
+  if (recall?.embedder) (await import('./recall/embedder.js')).assertEmbedder(recall);
   const subject = options.scope === undefined ? null : new SubjectFacts(backend, options.scope);
   const lease = options.readOnly
     ? null

@@ -14,16 +14,21 @@ function isAt<R>(entry: JournalRecord<R>, { seq, crc, cursor }: JournalHead): bo
 /**
  * Passes every record after a position to `apply`, in order, and waits if `apply` returns a promise. Damage is skipped.
  * Returns the new position; null if the journal no longer contains the old one: it was repaired, or is another journal.
+ * @param limit the maximum number of records to pass; default: all
  */
 export async function followFrom<R extends JsonObject>(
   journal: Journal<R>,
   from: JournalHead,
   apply: (entry: JournalRecord<R>) => unknown,
+  limit?: number,
 ): Promise<JournalHead | null> {
   let head = from;
   let found = from.cursor === null;
   const slices = new TimeSlices();
-  const options = from.cursor === null ? {} : { after: from.seq - 1, cursor: from.cursor };
+  const options = {
+    ...(from.cursor === null ? {} : { after: from.seq - 1, cursor: from.cursor }),
+    ...(limit === undefined ? {} : { limit: limit + (found ? 0 : 1) }),
+  };
   try {
     for await (const entry of journal.read(options)) {
       if (slices.isOver) await slices.pause();

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../../core/tool-definition.js';
+import { embedderOptions } from '../../memory/recall/recaller.js';
 import { lookBackTools } from '../../memory/tools/memory-tools.js';
 import type { AgentContext } from '../context/agent-context.js';
 import { ToolRegistry } from '../tools/tool-registry.js';
@@ -25,7 +26,8 @@ function toolsOf(
   const tools = [...(config.tools ?? []), ...ofDocuments];
   if (tools.length === 0 || memory?.compaction === null) return tools;
   const own = new Set(tools.map((tool) => tool?.name));
-  return [...tools, ...lookBackTools({ backend: storage, agentId }).filter(({ name }) => !own.has(name))];
+  const lookBack = lookBackTools({ backend: storage, agentId, ...embedderOptions(memory?.recall) });
+  return [...tools, ...lookBack.filter(({ name }) => !own.has(name))];
 }
 
 /** Loaded only where they are used. */

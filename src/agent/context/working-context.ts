@@ -194,7 +194,8 @@ export class WorkingContext {
    */
   get lookBackTools(): Record<string, HostTool> {
     const { backend } = this.memory.store;
-    const tools = lookBackTools({ backend, agentId: this.memory.agentId });
+    const { agentId, embedding } = this.memory;
+    const tools = lookBackTools({ backend, agentId, ...embedding });
     return Object.fromEntries(tools.map((tool) => [tool.name, hostTool(tool)]));
   }
 

@@ -12,6 +12,12 @@ export class BestOf {
     this.#max = max;
   }
 
+  /** False for a value that `add` would drop. */
+  wants(index: number, score: number): boolean {
+    if (this.#heap.length < this.#max) return true;
+    return this.#max > 0 && isWorse(this.#heap[0]!, { index, score });
+  }
+
   add(index: number, score: number): void {
     const heap = this.#heap;
     if (heap.length < this.#max) {

@@ -1,6 +1,7 @@
 /**
- * Ranks passages for a question: BM25 over stems. Neighbours of a hit share its score, because an answer is often next
- * to the words of its question. Terms that the best hits have in common are added to the question.
+ * Ranks passages for a question: BM25 over stems. Passages of similar meaning get a share of the best score, where an
+ * embedder is given. Neighbours of a hit share its score, because an answer is often next to the words of its question.
+ * Terms that the best hits have in common are added to the question.
  */
 import { BestOf, type Scored } from './best-of.js';
 import type { Shard } from './shard.js';
@@ -24,6 +25,11 @@ const RECENCY = 0.05;
 /** If there are many passages, a term in half of them is ignored. */
 const FREQUENT_SHARE = 0.5;
 const FREQUENT_FROM = 200;
+/** Weight of the most similar passage beside the best one by words. */
+const NEAR_WEIGHT = 0.7;
+/** Similarity above the mean, in standard deviations: where it begins to count, and how far above that it counts whole. */
+const NEAR_FROM = 1;
+const NEAR_RANGE = 4;
 /** Maximum terms of a question. */
 const TERMS_MAX = 64;
 /** Milliseconds of work before yielding to the event loop. */
@@ -42,6 +48,8 @@ export interface RankOptions {
   readonly limit: number;
   /** Filter by shard and position in it; if omitted, all passages are accepted. */
   readonly accepts?: (shard: Shard, index: number) => boolean;
+  /** Passages that are similar in meaning, best first. Their score: how far they are above the mean, in standard deviations. */
+  readonly near?: readonly Scored[];
   /** The terms of passages, by their numbers over all shards. */
   readonly termsOf: (indexes: readonly number[]) => Promise<readonly (readonly string[])[]>;
 }
@@ -54,6 +62,7 @@ export async function rank(
 ): Promise<Scored[]> {
   const ranking = new Ranking(shards);
   await ranking.ask(question.words);
+  ranking.addNear(options.near ?? []);
   if (!ranking.hasHits) return [];
   const first = await ranking.best(FEEDBACK_HITS, question.times, options.accepts);
   await ranking.addTerms(await feedback(ranking, first, options, new Set(question.words.flat())));
@@ -141,6 +150,22 @@ class Ranking {
     for (const [term, weight] of weights) await this.#add(term, weight);
   }
 
+  /**
+   * Gives similar passages a share of the best score by words. Where no word was found, only passages count that are more
+   * similar than chance explains: something is always the most similar.
+   */
+  addNear(near: readonly Scored[]): void {
+    let most = 0;
+    for (const index of this.#hits) most = Math.max(most, this.#scores[index]!);
+    const least = most > 0 ? NEAR_FROM : chanceMaximum(this.#count);
+    for (const { index, score } of near) {
+      if (score <= least) return;
+      if (this.#scores[index] === 0) this.#hits.push(index);
+      const share = Math.min(1, (score - NEAR_FROM) / NEAR_RANGE);
+      this.#scores[index]! += NEAR_WEIGHT * (most || 1) * share;
+    }
+  }
+
   async best(limit: number, times: Question['times'], accepts: RankOptions['accepts']): Promise<Scored[]> {
     const { scores, places } = await this.#shared();
     const best = new BestOf(limit);
@@ -222,4 +247,9 @@ class Ranking {
 
 function timeFactor(ts: number, times: Question['times']): number {
   return times.some(({ from, to }) => ts >= from && ts < to) ? TIME_FACTOR : 1;
+}
+
+/** How far the largest of so many random numbers is above their mean, in standard deviations. */
+function chanceMaximum(count: number): number {
+  return Math.sqrt(2 * Math.log(Math.max(2, count)));
 }

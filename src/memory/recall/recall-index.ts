@@ -10,7 +10,9 @@ import type { JournalHead, JournalRecord } from '../../storage/ports.js';
 import type { Trace } from '../models/trace.js';
 import { tryTraceFromJson } from '../models/trace-serializer.js';
 import type { MemoryStore } from '../store/memory-store.js';
+import type { Scored } from './best-of.js';
 import type { Language } from './languages.js';
+import type { NearestPassages } from './meaning-search.js';
 import { compareTerms } from './merge-shards.js';
 import type { Passage } from './passage.js';
 import { PassageReader } from './passage-reader.js';
@@ -20,6 +22,7 @@ import { encodeShard, type StoredShard } from './shard-file.js';
 import { SHARD_PASSAGES, ShardStore } from './shard-store.js';
 import { passagesIn } from './stored-passages.js';
 import { questionTerms, termsOf } from './terms.js';
+import type { PassageKey } from './vector-file.js';
 
 export interface RecallQuery {
   readonly text: string;
@@ -29,16 +32,22 @@ export interface RecallQuery {
   readonly times?: Question['times'];
   /** If omitted, every passage may be found. */
   readonly accepts?: (info: PassageInfo) => boolean;
+  /** Passages of similar meaning; if omitted, the words rank alone. */
+  readonly nearest?: NearestPassages;
 }
 
 /** A passage that was found, with its score. Higher is better. */
 export interface RecallHit {
   readonly passage: Passage;
   readonly score: number;
+  /** Whether it is among those whose meaning is most similar. Always false without an embedder. */
+  readonly isNear: boolean;
 }
 
 /** Passages between two turns of the event loop. */
 const SLICE_PASSAGES = 64;
+/** Passages of similar meaning that are ranked. */
+const NEAR_MAX = 200;
 /** Hits that are read at once. */
 const BATCH = 64;
 
@@ -86,11 +95,14 @@ export class RecallIndex {
     const infoAt = infoFinder(shards);
     const read = (infos: readonly PassageInfo[]) => this.#reader.read(infos, placeFinder(shards));
     const { accepts } = query;
+    const near = await nearIn(shards, query);
+    const nearOnes = new Set(near.map(({ index }) => index));
     const found = await rank(
       shards,
       { words, times: query.times ?? [] },
       {
         limit: query.limit,
+        near,
         ...(accepts ? { accepts: (shard: Shard, index: number) => accepts(shard.infoOf(index)) } : {}),
         termsOf: async (indexes) => {
           const passages = await read(indexes.map(infoAt));
@@ -103,9 +115,9 @@ export class RecallIndex {
     for (let from = 0; from < found.length; from += BATCH) {
       const batch = found.slice(from, from + BATCH);
       const passages = await read(batch.map(({ index }) => infoAt(index)));
-      for (const [at, { score }] of batch.entries()) {
+      for (const [at, { index, score }] of batch.entries()) {
         const passage = passages[at];
-        if (passage) yield { passage, score };
+        if (passage) yield { passage, score, isNear: nearOnes.has(index) };
       }
     }
   }
@@ -143,6 +155,12 @@ export class RecallIndex {
         last = seq;
       }
     return first === null ? null : { first, last };
+  }
+
+  /** The record of the passage that is so many from the end; 1 if there are fewer. */
+  recordFromEnd(count: number): number {
+    const at = this.count - count;
+    return at <= 0 ? 1 : infoFinder(this.#all())(at).seq;
   }
 
   #all(): readonly Shard[] {
@@ -248,6 +266,37 @@ function firstFrom(shard: Shard, seq: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** The passages of similar meaning, by their numbers over all shards. */
+async function nearIn(
+  shards: readonly Shard[],
+  { nearest, accepts }: RecallQuery,
+): Promise<readonly Scored[]> {
+  if (!nearest) return [];
+  const numberOf = (key: PassageKey) => passageNumber(shards, key);
+  const infoAt = infoFinder(shards);
+  const isWanted = (key: PassageKey) => {
+    const index = numberOf(key);
+    return index !== null && (!accepts || accepts(infoAt(index)));
+  };
+  const found = await nearest(NEAR_MAX, isWanted);
+  return found.map((hit) => ({ index: numberOf(hit)!, score: hit.above }));
+}
+
+/** Null for a passage that the index does not contain. */
+function passageNumber(shards: readonly Shard[], { seq, piece }: PassageKey): number | null {
+  let start = 0;
+  for (const shard of shards) {
+    const first = firstFrom(shard, seq);
+    if (first < shard.count && shard.infoOf(first).seq === seq) {
+      const at = first + piece;
+      const isIt = at < shard.count && shard.infoOf(at).seq === seq && shard.infoOf(at).piece === piece;
+      return isIt ? start + at : null;
+    }
+    start += shard.count;
+  }
+  return null;
 }
 
 function languagesOf(shards: readonly Shard[]): Set<Language> {

@@ -12,13 +12,16 @@ import type { MemoryStore } from '../store/memory-store.js';
 import type { TraceBody } from '../trace-bodies.js';
 import type { TraceLog } from '../trace-log.js';
 import { ContextPassages, recalledIn } from './context-passages.js';
+import type { EmbedderOptions } from './embedder.js';
+import type { MeaningSearch } from './meaning-search.js';
 import type { Passage } from './passage.js';
 import type { RecallHit, RecallIndex } from './recall-index.js';
+import { type RecalledPassage, reasonToJson } from './recall-report.js';
 import { recallCost, recallText } from './recall-text.js';
 import { timesIn } from './times-in.js';
 
-/** Limits automatic recall. */
-export interface RecallOptions {
+/** How much is recalled before a request, and how it is found. */
+export interface RecallOptions extends EmbedderOptions {
   /** Maximum tokens recalled before one request. Default: a tenth of the input budget, at most 4,000. */
   readonly tokens?: number;
 }
@@ -48,6 +51,15 @@ export function recallerFor(
   return size && options ? new Recaller(context, size, options) : null;
 }
 
+/** The part of the options that searches need. */
+export function embedderOptions(options: RecallOptions | null | undefined): EmbedderOptions {
+  const { embedder, embedderTimeoutMs } = options ?? {};
+  return {
+    ...(embedder ? { embedder } : {}),
+    ...(embedderTimeoutMs === undefined ? {} : { embedderTimeoutMs }),
+  };
+}
+
 const BUDGET_SHARE = 0.1;
 const TOKENS_MAX = 4_000;
 /** Maximum share of a request's free space. */
@@ -69,6 +81,8 @@ export class Recaller {
   readonly #size: RequestSize;
   readonly #options: RecallOptions;
   readonly #context = new ContextPassages();
+  /** Null without an embedder, and before its first use. */
+  #meaning: MeaningSearch | null = null;
   #index: Promise<RecallIndex> | null = null;
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -86,11 +100,14 @@ export class Recaller {
     try {
       const maxTokens = await this.#room(request);
       const found = await this.#find(request, maxTokens);
-      const message = await this.#messageWithin(found, maxTokens);
-      if (!message) return [];
-      const tokens = await this.#size.counter.countMessages([message]);
-      const passages = recalledIn(message).length;
-      events.emit('recalled', { turnId, passages, tokens, tookMs: clock.nowMs() - started });
+      const recalled = await this.#messageWithin(found, maxTokens);
+      if (!recalled) return [];
+      const { reasonsFor } = await import('./recall-reasons.js');
+      const best = await reasonsFor(questionOf(request), recalled.hits);
+      const message = withReasons(recalled.message, best);
+      const { tokens } = recalled;
+      const passages = recalled.hits.length;
+      events.emit('recalled', { turnId, passages, best, tokens, tookMs: clock.nowMs() - started });
       return [{ type: 'recall', message, sourceEvent: 'Recall' }];
     } catch (thrown) {
       events.emit('recall_failed', { turnId, error: asRekindleError(thrown) });
@@ -102,13 +119,17 @@ export class Recaller {
   refresh(): void {
     if (!this.#hasLeft()) return;
     this.#refreshing = this.#opened()
-      .then((index) => index.catchUp())
+      .then(async (index) => {
+        await index.catchUp();
+        (await this.#search())?.refresh(index);
+      })
       .catch(() => {}); // the next recall reports it
   }
 
-  /** Waits for running work. */
+  /** Waits for running work; for an embedder, two seconds at most. */
   async settled(): Promise<void> {
     await this.#refreshing;
+    await this.#meaning?.settled();
   }
 
   /** Loaded when something leaves the context for the first time. */
@@ -117,20 +138,35 @@ export class Recaller {
     return this.#index;
   }
 
+  async #search(): Promise<MeaningSearch | null> {
+    const { embedder, embedderTimeoutMs: timeoutMs } = this.#options;
+    if (!embedder || this.#agent.store.readOnly) return null;
+    const { MeaningSearch } = await import('./meaning-search.js');
+    const { store, events } = this.#agent;
+    this.#meaning ??= new MeaningSearch(
+      store,
+      { embedder, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+      (step, error) => events.emit('vectors_failed', { step, error }),
+    );
+    return this.#meaning;
+  }
+
   /** True once a compaction has replaced messages by a summary. */
   #hasLeft(): boolean {
     const [first, second] = this.#agent.log.state.snapshot.messages;
     return (first?.role === 'system' ? second : first)?.kind === 'memory';
   }
 
-  async #find(request: Message, maxTokens: number): Promise<Passage[]> {
+  async #find(request: Message, maxTokens: number): Promise<RecallHit[]> {
     const { clock } = this.#agent;
     const room = maxTokens * CHARS_A_TOKEN - recallText([]).length;
-    const text = textOf(request).slice(0, QUESTION_CHARS_MAX);
+    const text = questionOf(request);
     if (room < ROOM_MIN) return [];
     const limit = Math.min(PASSAGES_MAX, 200 + Math.ceil(room / 12));
+    const nearest = text.trim() === '' ? undefined : (await this.#search())?.ask(text);
     const times = await timesIn(text, clock.nowMs());
-    const hits = (await this.#opened()).hits({ text, times, limit });
+    const query = { text, times, limit, ...(nearest ? { nearest } : {}) };
+    const hits = (await this.#opened()).hits(query);
     const first = await hits.next();
     if (first.done) return [];
     await this.#size.makeRoom(maxTokens + (await this.#size.counter.countMessages([request])));
@@ -139,13 +175,14 @@ export class Recaller {
   }
 
   /** The best passages that are not in the context, as many as fit. */
-  async #choose(best: RecallHit, others: AsyncIterable<RecallHit>, chars: number): Promise<Passage[]> {
-    const chosen = new Map<string, Passage>();
+  async #choose(best: RecallHit, others: AsyncIterable<RecallHit>, chars: number): Promise<RecallHit[]> {
+    const chosen = new Map<string, RecallHit>();
     let room = chars;
-    const take = ({ passage }: RecallHit): boolean => {
+    const take = (hit: RecallHit): boolean => {
+      const { passage } = hit;
       const cost = recallCost(passage);
       const isNews = cost <= room && !chosen.has(passage.text) && !this.#context.has(passage);
-      if (isNews) chosen.set(passage.text, passage);
+      if (isNews) chosen.set(passage.text, hit);
       if (isNews) room -= cost;
       return isNews;
     };
@@ -169,16 +206,26 @@ export class Recaller {
   }
 
   /** Counts the message and drops its last passages until it fits. Null if none fits. */
-  async #messageWithin(found: readonly Passage[], maxTokens: number): Promise<Message | null> {
-    for (let passages = found; passages.length > 0; ) {
-      const message = asMessage(passages);
+  async #messageWithin(found: readonly RecallHit[], maxTokens: number): Promise<Recalled | null> {
+    for (let hits = found; hits.length > 0; ) {
+      const message = asMessage(hits.map(({ passage }) => passage));
       const tokens = await this.#size.counter.countMessages([message]);
-      if (tokens <= maxTokens) return message;
-      const fitting = Math.floor((passages.length * maxTokens) / tokens);
-      passages = passages.slice(0, Math.min(passages.length - 1, fitting));
+      if (tokens <= maxTokens) return { message, tokens, hits };
+      const fitting = Math.floor((hits.length * maxTokens) / tokens);
+      hits = hits.slice(0, Math.min(hits.length - 1, fitting));
     }
     return null;
   }
+}
+
+interface Recalled {
+  readonly message: Message;
+  readonly tokens: number;
+  readonly hits: readonly RecallHit[];
+}
+
+function questionOf(request: Message): string {
+  return textOf(request).slice(0, QUESTION_CHARS_MAX).toWellFormed();
 }
 
 function asMessage(passages: readonly Passage[]): Message {
@@ -189,4 +236,9 @@ function asMessage(passages: readonly Passage[]): Message {
     kind: 'recall',
     extra: { recall: { passages: keys } },
   };
+}
+
+function withReasons(message: Message, best: readonly RecalledPassage[]): Message {
+  const passages = [...recalledIn(message)];
+  return { ...message, extra: { recall: { passages, best: best.map(reasonToJson) } } };
 }

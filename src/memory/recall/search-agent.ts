@@ -1,13 +1,18 @@
 /** Searches one agent's past by words, and reads around what was found. Takes no lease and writes nothing. */
+
+import type { RekindleError } from '../../core/errors.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
+import type { MemoryStore } from '../store/memory-store.js';
+import type { EmbedderOptions } from './embedder.js';
+import type { NearestPassages } from './meaning-search.js';
 import type { Passage, Speaker } from './passage.js';
 import type { RecallHit, RecallIndex } from './recall-index.js';
 import type { PassageInfo } from './shard.js';
 import { timesIn } from './times-in.js';
 
-/** A search in an agent's past. */
-export interface PastQuery {
+/** A search in an agent's past. With an embedder, it uses the vectors that the agent made with the same one. */
+export interface PastQuery extends EmbedderOptions {
   readonly text: string;
   /** Maximum number of hits; default 10. */
   readonly limit?: number;
@@ -30,6 +35,8 @@ export interface PastPage {
   readonly nextOffset: number | null;
   /** Number of passages that were searched. */
   readonly searched: number;
+  /** Why the words ranked alone, although an embedder was given; null if all went well. */
+  readonly embedderError: RekindleError | null;
 }
 
 const LIMIT_DEFAULT = 10;
@@ -39,20 +46,50 @@ const LIMIT_DEFAULT = 10;
  * ```ts
  * const { hits } = await searchAgent(storage, 'ann', { text: 'login bug', nowMs: Date.now() });
  * ```
- * @throws AGENT_NOT_FOUND
+ * @throws AGENT_NOT_FOUND, INVALID_ARGUMENT for an unusable embedder
  */
-export function searchAgent(backend: StorageBackend, agentId: string, query: PastQuery): Promise<PastPage> {
-  return withIndex(backend, agentId, async (index) => {
+export async function searchAgent(
+  backend: StorageBackend,
+  agentId: string,
+  query: PastQuery,
+): Promise<PastPage> {
+  if (query.embedder) (await import('./embedder.js')).assertEmbedder(query);
+  return withIndex(backend, agentId, async (index, store) => {
     const { text, limit = LIMIT_DEFAULT, offset = 0 } = query;
+    const meaning = await meaningIn(store, query);
     const times = await timesIn(text, query.nowMs);
     const accepts = filterOf(query);
     const found: RecallHit[] = [];
-    const wanted = { text, times, limit: offset + limit + 1, ...(accepts ? { accepts } : {}) };
+    const wanted = {
+      text,
+      times,
+      limit: offset + limit + 1,
+      ...(accepts ? { accepts } : {}),
+      ...(meaning ? { nearest: meaning.nearest } : {}),
+    };
     for await (const hit of index.hits(wanted)) found.push(hit);
     const hits = found.slice(offset, offset + limit);
     const nextOffset = found.length > offset + limit ? offset + limit : null;
-    return { hits, nextOffset, searched: index.count };
+    return { hits, nextOffset, searched: index.count, embedderError: meaning?.error() ?? null };
   });
+}
+
+/** Null without an embedder. */
+async function meaningIn(
+  store: MemoryStore,
+  { text, embedder, embedderTimeoutMs }: PastQuery,
+): Promise<{ readonly nearest: NearestPassages; error(): RekindleError | null } | null> {
+  if (!embedder) return null;
+  const { MeaningSearch } = await import('./meaning-search.js');
+  let first: RekindleError | null = null;
+  const options = {
+    embedder,
+    ...(embedderTimeoutMs === undefined ? {} : { timeoutMs: embedderTimeoutMs }),
+  };
+  const search = new MeaningSearch(store, options, (_, error) => {
+    first ??= error;
+  });
+  return { nearest: search.ask(text), error: () => first };
 }
 
 /** Everything recorded from one record to another, in order. @throws AGENT_NOT_FOUND */
@@ -79,13 +116,14 @@ export function readTurns(
 async function withIndex<T>(
   backend: StorageBackend,
   agentId: string,
-  use: (index: RecallIndex) => Promise<T>,
+  use: (index: RecallIndex, store: MemoryStore) => Promise<T>,
 ): Promise<T> {
   await assertAgentExists(backend, agentId);
   const { RecallIndex } = await import('./recall-index.js');
   const opened = await openMemory(backend, agentId, { readOnly: true, compaction: null });
   try {
-    return await use(new RecallIndex(opened.memory.store));
+    const { store } = opened.memory;
+    return await use(new RecallIndex(store), store);
   } finally {
     await opened.close();
   }

@@ -48,6 +48,24 @@ export async function questionTerms(
   text: string,
   languages: Iterable<Language>,
 ): Promise<readonly (readonly string[])[]> {
+  return (await questionUnits(text, languages)).map(({ forms }) => forms);
+}
+
+/** The words of a question that a text has too, in some form: as the question has them, in lower case. */
+export async function wordsInCommon(question: string, text: string): Promise<string[]> {
+  const { terms, language } = await termsOf(text);
+  const known = new Set(terms);
+  const units = await questionUnits(question, [language]);
+  return units.filter(({ forms }) => forms.some((form) => known.has(form))).map(({ unit }) => unit);
+}
+
+interface QuestionUnit {
+  readonly unit: string;
+  readonly forms: readonly string[];
+}
+
+/** Each with other forms than the ones before. */
+async function questionUnits(text: string, languages: Iterable<Language>): Promise<QuestionUnit[]> {
   const words = wordsOf(text);
   const own = languageOf(
     text,
@@ -57,14 +75,14 @@ export async function questionTerms(
   for (const language of new Set<Language>([own, 'english', ...languages]))
     known.set(language, await loadStemmer(language));
   const seen = new Set<string>();
-  const found: string[][] = [];
+  const found: QuestionUnit[] = [];
   for (const word of words) {
     if (isFunctionWord(word.toLowerCase(), own)) continue;
     for (const unit of unitsOf(word)) {
       const forms = new Set<string>();
       for (const stem of known.values()) forms.add(stemOf(unit, stem));
       const key = [...forms].join(' ');
-      if (!seen.has(key)) found.push([...forms]);
+      if (!seen.has(key)) found.push({ unit, forms: [...forms] });
       seen.add(key);
     }
   }

@@ -1,6 +1,7 @@
 /** What a restore did, for people and for programs. Plain JSON. */
 import type { Repair } from '../../messages/legality/repairs.js';
 import type { UnknownTraces } from '../models/journal-header.js';
+import type { RecallReport } from '../recall/recall-report.js';
 import type { CallVerdict } from '../store/tool-call-ledger.js';
 import type { Frontier } from '../working-context-reducer.js';
 
@@ -73,6 +74,8 @@ export interface RestoreReport {
   /** Records of messages, calls and results that were erased on request: see `erase`. */
   readonly erased: number;
   readonly interruptedCalls: readonly InterruptedCall[];
+  /** What was recalled for requests and is in the context, and why. */
+  readonly recalls: readonly RecallReport[];
   /** Where the conversation stopped, before interrupted calls were closed. */
   readonly frontier: Frontier;
   readonly promptChanged: boolean;

@@ -14,6 +14,7 @@ import { roughTokens } from '../compaction/token-counter.js';
 import { erasedRecords } from '../erasure/erased-records.js';
 import type { MemoryManager } from '../memory-manager.js';
 import type { Boundary } from '../models/trace.js';
+import { recallsIn } from '../recall/recall-report.js';
 import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
 import { closeInterruptedCalls, ledgerCall } from './close-interrupted-calls.js';
 import { type LoadedState, loadState } from './load-state.js';
@@ -100,6 +101,7 @@ export class WorkingContextSnapshotBootstrapper {
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
       erased: await erasedRecords(memory.store.backend, memory.agentId),
       interruptedCalls: closed,
+      recalls: recallsIn(memory.context),
       frontier,
       promptChanged: prompt.changed,
       prefix: prefixOf(loaded, state),

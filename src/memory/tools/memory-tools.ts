@@ -4,11 +4,12 @@ import { inputObject, type ToolDefinition } from '../../core/tool-definition.js'
 import type { StorageBackend } from '../../storage/ports.js';
 import { tracesBackward } from '../maintenance/recent-traces.js';
 import { restoreDry } from '../maintenance/restore-dry.js';
+import type { EmbedderOptions } from '../recall/embedder.js';
 import { readResultTool } from './read-result.js';
 import { searchTools } from './search-tools.js';
 
 /** The store, and the agent whose memory the tools read. */
-export interface MemoryToolOptions {
+export interface MemoryToolOptions extends EmbedderOptions {
   readonly backend: StorageBackend;
   readonly agentId: string;
 }

@@ -3,6 +3,7 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import type { EmbedderOptions } from '../recall/embedder.js';
 import { type Passage, timeOf } from '../recall/passage.js';
 import { AROUND_MAX, type PastPlace, type PastReading, readPast } from '../recall/read-past.js';
 import { type PastQuery, searchAgent } from '../recall/search-agent.js';
@@ -14,7 +15,7 @@ import {
   SPEAKER_WORDS,
 } from '../recall/search-filters.js';
 
-export interface SearchToolOptions {
+export interface SearchToolOptions extends EmbedderOptions {
   readonly backend: StorageBackend;
   /** The agent whose past is searched. No argument of a call names another agent. */
   readonly agentId: string;
@@ -26,7 +27,8 @@ export function searchTools(options: SearchToolOptions): ToolDefinition[] {
   return [searchTool(options), readTool(options)];
 }
 
-function searchTool({ backend, agentId, nowMs = Date.now }: SearchToolOptions): ToolDefinition {
+function searchTool(options: SearchToolOptions): ToolDefinition {
+  const { backend, agentId, nowMs = Date.now } = options;
   return {
     name: 'memory_search',
     description:
@@ -59,13 +61,23 @@ function searchTool({ backend, agentId, nowMs = Date.now }: SearchToolOptions): 
     ),
     idempotent: true,
     execute: async (args) => {
-      const page = await searchAgent(backend, agentId, queryOf(args, nowMs()));
+      const page = await searchAgent(backend, agentId, {
+        ...queryOf(args, nowMs()),
+        ...embedderIn(options),
+      });
       return {
         results: page.hits.map(({ passage }) => passageJson(passage)),
         next_offset: page.nextOffset,
         searched_passages: page.searched,
       };
     },
+  };
+}
+
+function embedderIn({ embedder, embedderTimeoutMs }: SearchToolOptions): EmbedderOptions {
+  return {
+    ...(embedder ? { embedder } : {}),
+    ...(embedderTimeoutMs === undefined ? {} : { embedderTimeoutMs }),
   };
 }
 
