@@ -2,16 +2,21 @@
  * Memory that answers: public conversations go in turn by turn, compactions happen under a small input budget, and each question is the
  * next user message of a fork. A question counts where its whole evidence stands in the request.
  *
- *     npx tsx bench/memory.ts [--recall 1000,2000,4000,8000] [--every 1]
+ *     npx tsx bench/memory.ts [--recall 1000,2000,4000,8000] [--every 1] [--embedder FILE] [--turns 200]
  *
  * The input budget is twice what recall may take. Four characters count as a token, in the text of the whole request. Skipped where the
- * data set is not there: it may be used for measuring only and is no part of the project.
+ * data set is not there: it may be used for measuring only and is no part of the project. `--embedder` names a module whose default
+ * export is an `Embedder`: a sentence model is no part of the project either.
+ *
+ * `--turns` measures something else: a turn of a host's own loop with recall on, and the same turn with recall off.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { openWorkingContext } from '../src/agent/context/open-working-context.js';
 import type { WorkingContext } from '../src/agent/context/working-context.js';
 import { copyAgent } from '../src/memory/maintenance/copy-agent.js';
+import type { Embedder } from '../src/memory/recall/embedder.js';
 import { textOf } from '../src/messages/message.js';
 import { MemoryStorage } from '../src/storage/memory/memory-storage.js';
 import { printTable, quantile } from './support.js';
@@ -27,6 +32,9 @@ const DATA = argument(
 const SIZES = argument('recall', '1000,2000,4000,8000').split(',').map(Number);
 const EVERY = Number(argument('every', '1'));
 const ONLY = Number(argument('conversations', '100'));
+const EMBEDDER = argument('embedder', '');
+const embedder: Embedder | null =
+  EMBEDDER === '' ? null : (await import(pathToFileURL(path.resolve(EMBEDDER)).href)).default;
 const CHARS_A_TOKEN = 4;
 const RULE = 'Always call me by my nickname, Bee.';
 const AGENT = 'a';
@@ -92,7 +100,10 @@ const optionsFor = (storage: MemoryStorage, recall: number | null, nowMs: () => 
   storage,
   memory: {
     compaction: { inputBudgetTokens: (recall ?? 0) * 2 },
-    recall: recall === null ? null : { tokens: recall },
+    recall:
+      recall === null
+        ? null
+        : { tokens: recall, ...(embedder ? { embedder, embedderTimeoutMs: 60_000 } : {}) },
     clock: { nowMs },
   },
 });
@@ -148,6 +159,7 @@ async function measure(recall: number): Promise<Row> {
       if (index % EVERY !== 0) continue;
       const fork = new MemoryStorage();
       await copyAgent(storage, fork, AGENT);
+      await copyVectors(storage, fork);
       const ctx = await openWorkingContext(optionsFor(fork, recall, () => endMs + 3_600_000));
       const started = performance.now();
       const request = await ask(ctx, question.text, recall * 2);
@@ -171,6 +183,15 @@ async function measure(recall: number): Promise<Row> {
     }
   }
   return row;
+}
+
+/** A copy leaves caches out. Making all vectors for each question would measure the model only. */
+async function copyVectors(from: MemoryStorage, to: MemoryStorage): Promise<void> {
+  const folder = ['agents', AGENT, 'recall'];
+  for (const name of (await from.documents.list(folder)).filter((file) => file.endsWith('.vec'))) {
+    const bytes = await from.documents.readBytes([...folder, name]);
+    await to.documents.writeBytes([...folder, name], bytes!);
+  }
 }
 
 /** Line ends and escapes are how a text is quoted, not what it says. */

@@ -26,14 +26,7 @@ import {
 } from './memory-input.js';
 import type { Boundary, Trace } from './models/trace.js';
 import { RAW_TAIL_TURNS, rawTail } from './raw-tail.js';
-import type { EmbedderOptions } from './recall/embedder.js';
-import {
-  embedderOptions,
-  type Recaller,
-  type RecallOptions,
-  type RequestSize,
-  recallerFor,
-} from './recall/recaller.js';
+import { type Recaller, type RecallOptions, type RequestSize, recallerFor } from './recall/recaller.js';
 import { resetBoundary } from './reset-boundary.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
 import type { MemoryStore } from './store/memory-store.js';
@@ -71,8 +64,8 @@ export class MemoryManager {
   readonly ledger: ToolCallLedger;
   readonly retriever: MemoryRetriever;
   readonly facts: Facts;
-  /** What searches of this agent's past use to find passages by their meaning. */
-  readonly embedding: EmbedderOptions;
+  /** As it was given; null: no automatic recall. */
+  readonly recall: RecallOptions | null;
   /** Turns that stay verbatim, by the compaction policy. */
   readonly rawTailTurns: number;
   readonly events = new TypedEvents<MemoryEvents>();
@@ -87,13 +80,13 @@ export class MemoryManager {
   readonly #maintenance = new PQueue({ concurrency: 1 });
 
   constructor(options: MemoryManagerOptions) {
-    const { store } = options;
+    const { store, compactor = null } = options;
     this.store = store;
     this.snapshotStore =
       options.snapshotStore ?? new WorkingContextSnapshotStore(store.backend, store.agentId);
     this.retriever = options.retriever ?? new Retriever(store);
-    this.rawTailTurns = options.compactor?.policy.rawTailTurns ?? RAW_TAIL_TURNS;
-    this.embedding = embedderOptions(options.recall);
+    this.rawTailTurns = compactor?.policy.rawTailTurns ?? RAW_TAIL_TURNS;
+    this.recall = options.recall === undefined ? {} : options.recall;
     this.#clock = options.clock ?? systemClock;
     this.facts = new Facts(store, this.#clock);
     this.ledger = new ToolCallLedger(
@@ -107,15 +100,13 @@ export class MemoryManager {
       (code, reason, callId) =>
         this.events.emit('history_mended', { code, reason, ...(callId === undefined ? {} : { callId }) }),
     );
-    const shared = { log: this.#log, store, events: this.events };
-    const { ledger, snapshotStore } = this;
-    const { compactor = null } = options;
+    const shared = { log: this.#log, store, events: this.events, clock: this.#clock };
     const saveCache = () => this.#cache.save();
-    const compaction = new CompactionRunner({ ...shared, ledger, clock: this.#clock, compactor, saveCache });
-    this.#compaction = compaction;
-    this.#cache = new CacheWriter({ ...shared, snapshotStore, flushItems: () => compaction.flushItems() });
-    this.#fitter = compactor ? new ContextFitter({ ...shared, compactor, compaction }) : null;
-    this.#recaller = recallerFor({ ...shared, clock: this.#clock }, this.#requestSize(), options.recall);
+    const flushItems = () => this.#compaction.flushItems();
+    this.#compaction = new CompactionRunner({ ...shared, ledger: this.ledger, compactor, saveCache });
+    this.#cache = new CacheWriter({ ...shared, snapshotStore: this.snapshotStore, flushItems });
+    this.#fitter = compactor && new ContextFitter({ ...shared, compactor, compaction: this.#compaction });
+    this.#recaller = recallerFor(shared, this.#requestSize(), this.recall);
   }
 
   get agentId(): string {

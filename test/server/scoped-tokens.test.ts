@@ -202,7 +202,8 @@ describe('MCP', () => {
     const headers = await tokenFor(kit, { roots: ['root'], session: 'child', mayWrite: false });
     const tools = await toolsOf(kit, headers);
     expect(tools).toContain('state_get');
-    expect(tools.filter((name) => /set|increment|append|delete|save|update/.test(name))).toEqual([]);
+    const writing = /set|increment|append|delete|save|update|remember|forget|pin/;
+    expect(tools.filter((name) => writing.test(name))).toEqual([]);
   });
 });
 

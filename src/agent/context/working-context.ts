@@ -6,6 +6,7 @@ import { storeInlineMedia } from '../../memory/inline-media.js';
 import type { UserInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { OpenMemory } from '../../memory/open-memory.js';
+import { embedderOptions } from '../../memory/recall/recaller.js';
 import { ledgerCall, waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
@@ -194,8 +195,8 @@ export class WorkingContext {
    */
   get lookBackTools(): Record<string, HostTool> {
     const { backend } = this.memory.store;
-    const { agentId, embedding } = this.memory;
-    const tools = lookBackTools({ backend, agentId, ...embedding });
+    const { agentId, recall } = this.memory;
+    const tools = lookBackTools({ backend, agentId, ...embedderOptions(recall) });
     return Object.fromEntries(tools.map((tool) => [tool.name, hostTool(tool)]));
   }
 

@@ -2,7 +2,7 @@
  * The port for a sentence model, and the calls to it. A model is never trusted: it may fail, hang, or give something
  * else than vectors. None of that fails a turn.
  */
-import { messageOf, RekindleError } from '../../core/errors.js';
+import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 
 /**
  * Turns texts into vectors: a local model, or a service. Texts of similar meaning must get vectors with a high cosine.
@@ -83,8 +83,10 @@ export async function embedTexts(
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
   try {
-    return unitVectors(await orAborted(embedder, texts, late.signal), embedder, texts.length);
+    const given = await orAborted(embedder, texts, late.signal);
+    return unitVectors(given, embedder, texts.length);
   } catch (thrown) {
+    if (isRekindleError(thrown, 'EMBEDDER_FAILED')) throw thrown;
     if (!late.signal.aborted) throw failed(embedder, 'it threw', thrown);
     const why = signal?.aborted ? 'the wait was ended' : `it did not answer within ${timeoutMs} ms`;
     throw failed(embedder, why, thrown);
@@ -97,7 +99,7 @@ export async function embedTexts(
 /** Rejects when the signal aborts, also if the model ignores it. */
 function orAborted(embedder: Embedder, texts: readonly string[], signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(new Error('aborted'));
+    const stop = () => reject(signal.reason);
     if (signal.aborted) return stop();
     signal.addEventListener('abort', stop, { once: true });
     // A model that throws before its first wait is treated as one that rejects.
@@ -107,20 +109,28 @@ function orAborted(embedder: Embedder, texts: readonly string[], signal: AbortSi
   });
 }
 
-function unitVectors(given: unknown, { dimension }: Embedder, count: number): Float32Array[] {
-  if (!Array.isArray(given) || given.length !== count) throw new Error(`it must give ${count} vectors`);
+/** @throws EMBEDDER_FAILED */
+function unitVectors(given: unknown, embedder: Embedder, count: number): Float32Array[] {
+  const { dimension } = embedder;
+  if (!Array.isArray(given) || given.length !== count)
+    throw failed(embedder, `it must give ${count} vectors`, null);
   return given.map((vector: unknown) => {
-    const isVector = vector instanceof Float32Array && vector.length === dimension;
-    if (!isVector) throw new Error(`a vector must be a Float32Array of ${dimension} numbers`);
+    if (!(vector instanceof Float32Array) || vector.length !== dimension)
+      throw failed(embedder, `a vector must be a Float32Array of ${dimension} numbers`, null);
     const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-    if (!Number.isFinite(length)) throw new Error('a vector has a number that is not finite');
+    if (!Number.isFinite(length)) throw failed(embedder, 'a vector has a number that is not finite', null);
     return length === 0 ? vector : vector.map((value) => value / length);
   });
 }
 
+/** @param thrown null if the embedder gave something else than vectors */
 function failed({ name }: Embedder, why: string, thrown: unknown): RekindleError {
   return new RekindleError('EMBEDDER_FAILED', `The embedder ${JSON.stringify(name)} failed: ${why}.`, {
-    cause: thrown,
-    details: { embedder: name, why, problem: messageOf(thrown).slice(0, 300).toWellFormed() },
+    ...(thrown === null ? {} : { cause: thrown }),
+    details: { embedder: name, why, problem: thrown === null ? why : problemOf(thrown) },
   });
+}
+
+function problemOf(thrown: unknown): string {
+  return messageOf(thrown).slice(0, 300).toWellFormed();
 }

@@ -6,8 +6,7 @@ import { asRekindleError, type RekindleError } from '../../core/errors.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import { type Embedder, embedTexts } from './embedder.js';
 import type { RecallIndex } from './recall-index.js';
-import type { PassageKey } from './vector-file.js';
-import { type NearPassage, VectorIndex } from './vector-index.js';
+import { type NearestPassages, VectorIndex } from './vector-index.js';
 
 /** The embedder of an agent, and how long a request waits for it. */
 export interface MeaningOptions {
@@ -20,12 +19,6 @@ export interface MeaningOptions {
 
 /** What failed: the vector of a question, making the vectors of passages, or reading stored ones. */
 export type MeaningStep = 'question' | 'passages' | 'stored';
-
-/** The passages that are similar to one question. Empty after a failure. */
-export type NearestPassages = (
-  limit: number,
-  accepts?: (key: PassageKey) => boolean,
-) => Promise<readonly NearPassage[]>;
 
 export const EMBEDDER_TIMEOUT_MS = 300;
 const CLOSE_MS = 2_000;

@@ -12,7 +12,6 @@ import { tryTraceFromJson } from '../models/trace-serializer.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import type { Scored } from './best-of.js';
 import type { Language } from './languages.js';
-import type { NearestPassages } from './meaning-search.js';
 import { compareTerms } from './merge-shards.js';
 import type { Passage } from './passage.js';
 import { PassageReader } from './passage-reader.js';
@@ -23,6 +22,7 @@ import { SHARD_PASSAGES, ShardStore } from './shard-store.js';
 import { passagesIn } from './stored-passages.js';
 import { questionTerms, termsOf } from './terms.js';
 import type { PassageKey } from './vector-file.js';
+import type { NearestPassages } from './vector-index.js';
 
 export interface RecallQuery {
   readonly text: string;

@@ -5,11 +5,11 @@ import type { StorageBackend } from '../../storage/ports.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import type { EmbedderOptions } from './embedder.js';
-import type { NearestPassages } from './meaning-search.js';
 import type { Passage, Speaker } from './passage.js';
 import type { RecallHit, RecallIndex } from './recall-index.js';
 import type { PassageInfo } from './shard.js';
 import { timesIn } from './times-in.js';
+import type { NearestPassages } from './vector-index.js';
 
 /** A search in an agent's past. With an embedder, it uses the vectors that the agent made with the same one. */
 export interface PastQuery extends EmbedderOptions {

@@ -45,6 +45,12 @@ export interface NearPassage extends PassageKey {
   readonly above: number;
 }
 
+/** The passages that are similar to one question. Empty after a failure. */
+export type NearestPassages = (
+  limit: number,
+  accepts?: (key: PassageKey) => boolean,
+) => Promise<readonly NearPassage[]>;
+
 export interface VectorIndexOptions {
   readonly embedder: Embedder;
   readonly onDamaged: (error: RekindleError) => void;

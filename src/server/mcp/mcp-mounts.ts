@@ -6,6 +6,7 @@ import type { CheckpointService } from '../../checkpoints/checkpoint-service.js'
 import type { CheckpointScope } from '../../checkpoints/tools/checkpoint-scope.js';
 import { checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
+import { factTools } from '../../memory/facts/fact-tools.js';
 import { memoryTools } from '../../memory/tools/memory-tools.js';
 import type { StateDocuments } from '../../state/durable/tools/mounted-state.js';
 import { stateTools } from '../../state/durable/tools/state-tools.js';
@@ -74,7 +75,7 @@ export async function mountedTools(
       calls: callReach(principal, shared),
     }),
     ...checkpointTools(checkpoints, { scope: checkpointScope(principal), ...(by ? { agentId: by } : {}) }),
-    ...(agentId === null ? [] : memoryTools({ backend, agentId })),
+    ...(agentId === null ? [] : [...memoryTools({ backend, agentId }), ...factToolsOf(backend, agentId)]),
   ];
   const allowed = principal.mayWrite ? tools : tools.filter(({ idempotent }) => idempotent === true);
   return workspace.config.toolsFor(agent, allowed);
@@ -84,6 +85,11 @@ export async function mountedTools(
 function documentTools(documents: StateDocuments, agent: string): ToolDefinition[] {
   if (Object.keys(documents).length === 0) return [];
   return stateTools(documents, { by: agent === 'human' ? ANYBODY : agent });
+}
+
+/** They open the agent for each call. They write, although a repeated call does no harm: only read-only tools may say so here. */
+function factToolsOf(backend: StorageBackend, agentId: string): ToolDefinition[] {
+  return factTools({ backend, agentId }).map((tool) => ({ ...tool, idempotent: false }));
 }
 
 function workspaceScope({ session, agentId, reach }: McpPrincipal): WorkspaceScope {

@@ -45,7 +45,8 @@ const ABOUT = {
   workspace: '*_workspace*: larger results that agents hand on to each other, with their versions.',
   checkpoints:
     'workflow_*: the context of your workflow, to save and to go back to. Keep the session id that the first save gives.',
-  memory: 'memory_* and restore_report: your own past.',
+  memory:
+    'memory_* and restore_report: your own past. remember, forget and pin: facts that you keep beyond a conversation.',
 };
 
 export interface McpToolsOptions {

@@ -169,7 +169,7 @@ describe('the report of a recall', () => {
     const place = memoryPlace();
     const { memory } = await openAgent(place, {
       system: 'Be kind.',
-      memory: { compaction: { inputBudgetTokens: 2_500 }, recall: { tokens: 600 } },
+      memory: { compaction: { inputBudgetTokens: 2_500 }, recall: { tokens: 900 } },
     });
     for (let turn = 0; turn < 16; turn += 1)
       await talk(memory, `The garden had ${turn} roses.`, filler(turn));

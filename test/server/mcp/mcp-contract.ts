@@ -92,6 +92,9 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
       const { tools } = await (await client()).listTools();
       const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
       expect(writing.map(({ name }) => name).sort()).toEqual([
+        'forget',
+        'pin',
+        'remember',
         'state_append',
         'state_delete',
         'state_increment',

@@ -6,10 +6,13 @@ import { entriesBelow } from '../../cli/cli-fixture.js';
 import { AGENT_ID, type Caller, errorOf, result } from './mcp-kit.js';
 
 export const MEMORY_TOOLS = [
+  'forget',
   'memory_read',
   'memory_recent_turns',
   'memory_search',
+  'pin',
   'read_result',
+  'remember',
   'restore_report',
 ];
 
@@ -98,6 +101,18 @@ export function memoryContract(client: (caller?: Caller) => Promise<Client>, dir
     it('report what a restore would use', async () => {
       const report = await result(await client(), 'restore_report');
       expect(report).toHaveProperty('source');
+    });
+
+    it('keep facts of this agent, as its own and not as those of the user', async () => {
+      const own = await client();
+      const fact = await result(own, 'remember', { text: 'The crate is blue', key: 'crate' });
+      expect(fact).toMatchObject({ text: 'The crate is blue', source: 'agent', pinned: false });
+      const { id } = fact;
+      expect(await result(own, 'pin', { id: 'the crate is blue' })).toMatchObject({ id, pinned: true });
+      const newer = await result(own, 'remember', { text: 'The crate is green', key: 'crate' });
+      expect(newer).toMatchObject({ source: 'agent' });
+      expect(await result(own, 'forget', { id: newer['id']! })).toMatchObject({ gone: 'forgotten' });
+      expect(await errorOf(own, 'forget', { id: 'sem_unknown' })).toMatchObject({ code: 'FACT_NOT_FOUND' });
     });
 
     it('write nothing to the folder of the agent', async () => {
