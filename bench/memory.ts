@@ -2,13 +2,11 @@
  * Memory that answers: public conversations go in turn by turn, compactions happen under a small input budget, and each question is the
  * next user message of a fork. A question counts where its whole evidence stands in the request.
  *
- *     npx tsx bench/memory.ts [--recall 1000,2000,4000,8000] [--every 1] [--embedder FILE] [--turns 200]
+ *     npx tsx bench/memory.ts [--recall 1000,2000,4000,8000] [--every 1] [--embedder FILE]
  *
  * The input budget is twice what recall may take. Four characters count as a token, in the text of the whole request. Skipped where the
  * data set is not there: it may be used for measuring only and is no part of the project. `--embedder` names a module whose default
  * export is an `Embedder`: a sentence model is no part of the project either.
- *
- * `--turns` measures something else: a turn of a host's own loop with recall on, and the same turn with recall off.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -81,7 +81,8 @@ export class MeaningSearch {
       this.#isWanted = false;
       try {
         await index.catchUp();
-        await this.#vectors.catchUp(index.recordFromEnd(this.#vectors.passagesMax), signal);
+        const first = index.recordFromEnd(this.#vectors.passagesMax);
+        await this.#vectors.catchUp(first, signal, index);
       } catch (thrown) {
         if (!signal.aborted) this.#report('passages', thrown);
       }

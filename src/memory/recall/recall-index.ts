@@ -163,6 +163,10 @@ export class RecallIndex {
     return at <= 0 ? 1 : infoFinder(this.#all())(at).seq;
   }
 
+  has(key: PassageKey): boolean {
+    return passageNumber(this.#all(), key) !== null;
+  }
+
   #all(): readonly Shard[] {
     return this.#live.count > 0 ? [...this.#shards, this.#live] : this.#shards;
   }

@@ -58,6 +58,13 @@ export interface VectorIndexOptions {
   readonly bytesMax?: number;
 }
 
+/** The recall index: it leaves some passages out. */
+export interface IndexedPassages {
+  /** Takes in the passages of new records. */
+  catchUp(): Promise<void>;
+  has(key: PassageKey): boolean;
+}
+
 interface Step {
   readonly head: JournalHead;
   readonly passages: readonly Passage[];
@@ -102,16 +109,17 @@ export class VectorIndex {
   /**
    * Makes vectors of new passages, in batches, and writes them. Does nothing for an agent that is only read.
    * @param firstSeq the first record whose passages need vectors
+   * @param index the passages that may have vectors; default: all
    * @throws EMBEDDER_FAILED, and what the journal and the documents throw. What was made before is kept
    */
-  async catchUp(firstSeq: number, signal: AbortSignal): Promise<void> {
+  async catchUp(firstSeq: number, signal: AbortSignal, index: IndexedPassages | null = null): Promise<void> {
     if (!this.#store.lease?.held) return;
     await this.#load();
     const isCut = (this.#vectors[0]?.coverage.fromSeq ?? 0) > firstSeq;
     if (isCut) await this.#begin([]);
     else if (!this.#begun) await this.#begin(this.#vectors);
     try {
-      while (await this.#extend(firstSeq, signal));
+      while (await this.#extend(firstSeq, signal, index));
     } finally {
       await this.#writeTail();
     }
@@ -162,15 +170,16 @@ export class VectorIndex {
   }
 
   /** Makes the vectors of the next passages. False at the end of the journal. */
-  async #extend(firstSeq: number, signal: AbortSignal): Promise<boolean> {
+  async #extend(firstSeq: number, signal: AbortSignal, index: IndexedPassages | null): Promise<boolean> {
     const from = this.#vectors.at(-1)?.coverage.to ?? JOURNAL_START;
     const step = await this.#next(from);
     if (step === null) return this.#startAgain();
     if (step.head.seq === from.seq) return false;
-    const rows = await this.#rowsOf(
-      step.passages.filter(({ seq }) => seq >= firstSeq),
-      signal,
+    await index?.catchUp();
+    const wanted = step.passages.filter(
+      (passage) => passage.seq >= firstSeq && (index?.has(passage) ?? true),
     );
+    const rows = await this.#rowsOf(wanted, signal);
     await this.#add(rows, step.head);
     return true;
   }
