@@ -55,7 +55,6 @@ export type {
   StoredPlace,
 } from './ports.js';
 export { withRedaction } from './redacted-storage.js';
-export type { StorageRedactor } from './storage-redactor.js';
 export type { DataKeyInfo } from './sealing/data-keys.js';
 export { type Environment, EnvironmentKeys } from './sealing/environment-keys.js';
 export { KeyFile } from './sealing/key-file.js';
@@ -64,4 +63,5 @@ export { Keychain } from './sealing/keychain.js';
 export { type MasterKey, type MasterKeys, masterKeyOf } from './sealing/master-keys.js';
 export { type KeyRotation, type SealedStorage, withSealing } from './sealing/sealed-storage.js';
 export { type SecretPlace, StoredKeys } from './sealing/stored-keys.js';
+export type { StorageRedactor } from './storage-redactor.js';
 export { listTenants, withTenant } from './tenants/tenant-storage.js';

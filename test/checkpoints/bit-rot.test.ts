@@ -1,8 +1,8 @@
 /** A disk that changes bytes under a process that runs: every save that is acknowledged can be loaded by another process. */
 import fs from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { masterKeyOf } from '../../src/storage/sealing/master-keys.js';
 import type { JsonObject } from '../../src/core/json.js';
+import { masterKeyOf } from '../../src/storage/sealing/master-keys.js';
 import { bigContext, errorOf, Place } from './checkpoint-kit.js';
 
 const key = masterKeyOf(Buffer.alloc(32, 7));

@@ -50,23 +50,15 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
 
   it('writes messages of our own for a format without an exporter, which pass `check`, too', () =>
     inFolder(async (dir) => {
-      const record = (type: string, payload: object) => ({
-        timestamp: '2026-01-02T03:04:05Z',
-        type,
-        payload,
-      });
-      const file = await writeLines(path.join(dir, 'rollout.jsonl'), [
-        record('session_meta', { id: 's', timestamp: '2026-01-02T03:04:05Z', cwd: '/', originator: 'x' }),
-        record('response_item', {
-          ...{ type: 'message', role: 'user' },
-          content: [{ type: 'input_text', text: 'Look.' }],
-        }),
-        record('response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'call_k' }),
+      const record = (role: string, content: object) => ({ role, message: { content: [content] } });
+      const file = await writeLines(path.join(dir, 'transcript.jsonl'), [
+        record('user', { type: 'text', text: 'Look.' }),
+        record('assistant', { type: 'tool_use', name: 'shell', input: {} }),
       ]);
       const { code, stdout } = await runCli(['repair-history', file, '--json']);
       expect(code).toBe(0);
       const { file: copy, format } = JSON.parse(stdout) as { file: string; format: string };
-      expect([path.basename(copy), format]).toEqual(['rollout.repaired.json', 'rekindle']);
+      expect([path.basename(copy), format]).toEqual(['transcript.repaired.json', 'rekindle']);
       const checked = await runCli(['check', copy, '--json']);
       expect(JSON.parse(checked.stdout)).toMatchObject({ format: 'rekindle', violations: [], refused: [] });
       expect(checked.code).toBe(0);
@@ -129,7 +121,7 @@ describe.concurrent('repair-history', { timeout: CLI_TIMEOUT_MS }, () => {
       const file = await writeJson(path.join(dir, 'dump.json'), FAULTY);
       const { code, stderr } = await runCli(['repair-history', file, '-f', 'xml']);
       expect(code).toBe(2);
-      expect(stderr).toContain('Unknown format "xml". Choose one of openai-chat, anthropic,');
+      expect(stderr).toContain('Unknown format "xml". Choose one of openai-chat,');
       expect([...(await entriesBelow(dir)).keys()]).toEqual(['dump.json']);
     }));
 });

@@ -2,9 +2,9 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { isRekindleError } from '../../src/core/errors.js';
 import type { JsonObject } from '../../src/core/json.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { checkpointWorld } from './checkpoint-world.js';
 import { ask, PROBLEM_TYPE, type ServerKit } from './server-kit.js';
 

@@ -156,8 +156,8 @@ describe('a durable document over HTTP', () => {
     const book = new TokenBook(kit.backend);
     const scope = { roots: [], session: null, mayWrite: true } as const;
     const { token } = await book.create({ ...scope, agents: ['ada'] });
-    expect((await kit.get(BOARD, { Authorization: `Bearer ${token}` })).status).toBe(403);
     const reader = await book.create({ ...scope, agents: 'all', roots: 'all', mayWrite: false });
+    expect((await kit.get(BOARD, { Authorization: `Bearer ${token}` })).status).toBe(403);
     const headers = { Authorization: `Bearer ${reader.token}` };
     expect((await kit.get(BOARD, headers)).status).toBe(200);
     expect((await patch(kit, { tasks: [] }, headers)).status).toBe(403);

@@ -1,11 +1,11 @@
 /** The domains, each with something of everything: what fills a store, what reads all of it, and a change that goes on. */
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
-import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { ManualClock } from '../../src/core/clock.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
 import { SessionTree } from '../../src/state/shared/sessions/session-tree.js';
 import { SharedState, type StateView } from '../../src/state/shared/shared-state.js';
 import type { StorageBackend } from '../../src/storage/ports.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
 import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../src/workspace/workspace.js';

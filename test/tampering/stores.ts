@@ -3,12 +3,12 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
-import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 import { SessionKeys } from '../../src/checkpoints/encryption/session-keys.js';
 import { journalNames, type SessionHead, SessionLog } from '../../src/checkpoints/session/session-log.js';
 import { ManualClock } from '../../src/core/clock.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
+import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
 
 /** Paths below the session's folder, the oldest file first. */
 export type SessionFiles = ReadonlyMap<string, Buffer>;

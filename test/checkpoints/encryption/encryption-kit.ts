@@ -8,9 +8,9 @@ import {
   type CheckpointServiceOptions,
 } from '../../../src/checkpoints/checkpoint-service.js';
 import type { CheckpointConfigInit } from '../../../src/checkpoints/config/checkpoint-config.js';
-import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
 import { isRekindleError, type RekindleError } from '../../../src/core/errors.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
+import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
 
 const made: string[] = [];
 const opened: { close(): Promise<void> }[] = [];

@@ -3,12 +3,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KeyFile } from '../../../src/storage/sealing/key-file.js';
-import type { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
-import { type SecretPlace, StoredKeys } from '../../../src/storage/sealing/stored-keys.js';
 import { RekindleError } from '../../../src/core/errors.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
+import { KeyFile } from '../../../src/storage/sealing/key-file.js';
+import type { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
+import { type SecretPlace, StoredKeys } from '../../../src/storage/sealing/stored-keys.js';
 import {
   bytesIn,
   contextOf,

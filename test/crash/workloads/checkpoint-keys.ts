@@ -5,8 +5,8 @@
  */
 
 import type { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
-import { StoredKeys } from '../../../src/storage/sealing/stored-keys.js';
 import type { Name, StorageBackend } from '../../../src/storage/ports.js';
+import { StoredKeys } from '../../../src/storage/sealing/stored-keys.js';
 import { demand, type Workload } from '../workload.js';
 import { type CheckpointSetting, CheckpointWork, checkCheckpoints } from './checkpoints.js';
 

@@ -7,11 +7,11 @@ import { createHash } from 'node:crypto';
 import { checkpointId } from '../../../src/checkpoints/checkpoint-id.js';
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
 import type { CheckpointConfigInit } from '../../../src/checkpoints/config/checkpoint-config.js';
-import type { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import { canonicalJson } from '../../../src/core/canonical-json.js';
 import { isRekindleError } from '../../../src/core/errors.js';
 import type { JsonObject } from '../../../src/core/json.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
+import type { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
 import {
   demand,
   type Process,

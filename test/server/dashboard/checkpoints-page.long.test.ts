@@ -4,8 +4,8 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
-import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
 import { FileStorage } from '../../../src/index.js';
+import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
 import { hasBrowser, launch, Stage } from './browser-kit.js';
 
 const SESSION = 'late-orders';

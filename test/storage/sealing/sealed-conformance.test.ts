@@ -1,30 +1,6 @@
 import { describe, it } from 'vitest';
-import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
-import { withSealing } from '../../../src/storage/sealing/sealed-storage.js';
 import { runStorageConformance } from '../../../src/storage/testing/conformance.js';
-import type { StorageTarget } from '../../../src/storage/testing/conformance-kit.js';
-import { fileTarget, memoryTarget, sqliteTarget } from '../conformance-targets.js';
-
-const KEYS = new EnvironmentKeys({ REKINDLE_MASTER_KEY: 'ab'.repeat(32) });
-
-/** The same store behind a sealing, in every process that opens it. */
-function sealed(target: StorageTarget): StorageTarget {
-  return {
-    name: `a sealed ${target.name}`,
-    capabilities: target.capabilities,
-    open: async () => {
-      const store = await target.open();
-      return {
-        backend: withSealing(store.backend, KEYS),
-        reopen: async () => withSealing(await store.reopen(), KEYS),
-        openAnother: async () => withSealing(await store.openAnother(), KEYS),
-        passTime: (ms) => store.passTime(ms),
-        destroy: () => store.destroy(),
-      };
-    },
-  };
-}
+import { memoryTarget } from '../conformance-targets.js';
+import { sealed } from './sealed-target.js';
 
 runStorageConformance({ describe, it }, sealed(memoryTarget()));
-runStorageConformance({ describe, it }, sealed(fileTarget('FileStorage')));
-runStorageConformance({ describe, it }, sealed(sqliteTarget()));

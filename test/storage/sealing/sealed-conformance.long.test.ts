@@ -1,0 +1,7 @@
+import { describe, it } from 'vitest';
+import { runStorageConformance } from '../../../src/storage/testing/conformance.js';
+import { fileTarget, sqliteTarget } from '../conformance-targets.js';
+import { sealed } from './sealed-target.js';
+
+runStorageConformance({ describe, it }, sealed(fileTarget('FileStorage')));
+runStorageConformance({ describe, it }, sealed(sqliteTarget()));
