@@ -73,7 +73,8 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
 }
 
 async function recordErasure(storage: StorageBackend, target: ErasureTarget, what: string): Promise<void> {
-  await recordCommand(storage, { action: 'erase', target: targetText(target), what });
+  const named = Object.entries(target).map(([kind, id]) => `${kind} ${id}`);
+  await recordCommand(storage, { action: 'erase', target: named.join(' '), what });
 }
 
 /** @throws INVALID_ARGUMENT unless exactly one target is given */

@@ -34,10 +34,10 @@ describe('audit', { timeout: CLI_TIMEOUT_MS }, () => {
       const rows = jsonOf(listed)['records'] as unknown as Rows;
       expect(rows.map(({ action, target, what }) => [action, target, what])).toStrictEqual([
         ['audit', 'store', 'audit start'],
-        ['export', 'agent "ada"', 'export openai-chat'],
+        ['export', 'agent ada', 'export openai-chat'],
         ['token', `token ${String(jsonOf(made)['id'])}`, 'token create'],
         ['export', 'store', 'copy'],
-        ['erase', 'agent "ada"', 'erase'],
+        ['erase', 'agent ada', 'erase'],
       ]);
       expect(rows.every(({ actor, outcome }) => /^user ./.test(String(actor)) && outcome === 'allowed')).toBe(
         true,
@@ -62,7 +62,7 @@ describe('audit', { timeout: CLI_TIMEOUT_MS }, () => {
         'Record 5 and those after it are missing: the log does not contain the given head.',
       );
 
-      await damage(path.join(cwd, 'memory', 'audit', 'records.jsonl'), 'agent "ada"');
+      await damage(path.join(cwd, 'memory', 'audit', 'records.jsonl'), 'agent ada');
       const [changed, wrong, since] = await runCliBatch(
         [
           ['audit', 'verify', ...at],

@@ -1,7 +1,7 @@
 import { inFile, type Mutant } from './mutant.js';
 
 const STORE = ['test/storage/sealing/sealed-storage.test.ts'];
-const CONTRACT = ['test/storage/sealing/sealed-conformance.test.ts'];
+const CONTRACT = ['test/storage/sealing/sealed-conformance.long.test.ts'];
 
 /** Plain data reaches a sealed store, changed data is accepted, or sealed data cannot be read again. */
 export const sealing: readonly Mutant[] = [

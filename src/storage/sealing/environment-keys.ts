@@ -1,5 +1,6 @@
 import { keyUnavailable, type MasterKey, type MasterKeys, masterKeyOf, parseKey } from './master-keys.js';
 
+/** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const CURRENT = 'REKINDLE_MASTER_KEY';

@@ -1,5 +1,5 @@
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
-import { AuditTrail, AuditTrail } from '../../../src/server/access/audit-trail.js';
+import { AuditTrail } from '../../../src/server/access/audit-trail.js';
 import { OWNER } from '../../../src/server/access/principal.js';
 import { createHttpApp } from '../../../src/server/http/http-app.js';
 import { allRoutes } from '../../../src/server/http/routes/all-routes.js';
@@ -22,8 +22,13 @@ class Served {
     const checkpoints = new CheckpointService({ backend });
     const onUnexpected = (thrown: unknown) => void this.unexpected.push(thrown);
     const services = { backend, shared, checkpoints, pool: new DocumentPool(backend, [taskBoard]) };
-    this.app = createHttpApp({ routes: allRoutes, services, audit: new AuditTrail(null),
-    principalOf: () => OWNER, onUnexpected });
+    this.app = createHttpApp({
+      routes: allRoutes,
+      services,
+      audit: new AuditTrail(null),
+      principalOf: () => OWNER,
+      onUnexpected,
+    });
     this.mcp = mcpOverHttp(
       new McpTools({ backend, shared, checkpoints, version: '0' }),
       new AuditTrail(null),
