@@ -8,8 +8,8 @@ export const sealing: readonly Mutant[] = [
   ...inFile('src/storage/sealing/sealed-journal.ts', STORE, [
     [
       'record-is-not-bound-to-its-number',
-      "canonicalJson(['record', [...name], seq])",
-      "canonicalJson(['record', [...name], seq && 0])",
+      "canonicalJson(['record', seq])",
+      "canonicalJson(['record', seq && 0])",
     ],
     [
       'plain-record-in-a-sealed-journal',

@@ -95,7 +95,7 @@ const access = [
       'if (origin === undefined || this.#origins.has(origin.toLowerCase())) return null;',
       'return null;',
     ],
-    ['guesses-not-counted', 'return this.#wrongTokens.take(address);', 'return true;'],
+    ['guesses-not-counted', 'if (!this.#wrongTokens.take(address)) return false;', ''],
     [
       'requests-not-counted',
       "return this.#requests.take(address) ? null : tooMany('Too many requests.');",

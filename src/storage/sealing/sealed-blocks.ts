@@ -68,7 +68,7 @@ export function openBlocks(key: DataKey, name: Name, { blocks }: SealedBlocks): 
   const plain: Buffer[] = [];
   for (const [index, block] of blocks.entries()) {
     const isLast = index === blocks.length - 1;
-    const opened = open(derived, Buffer.from(block, 'base64'), boundTo(name, index, isLast));
+    const opened = open(derived, Buffer.from(block, 'base64'), boundTo(index, isLast));
     if (!opened || (!isLast && opened.length !== BLOCK_BYTES)) return null;
     plain.push(opened);
   }
@@ -80,7 +80,7 @@ function sealBlocks(key: DataKey, name: Name, plain: Uint8Array, first: number):
   const count = Math.max(1, Math.ceil(plain.length / BLOCK_BYTES));
   return Array.from({ length: count }, (_, index) => {
     const block = plain.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES);
-    return seal(derived, block, boundTo(name, first + index, index === count - 1)).toString('base64');
+    return seal(derived, block, boundTo(first + index, index === count - 1)).toString('base64');
   });
 }
 
@@ -92,6 +92,7 @@ function useOf(name: Name): string {
   return canonicalJson(['document', [...name]]);
 }
 
-function boundTo(name: Name, index: number, isLast: boolean): string {
-  return canonicalJson(['block', [...name], index, isLast]);
+/** The key is the name's own, so the name need not be here. */
+function boundTo(index: number, isLast: boolean): string {
+  return canonicalJson(['block', index, isLast]);
 }

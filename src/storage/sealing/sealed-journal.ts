@@ -89,7 +89,7 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
     if (!key) return [];
     const use = useOf(this.#name);
     return texts.map((text, index) => {
-      const bytes = seal(key.for(use), text, boundTo(this.#name, after + 1 + index));
+      const bytes = seal(key.for(use), text, boundTo(after + 1 + index));
       return { sealed: `${key.id}.${bytes.toString('base64')}` };
     });
   }
@@ -109,7 +109,7 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
     if (typeof sealed !== 'string' || dot < 0) return notSealed(this.#name, entry);
     const key = await this.#keys.forReading(this.#name, sealed.slice(0, dot));
     const bytes = Buffer.from(sealed.slice(dot + 1), 'base64');
-    const plain = open(key.for(useOf(this.#name)), bytes, boundTo(this.#name, entry.seq));
+    const plain = open(key.for(useOf(this.#name)), bytes, boundTo(entry.seq));
     const record = plain && tryParseJson(plain.toString('utf8'));
     return isJsonObject(record) ? { ...entry, record: record as R } : notSealed(this.#name, entry);
   }
@@ -164,8 +164,9 @@ function useOf(name: Name): string {
   return canonicalJson(['journal', [...name]]);
 }
 
-function boundTo(name: Name, seq: number): string {
-  return canonicalJson(['record', [...name], seq]);
+/** The key is the journal's own, so its name need not be here. */
+function boundTo(seq: number): string {
+  return canonicalJson(['record', seq]);
 }
 
 /** Nobody with the key wrote this record at this place: it was changed, moved, or added. */
