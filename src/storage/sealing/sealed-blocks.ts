@@ -16,7 +16,7 @@ import { open, SEAL_BYTES, seal } from './aes-seal.js';
 import type { DataKey } from './data-keys.js';
 
 /** With the 28 bytes of a seal this is a multiple of 3, so that every whole block has the same length in base64. */
-export const BLOCK_BYTES = 16 * 1024 - SEAL_BYTES + 2;
+export const BLOCK_BYTES = 4 * 1024 - SEAL_BYTES + 2;
 const BLOCK_TEXT_BYTES = ((BLOCK_BYTES + SEAL_BYTES) / 3) * 4 + 2;
 const SEPARATOR = ',\n';
 const END = '\n]}\n';
