@@ -64,7 +64,7 @@ function startsThread(id) {
 function importedAtOnce(entry) {
   const found = new Set([path.join(dist, `${entry}.js`)]);
   for (const file of found)
-    for (const [, name] of readFileSync(file, 'utf8').matchAll(/^(?:import|export|\}) ?[^'\n]*'(\.[^']+)';$/gm))
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(/^(?:import|export [^'\n=]*from|\}) ?[^'\n]*'(\.[^']+)';$/gm))
       found.add(path.resolve(path.dirname(file), name));
   return found;
 }

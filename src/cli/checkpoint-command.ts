@@ -138,7 +138,7 @@ function describeSaved({ status, metadata, removed, warnings }: SaveResult, plac
     removed.length === 0
       ? []
       : [
-          `old.id).join(', ')} went. => Deleted to make room: ${removed.map((old) => old.id).join(', ')}. => old.id).join(', ')} went.`,
+          `Deleted to make room: ${removed.map((old) => old.id).join(', ')}.`,
         ];
   return [line, ...gone, ...warnings];
 }
