@@ -135,11 +135,7 @@ function describeSaved({ status, metadata, removed, warnings }: SaveResult, plac
       ? `Saved ${id}: ${count(contextSizeBytes, 'byte')} of JSON; ${count(storedBytes, 'byte')} added to ${place}.`
       : `Nothing was saved: the context is the same as in ${id}.`;
   const gone =
-    removed.length === 0
-      ? []
-      : [
-          `Deleted to make room: ${removed.map((old) => old.id).join(', ')}.`,
-        ];
+    removed.length === 0 ? [] : [`Deleted to make room: ${removed.map((old) => old.id).join(', ')}.`];
   return [line, ...gone, ...warnings];
 }
 

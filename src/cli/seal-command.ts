@@ -9,6 +9,7 @@ import { addSubcommand } from './subcommand.js';
 
 interface RotateOptions extends CommonOptions {
   readonly keepMaster?: boolean;
+  readonly forgetOld?: boolean;
 }
 
 export function addSealCommand(program: Command): void {
@@ -23,7 +24,10 @@ export function addSealCommand(program: Command): void {
     parent,
     'rotate',
     'wrap all data keys with a new master key; data is not rewritten',
-    [['--keep-master', 'make no new master key: continue an interrupted rotation']],
+    [
+      ['--keep-master', 'make no new master key: continue an interrupted rotation'],
+      ['--forget-old', 'remove the old master keys afterwards; older backups cannot be read then'],
+    ],
     (_, given) =>
       runCommand(given, async (context) => {
         await rotate(context, given);
@@ -40,8 +44,14 @@ async function status({ storage, print }: CommandContext): Promise<void> {
   print([...lines, total], { keys: keys.map((key) => ({ ...key, scope: [...key.scope] })), masters });
 }
 
-async function rotate({ storage, print }: CommandContext, { keepMaster }: RotateOptions): Promise<void> {
-  const { keys, rewrapped } = await sealed(storage).rotateKeys({ renew: !keepMaster });
+async function rotate(
+  { storage, print }: CommandContext,
+  { keepMaster, forgetOld }: RotateOptions,
+): Promise<void> {
+  const { keys, rewrapped } = await sealed(storage).rotateKeys({
+    renew: !keepMaster,
+    forgetOld: forgetOld ?? false,
+  });
   const text = `Wrapped ${rewrapped} of ${count(keys, 'data key')} with the current master key.`;
   print([text], { keys, rewrapped });
 }

@@ -102,7 +102,7 @@ export class AppendQueue<E> {
   }
 }
 
-function closed(): RekindleError {
+export function closed(): RekindleError {
   return new RekindleError('JOURNAL_CLOSED', 'The journal is closed.');
 }
 

@@ -23,6 +23,7 @@ export abstract class ForwardingStorage implements StorageBackend {
   readonly leases: Leases;
   readonly redactor: StorageRedactor | null;
   readonly tenantPath: Name;
+  readonly isSealed: boolean;
   protected readonly inner: StorageBackend;
 
   constructor(inner: StorageBackend) {
@@ -32,6 +33,7 @@ export abstract class ForwardingStorage implements StorageBackend {
     this.leases = inner.leases;
     this.redactor = inner.redactor ?? null;
     this.tenantPath = inner.tenantPath ?? [];
+    this.isSealed = inner.isSealed ?? false;
     this.inner = inner;
   }
 

@@ -31,6 +31,9 @@ const OBJECT_SCHEMES = ['s3', 'uc', 'objects'];
 /** At least two letters, because `C:` is a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 
+/** A folder with such a name is a forgotten scheme: opened as a folder, the store would be plain. */
+const PARAMETERS = /[?&](?:seal|redact|tenant|objects|leases)=/;
+
 /** False for a folder. */
 export function isStorageUrl(place: string): boolean {
   return SCHEME.test(place);
@@ -49,7 +52,11 @@ export function isStorageUrl(place: string): boolean {
  */
 export function openStorage(place: string): StorageBackend {
   const scheme = SCHEME.exec(place)?.[1]?.toLowerCase();
-  if (scheme === undefined) return new FileStorage(place);
+  if (scheme === undefined) {
+    if (PARAMETERS.test(place))
+      throw invalid(place, 'needs file: before the folder, because it has parameters');
+    return new FileStorage(place);
+  }
   const { address, query } = split(place);
   const objects = take(query, 'objects');
   const redact = take(query, 'redact');

@@ -307,6 +307,7 @@ export interface StorageBackend {
   readonly redactor?: StorageRedactor | null;
   /** For `withSealing`. Without this call, the first use of a sealed store throws `STORE_SEALED`. */
   allowSealed?(): void;
+  readonly isSealed?: boolean;
   /** The folder of a tenant in the whole store, for wrappers that keep data outside of it. Empty or absent: no tenant. */
   readonly tenantPath?: Name;
   readonly capabilities: StorageCapabilities;

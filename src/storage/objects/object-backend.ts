@@ -2,6 +2,7 @@
  * A backend that stores large blobs in an object store. Journals, documents and leases stay in the backend, because
  * object stores lack what they need.
  */
+import { RekindleError } from '../../core/errors.js';
 import { isDigest } from '../blob-digest.js';
 import { ForwardingStorage } from '../forwarding-storage.js';
 import { keyOf } from '../name-key.js';
@@ -32,6 +33,14 @@ export function withObjects(
   { fromBytes = MIB }: WithObjectsOptions = {},
 ): StorageBackend {
   assertWholeNumber('fromBytes', fromBytes, 0);
+  if (backend.isSealed)
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'Large blobs would leave the sealed store unsealed. Use withObjects first.',
+      {
+        details: { argument: 'backend' },
+      },
+    );
   return new ObjectBackend(backend, objects, fromBytes);
 }
 

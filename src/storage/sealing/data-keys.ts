@@ -7,7 +7,8 @@ import type { Name, StorageBackend } from '../ports.js';
 import { KEY_BYTES } from './aes-seal.js';
 import type { KeyProvider } from './key-provider.js';
 import { keyUnavailable } from './master-keys.js';
-import { keyDocumentOf, keyScopeOf, SEALING } from './sealed-names.js';
+import { keyDocumentOf, keyScopeOf, SEALING, STORE_DOCUMENT } from './sealed-names.js';
+import { decodeStoreKey, STORE_KEY_BOUND } from './store-key.js';
 
 /** A data key. What is sealed uses keys derived from it, one for each name and use. */
 export class DataKey {
@@ -48,7 +49,8 @@ interface StoredKey {
 
 const DERIVED_MAX = 256;
 const SCOPES_MAX = 1024;
-const CREATION_WAIT_MS = 10_000;
+/** A rotation holds the lease while it wraps every key. */
+export const CREATION_WAIT_MS = 60_000;
 export const CREATION_LEASE: Name = [SEALING, 'lease'];
 
 export class DataKeys {
@@ -71,13 +73,16 @@ export class DataKeys {
     return this.#learn(scope, stored);
   }
 
-  /** The key that sealed something of this name. @throws KEY_UNAVAILABLE if it was destroyed, or its master key is missing */
-  async forReading(name: Name, id: string): Promise<DataKey> {
+  /**
+   * The key that sealed something of this name. Null if the names have another key: then nobody with the key made it.
+   * @throws KEY_UNAVAILABLE if the key was destroyed, or its master key is missing
+   */
+  async forReading(name: Name, id: string): Promise<DataKey | null> {
     const scope = keyScopeOf(name);
     const known = this.#known.get(idOf(scope, id));
     if (known) return known;
     const stored = await this.#read(scope);
-    if (stored?.id === id) return this.#learn(scope, stored);
+    if (stored) return stored.id === id ? this.#learn(scope, stored) : null;
     throw keyUnavailable(`The data key ${id} of ${scope.join('/')} is not in the store.`, {
       name: [...name],
       key: id,
@@ -130,6 +135,7 @@ export class DataKeys {
     try {
       const others = await this.#read(scope); // another process was first
       if (others) return others;
+      await this.#assertCurrentMaster();
       const id = randomBytes(8).toString('hex');
       const { master, wrapped } = await this.#provider.wrap(
         randomBytes(KEY_BYTES),
@@ -142,6 +148,12 @@ export class DataKeys {
     } finally {
       await lease.release();
     }
+  }
+
+  /** A process whose master keys are older than a rotation must not make keys: they would be lost with the old master key. */
+  async #assertCurrentMaster(): Promise<void> {
+    const store = await this.#inner.documents.read(STORE_DOCUMENT);
+    if (store) await this.#provider.unwrap(decodeStoreKey(store.value), STORE_KEY_BOUND);
   }
 
   async #learn(scope: Name, stored: StoredKey): Promise<DataKey> {

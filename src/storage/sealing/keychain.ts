@@ -13,14 +13,18 @@ export interface KeyringPackage {
 
 const SERVICE = 'rekindle';
 const ACCOUNT = 'checkpoint master keys';
+/** Apart from those of checkpoints: each kind may forget its old keys. */
+export const STORE_ACCOUNT = 'store master keys';
 
 /** Stores the master keys in the system's keychain. Needs the optional package `@napi-rs/keyring`. */
 export class Keychain implements SecretPlace {
   readonly name = 'the keychain of the system';
   readonly #load: () => Promise<KeyringPackage>;
+  readonly #account: string;
 
-  constructor(load: () => Promise<KeyringPackage> = loadKeyring) {
+  constructor(load: () => Promise<KeyringPackage> = loadKeyring, account = ACCOUNT) {
     this.#load = load;
+    this.#account = account;
   }
 
   async read(): Promise<string | null> {
@@ -38,7 +42,7 @@ export class Keychain implements SecretPlace {
 
   async #entry(): Promise<KeyringEntry> {
     const { Entry } = await this.#load();
-    return this.#tell(() => new Entry(SERVICE, ACCOUNT));
+    return this.#tell(() => new Entry(SERVICE, this.#account));
   }
 
   /**

@@ -10,7 +10,7 @@ import type { BlobInfo, Blobs, Name, StorageBackend, StoredBlob } from '../ports
 import type { DataKey, DataKeys } from './data-keys.js';
 import { keyUnavailable } from './master-keys.js';
 import { openBlocks, parseSealed, sealedBytes } from './sealed-blocks.js';
-import { SEALED_BLOBS } from './sealed-names.js';
+import { assertNotSealing, SEALED_BLOBS } from './sealed-names.js';
 
 export class SealedBlobs implements Blobs {
   readonly #inner: StorageBackend;
@@ -25,6 +25,7 @@ export class SealedBlobs implements Blobs {
     ready: (how: 'read' | 'write') => Promise<void>,
   ) {
     keyOf(scope);
+    assertNotSealing(scope);
     this.#inner = inner;
     this.#scope = scope;
     this.#keys = keys;
@@ -37,7 +38,7 @@ export class SealedBlobs implements Blobs {
     await this.#ready('write');
     const key = await this.#keys.forWriting(this.#folder);
     const name = [...this.#folder, hidden(key, info.digest), String(info.size)];
-    if ((await this.#inner.documents.modifiedMs(name)) !== null) return info;
+    // Also where there is one: it may be damaged, or not durable yet.
     await this.#inner.documents.writeBytes(name, sealedBytes(key, this.#boundTo(info.digest), plain));
     return info;
   }
@@ -99,12 +100,13 @@ export class SealedBlobs implements Blobs {
   async #key(): Promise<DataKey | null> {
     await this.#ready('read');
     const key = await this.#keys.ofScope(this.#folder);
-    if (!key && (await this.#inner.listNames(this.#folder)).length > 0)
+    if (key) return key;
+    for await (const { name } of this.#inner.contents(this.#folder))
       throw keyUnavailable(`The data key of ${this.#scope.join('/')} is not in the store.`, {
-        name: [...this.#scope],
+        name: [...name],
         reason: 'missing',
       });
-    return key;
+    return null;
   }
 }
 

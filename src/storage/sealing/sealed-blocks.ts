@@ -84,6 +84,12 @@ function sealBlocks(key: DataKey, name: Name, plain: Uint8Array, first: number):
   });
 }
 
+/** Whether the bytes have the layout of `sealedBytes`: `write` of a store may lay the same JSON out in another way. */
+export function isLaidOut(key: DataKey, bytes: Uint8Array): boolean {
+  const start = Buffer.from(head(key));
+  return start.equals(bytes.subarray(0, start.length));
+}
+
 function head(key: DataKey): string {
   return `{"sealed":1,"key":"${key.id}","blocks":[\n`;
 }

@@ -1,12 +1,13 @@
 /** Documents whose bytes are sealed. Each is bound to its name. */
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
-import { decodeDocument, documentConflict, encodeDocument } from '../document-encoding.js';
+import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
 import { keyOf } from '../name-key.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
 import type { DataKey, DataKeys } from './data-keys.js';
 import {
   BLOCK_BYTES,
+  isLaidOut,
   openBlocks,
   parseSealed,
   type SealedBlocks,
@@ -15,7 +16,7 @@ import {
   sealedTail,
   sealedValue,
 } from './sealed-blocks.js';
-import { SEALING } from './sealed-names.js';
+import { assertNotSealing, SEALED_BLOBS, SEALING } from './sealed-names.js';
 
 /** What `setAside` adds to a name. */
 const ASIDE = /\.[a-z][a-z-]*-[0-9a-f]{8}$/;
@@ -23,12 +24,13 @@ const ASIDE = /\.[a-z][a-z-]*-[0-9a-f]{8}$/;
 /** The end of a document that this process wrote or read last, so that its next bytes need no reading. */
 interface KnownEnd {
   readonly key: DataKey;
-  readonly size: number;
-  /** The plain bytes of the last block. */
+  /** Where the last block begins, and its plain bytes. */
+  readonly start: number;
   readonly block: Buffer;
 }
 const ENDS_MAX = 64;
 
+/** Versions are those of the plain bytes: features compute them, too. */
 export class SealedDocuments implements Documents {
   readonly #inner: Documents;
   readonly #keys: DataKeys;
@@ -46,62 +48,74 @@ export class SealedDocuments implements Documents {
   }
 
   async read(name: Name): Promise<{ readonly value: JsonValue; readonly version: string } | null> {
+    assertNotSealing(name);
     await this.#ready('read');
     const document = await this.#inner.read(name);
-    if (!document) return null;
-    const plain = await this.#open(name, sealedBlocksOf(document.value));
-    return { value: decodeDocument(name, plain).value, version: document.version };
+    return document && decodeDocument(name, await this.#open(name, sealedBlocksOf(document.value)));
   }
 
   async readBytes(name: Name): Promise<Uint8Array | null> {
+    assertNotSealing(name);
     await this.#ready('read');
-    const writes = this.#writes;
+    const at = keyOf(name);
+    const writes = this.#writing.has(at) ? null : this.#writes;
+    if (writes !== null) this.#ends.delete(at); // another process may have written since
     const bytes = await this.#inner.readBytes(name);
     if (!bytes) return null;
     const sealed = parseSealed(bytes);
     const plain = await this.#open(name, sealed);
-    if (sealed && writes === this.#writes)
-      this.#remember(name, await this.#keys.forReading(name, sealed.key), plain);
+    const key = sealed && (await this.#keys.forReading(name, sealed.key));
+    if (key && writes === this.#writes && isLaidOut(key, bytes)) this.#remember(name, key, plain);
     return plain;
   }
 
   async write(
     name: Name,
     value: JsonValue,
-    options?: DocumentWriteOptions,
+    options: DocumentWriteOptions = {},
   ): Promise<{ readonly version: string }> {
     const plain = encodeDocument(value); // at once: the caller may change the value
-    return this.#serially(name, async () => {
-      const key = await this.#keyFor(name);
-      this.#ends.delete(keyOf(name));
-      return this.#inner.write(name, sealedValue(key, name, plain), options);
+    return this.#change(name, async () => {
+      const given = await this.#innerVersion(name, options);
+      const key = await this.#keys.forWriting(name);
+      await this.#inner.write(name, sealedValue(key, name, plain), given);
+      return { version: versionOf(plain) };
     });
   }
 
-  async writeBytes(name: Name, bytes: Uint8Array, options?: DocumentWriteOptions): Promise<void> {
+  async writeBytes(name: Name, bytes: Uint8Array, options: DocumentWriteOptions = {}): Promise<void> {
     const plain = Buffer.from(bytes);
-    await this.#serially(name, () => this.#writeBytes(name, plain, options));
+    await this.#change(name, async () =>
+      this.#writeBytes(name, plain, await this.#innerVersion(name, options)),
+    );
   }
 
-  async #writeBytes(name: Name, plain: Buffer, options?: DocumentWriteOptions): Promise<void> {
-    const key = await this.#keyFor(name);
-    this.#ends.delete(keyOf(name));
+  async #writeBytes(name: Name, plain: Buffer, options: DocumentWriteOptions): Promise<void> {
+    const key = await this.#keys.forWriting(name);
     await this.#inner.writeBytes(name, sealedBytes(key, name, plain), options);
     this.#remember(name, key, plain);
   }
 
+  /** The given version is that of plain bytes; the store compares sealed ones. @throws DOCUMENT_CONFLICT */
+  async #innerVersion(name: Name, options: DocumentWriteOptions): Promise<DocumentWriteOptions> {
+    const { ifVersion } = options;
+    if (ifVersion === undefined || ifVersion === null) return options;
+    const stored = await this.#inner.read(name);
+    const version = stored && versionOf(await this.#open(name, sealedBlocksOf(stored.value)));
+    if (stored && version === ifVersion) return { ...options, ifVersion: stored.version };
+    throw documentConflict(name, `its version is ${version ?? 'none'}, not ${ifVersion}`);
+  }
+
   async overwriteTail(name: Name, offset: number, bytes: Uint8Array): Promise<void> {
     const tail = Buffer.from(bytes);
-    await this.#serially(name, async () => {
-      await this.#ready('write');
-      const end = this.#ends.get(keyOf(name));
-      const start = end ? lastBlockAt(end.size) : 0;
-      if (!end || offset < start || offset > end.size) return this.#replaceTail(name, offset, tail);
-      this.#ends.delete(keyOf(name));
+    await this.#change(name, async (end) => {
+      const isInEnd = end && offset >= end.start && offset <= end.start + end.block.length;
+      if (!isInEnd) return this.#replaceTail(name, offset, tail);
+      const { key, start } = end;
       const plain = Buffer.concat([end.block.subarray(0, offset - start), tail]);
-      const sealed = sealedTail(end.key, name, start / BLOCK_BYTES, plain);
+      const sealed = sealedTail(key, name, start / BLOCK_BYTES, plain);
       await this.#inner.overwriteTail(name, sealed.offset, sealed.bytes);
-      this.#remember(name, end.key, plain, start);
+      this.#remember(name, key, plain, start);
     });
   }
 
@@ -120,42 +134,41 @@ export class SealedDocuments implements Documents {
   }
 
   async modifiedMs(name: Name): Promise<number | null> {
+    assertNotSealing(name);
+    await this.#ready('read');
     return this.#inner.modifiedMs(name);
   }
 
   setAside(name: Name, label: string): Promise<string | null> {
-    return this.#serially(name, async () => {
-      this.#ends.delete(keyOf(name));
-      return this.#inner.setAside(name, label);
-    });
+    return this.#change(name, () => this.#inner.setAside(name, label));
   }
 
   delete(name: Name): Promise<boolean> {
-    return this.#serially(name, async () => {
-      this.#ends.delete(keyOf(name));
-      return this.#inner.delete(name);
-    });
+    return this.#change(name, () => this.#inner.delete(name));
   }
 
   async list(prefix: Name): Promise<string[]> {
-    const names = await this.#inner.list(prefix);
-    return prefix.length === 0 ? names.filter((name) => name !== SEALING) : names;
+    await this.#ready('read');
+    const hidden = prefix.length === 0 ? SEALING : SEALED_BLOBS;
+    return (await this.#inner.list(prefix)).filter((name) => name !== hidden);
   }
 
-  async #keyFor(name: Name): Promise<DataKey> {
-    await this.#ready('write');
-    return this.#keys.forWriting(name);
+  /** Forgets the ends of documents: they may have been erased. */
+  forget(): void {
+    this.#writes += 1;
+    this.#ends.clear();
   }
 
   /** A document that was set aside is still bound to its first name. @throws DOCUMENT_DAMAGED, KEY_UNAVAILABLE */
   async #open(name: Name, sealed: SealedBlocks | null): Promise<Buffer> {
     if (!sealed) throw damaged(name, 'is not sealed');
     const key = await this.#keys.forReading(name, sealed.key);
-    const last = name.at(-1) ?? '';
-    const names = ASIDE.test(last) ? [name, [...name.slice(0, -1), last.replace(ASIDE, '')]] : [name];
-    for (const bound of names) {
+    for (let bound = name; key; ) {
       const plain = openBlocks(key, bound, sealed);
       if (plain) return plain;
+      const last = bound.at(-1) ?? '';
+      if (!ASIDE.test(last)) break;
+      bound = [...bound.slice(0, -1), last.replace(ASIDE, '')];
     }
     throw damaged(name, 'was changed after it was sealed');
   }
@@ -163,26 +176,30 @@ export class SealedDocuments implements Documents {
   /** @param plain the document from `start` on, which is the beginning of a block */
   #remember(name: Name, key: DataKey, plain: Buffer, start = 0): void {
     if (this.#ends.size >= ENDS_MAX) this.#ends.clear();
-    const block = Buffer.from(plain.subarray(lastBlockAt(plain.length))); // without the rest of its memory
-    this.#ends.set(keyOf(name), { key, size: start + plain.length, block });
+    const last = lastBlockAt(plain.length);
+    const block = Buffer.from(plain.subarray(last)); // without the rest of its memory
+    this.#ends.set(keyOf(name), { key, start: start + last, block });
   }
 
-  #serially<T>(name: Name, work: () => Promise<T>): Promise<T> {
-    let key: string;
-    try {
-      key = keyOf(name);
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
+  /** Runs a change after those that were called before it. It gets the known end, which is unknown until the change is done. */
+  async #change<T>(name: Name, work: (end: KnownEnd | undefined) => Promise<T>): Promise<T> {
+    const at = keyOf(name);
+    assertNotSealing(name);
     this.#writes += 1;
-    const before = this.#writing.get(key) ?? Promise.resolve();
-    const running = before.then(work, work);
+    const run = async () => {
+      await this.#ready('write');
+      const end = this.#ends.get(at);
+      this.#ends.delete(at);
+      return work(end);
+    };
+    const before = this.#writing.get(at) ?? Promise.resolve();
+    const running = before.then(run, run);
     const settled = running
-      .catch(() => {})
+      .catch(() => {}) // its caller gets it
       .then(() => {
-        if (this.#writing.get(key) === settled) this.#writing.delete(key);
+        if (this.#writing.get(at) === settled) this.#writing.delete(at);
       });
-    this.#writing.set(key, settled);
+    this.#writing.set(at, settled);
     return running;
   }
 }

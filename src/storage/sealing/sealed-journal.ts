@@ -2,6 +2,7 @@
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isRekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.js';
+import { closed } from '../append-queue.js';
 import type {
   AppendOptions,
   AppendResult,
@@ -53,7 +54,8 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
   }
 
   append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
-    if (this.#closed || !this.#writing) return this.#inner.append(records, options); // which refuses it
+    if (this.#closed) return Promise.reject(closed());
+    if (!this.#writing) return this.#inner.append([], options); // a reader's journal, which refuses every append
     const appended = this.#append(records, options);
     this.#appending.add(appended);
     return appended.finally(() => this.#appending.delete(appended));
@@ -64,11 +66,12 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
     for (let conflicts = 0; ; conflicts += 1) {
       if (this.#given === null) await this.#lookUp();
       const after = expectedSeq ?? this.#given ?? 0;
-      if (after === this.#given) this.#given = after + texts.length;
+      const isNext = after === this.#given;
+      if (isNext) this.#given = after + texts.length;
       try {
         return await this.#inner.append(this.#sealed(texts, after), { expectedSeq: after });
       } catch (thrown) {
-        this.#given = null;
+        if (isNext) this.#given = null; // a wrong number of the caller says nothing about the others
         const again = expectedSeq === undefined && conflicts < CONFLICTS_MAX;
         if (!again || !isRekindleError(thrown, 'JOURNAL_CONFLICT')) throw thrown;
       }
@@ -108,6 +111,7 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
     const dot = typeof sealed === 'string' ? sealed.indexOf('.') : -1;
     if (typeof sealed !== 'string' || dot < 0) return notSealed(this.#name, entry);
     const key = await this.#keys.forReading(this.#name, sealed.slice(0, dot));
+    if (!key) return notSealed(this.#name, entry);
     const bytes = Buffer.from(sealed.slice(dot + 1), 'base64');
     const plain = open(key.for(useOf(this.#name)), bytes, boundTo(entry.seq));
     const record = plain && tryParseJson(plain.toString('utf8'));

@@ -6,30 +6,44 @@ import type { Name } from '../ports.js';
 export const SEALING = 'sealing';
 /** States that the store is sealed, and holds a wrapped key that identifies the master key. */
 export const STORE_DOCUMENT: Name = [SEALING, 'store.json'];
+/** The last segment of the document with the keys of a scope. */
+export const KEYS = 'keys.json';
 /** Below a scope of blobs: the sealed blobs. */
 export const SEALED_BLOBS = 'sealed_blobs';
 
 /**
- * The names that share a data key: everything of one agent, else of one session, thread or document folder. Erasing the agent
- * destroys the key.
+ * The names that share a data key: everything of one agent, session or thread, else of one folder of documents. Erasing the agent, session
+ * or thread destroys the key.
  */
 export function keyScopeOf(name: Name): Name {
-  const start = name[0] === 'tenants' ? 2 : 0;
+  let start = 0;
+  while (name[start] === 'tenants' && name.length > start + 2) start += 2;
   const agents = name.indexOf('agents', start);
   if (agents >= 0 && agents < start + 2 && name.length > agents + 2) return name.slice(0, agents + 2);
-  return name.slice(0, Math.max(1, Math.min(start + 2, name.length - 1)));
+  return name.slice(0, Math.max(1, Math.min(start + 3, name.length - 1)));
 }
 
-/** The document with the keys of a scope. The length is part of the name, so that no document lies above another. */
+/** The folder with the keys of scopes of a length. The length is in the name, so that no document lies above another. */
+export function keyFolderOf(length: number): Name {
+  return [SEALING, `keys-${length}`];
+}
+
 export function keyDocumentOf(scope: Name): Name {
-  return [SEALING, `keys-${scope.length}`, ...scope, 'keys.json'];
+  return [...keyFolderOf(scope.length), ...scope, KEYS];
 }
 
-/** Folders with the keys of all scopes at and below a name. */
-export function keyFoldersBelow(prefix: Name): Name[] {
-  return [1, 2, 3, 4, 5]
-    .filter((length) => length >= prefix.length)
-    .map((length) => [SEALING, `keys-${length}`, ...prefix]);
+/** Null for a name that is no folder of keys. */
+export function keyLengthOf(folder: string): number | null {
+  const digits = /^keys-(\d{1,3})$/.exec(folder)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** @throws INVALID_NAME: features must not reach what the sealing itself stores */
+export function assertNotSealing(name: Name): void {
+  if (name[0] !== SEALING) return;
+  throw new RekindleError('INVALID_NAME', `The name ${name.join('/')} belongs to the sealing of the store.`, {
+    details: { name: [...name] },
+  });
 }
 
 /** A sealed store must not be written plain, and cannot be read without its keys. */

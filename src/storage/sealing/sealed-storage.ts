@@ -1,12 +1,11 @@
 /** A store whose contents are encrypted and authenticated: journals, documents and blobs. */
 import { randomBytes } from 'node:crypto';
 import { RekindleError } from '../../core/errors.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import type { JsonObject } from '../../core/json.js';
 import { ForwardingStorage } from '../forwarding-storage.js';
 import { keyOf } from '../name-key.js';
 import type {
   Blobs,
-  Documents,
   Journal,
   JournalOptions,
   Lease,
@@ -17,16 +16,22 @@ import type {
   StoredPlace,
 } from '../ports.js';
 import { KEY_BYTES } from './aes-seal.js';
-import { CREATION_LEASE, type DataKeyInfo, DataKeys } from './data-keys.js';
+import { CREATION_LEASE, CREATION_WAIT_MS, type DataKeyInfo, DataKeys } from './data-keys.js';
 import { type KeyProvider, keyProviderOf } from './key-provider.js';
-import { keyUnavailable, type MasterKeys } from './master-keys.js';
+import type { MasterKeys } from './master-keys.js';
 import { SealedBlobs } from './sealed-blobs.js';
 import { SealedDocuments } from './sealed-documents.js';
 import { SealedJournal } from './sealed-journal.js';
-import { keyFoldersBelow, SEALED_BLOBS, SEALING, STORE_DOCUMENT } from './sealed-names.js';
-
-const CREATION_WAIT_MS = 10_000;
-const BOUND = 'rekindle store key';
+import {
+  assertNotSealing,
+  KEYS,
+  keyFolderOf,
+  keyLengthOf,
+  SEALED_BLOBS,
+  SEALING,
+  STORE_DOCUMENT,
+} from './sealed-names.js';
+import { decodeStoreKey, encodeStoreKey, STORE_KEY_BOUND } from './store-key.js';
 
 /** The number of data keys in a store, and of those that got another master key. */
 export interface KeyRotation {
@@ -42,15 +47,26 @@ export interface KeyRotation {
  *
  *     const storage = withSealing(openStorage('file:./memory'), new EnvironmentKeys(process.env));
  *
- * @throws (from its calls) STORE_NOT_SEALED for a store with plain data, KEY_UNAVAILABLE
+ * Other wrappers come after it: `withRedaction(withTenant(withSealing(store, keys), 'acme'))`. `withObjects` comes before it.
+ *
+ * @throws INVALID_ARGUMENT over another wrapper; from its calls STORE_NOT_SEALED for a store with plain data, KEY_UNAVAILABLE
  */
 export function withSealing(backend: StorageBackend, keys: MasterKeys | KeyProvider): SealedStorage {
+  if (backend.redactor || (backend.tenantPath?.length ?? 0) > 0)
+    throw new RekindleError(
+      'INVALID_ARGUMENT',
+      'Seal the whole store first; then use withRedaction and withTenant.',
+      {
+        details: { argument: 'backend' },
+      },
+    );
   return new SealedStorage(backend, 'wrap' in keys ? keys : keyProviderOf(keys));
 }
 
 /** See `withSealing`. */
 export class SealedStorage extends ForwardingStorage {
-  override readonly documents: Documents;
+  override readonly isSealed = true;
+  override readonly documents: SealedDocuments;
   override readonly leases: Leases;
   readonly #provider: KeyProvider;
   readonly #keys: DataKeys;
@@ -79,6 +95,7 @@ export class SealedStorage extends ForwardingStorage {
     name: Name,
     options: JournalOptions = {},
   ): Promise<Journal<R>> {
+    assertNotSealing(name);
     await this.#ready(options.readOnly ? 'read' : 'write');
     const inner = await this.inner.openJournal<JsonObject>(name, options);
     try {
@@ -128,12 +145,24 @@ export class SealedStorage extends ForwardingStorage {
     }
   }
 
+  override async removeJournal(name: Name, lease: Lease): Promise<boolean> {
+    assertNotSealing(name);
+    await this.#ready('read');
+    return this.inner.removeJournal(name, lease);
+  }
+
   /** Destroys the data keys first: after a crash in between, what is left cannot be read. */
   override async removeBelow(prefix: Name, lease: Lease): Promise<void> {
-    this.#keys.forget();
+    assertNotSealing(prefix);
+    await this.#ready('read');
     if (prefix.length > 0)
-      for (const folder of keyFoldersBelow(prefix)) await this.inner.removeBelow(folder, lease);
+      for (const folder of await this.inner.listNames([SEALING])) {
+        const length = keyLengthOf(folder) ?? 0;
+        if (length >= prefix.length) await this.inner.removeBelow([...keyFolderOf(length), ...prefix], lease);
+      }
     await this.inner.removeBelow(prefix, lease);
+    this.#keys.forget();
+    this.documents.forget();
   }
 
   /** Every data key: the names that it belongs to, and the id of the master key that wraps it. Empty for a store that is not sealed yet. */
@@ -147,26 +176,53 @@ export class SealedStorage extends ForwardingStorage {
     return found;
   }
 
+  /** Level by level: a folder with the name of an agent may look like a journal. */
   async #keyDocuments(): Promise<Name[]> {
-    const names: Name[] = [];
-    for await (const { kind, name } of this.inner.contents([SEALING]))
-      if (kind === 'document' && name[1]?.startsWith('keys-')) names.push(name);
-    return names;
+    const found: Name[] = [];
+    for (const folder of await this.inner.listNames([SEALING])) {
+      const length = keyLengthOf(folder);
+      let names: Name[] = length === null ? [] : [[SEALING, folder]];
+      for (let level = 0; level < (length ?? 0); level += 1) {
+        const below: Name[] = [];
+        for (const name of names)
+          for (const next of await this.inner.listNames(name)) below.push([...name, next]);
+        names = below;
+      }
+      for (const name of names) found.push([...name, KEYS]);
+    }
+    return found;
   }
 
   /**
-   * Wraps every data key with the current master key; data is not rewritten. With `renew`, a new master key is made before, where the
-   * provider makes them, and the old ones are forgotten afterwards. After a crash, the next call continues. @throws KEY_UNAVAILABLE
+   * Wraps every data key with the current master key; data is not rewritten. Processes that need a new data key wait meanwhile.
+   * @param options `renew` (default true): makes a new master key before, where the provider makes them. `forgetOld` (default false):
+   * removes the old master keys afterwards. Then other stores that use the same key file or keychain, and older backups, cannot be read
+   * @throws KEY_UNAVAILABLE, LEASE_HELD; after that, or a crash, the next call continues
    */
-  async rotateKeys({ renew = true }: { readonly renew?: boolean } = {}): Promise<KeyRotation> {
+  async rotateKeys({
+    renew = true,
+    forgetOld = false,
+  }: {
+    readonly renew?: boolean;
+    readonly forgetOld?: boolean;
+  } = {}): Promise<KeyRotation> {
     await this.#ready('read');
-    if (renew) await this.#provider.renew?.();
-    const documents = await this.#keyDocuments();
-    let rewrapped = 0;
-    for (const document of documents) if (await this.#keys.rewrap(document)) rewrapped += 1;
-    await this.#rewrapStoreKey();
-    await this.#provider.forgetOld?.();
-    return { keys: documents.length, rewrapped };
+    const lease = await this.inner.leases.acquire(CREATION_LEASE, { waitMs: CREATION_WAIT_MS });
+    try {
+      if (renew) await this.#provider.renew?.();
+      const documents = await this.#keyDocuments();
+      let rewrapped = 0;
+      for (const document of documents) {
+        await lease.check();
+        if (await this.#keys.rewrap(document)) rewrapped += 1;
+      }
+      await this.#rewrapStoreKey();
+      await lease.check();
+      if (forgetOld) await this.#provider.forgetOld?.();
+      return { keys: documents.length, rewrapped };
+    } finally {
+      await lease.release();
+    }
   }
 
   override async close(): Promise<void> {
@@ -194,20 +250,28 @@ export class SealedStorage extends ForwardingStorage {
   async #look(): Promise<'sealed' | 'empty'> {
     const document = await this.inner.documents.read(STORE_DOCUMENT);
     if (document) {
-      await this.#provider.unwrap(decode(document.value), BOUND); // the wrong master key is reported here
+      await this.#provider.unwrap(decodeStoreKey(document.value), STORE_KEY_BOUND); // the wrong master key is reported here
       return 'sealed';
     }
+    await this.#assertNothingPlain();
+    return 'empty';
+  }
+
+  async #assertNothingPlain(): Promise<void> {
     for await (const { name } of this.inner.contents([]))
       if (name[0] !== SEALING) throw notSealed(this.place, name);
-    return 'empty';
   }
 
   async #begin(): Promise<'sealed'> {
     const lease = await this.inner.leases.acquire(CREATION_LEASE, { waitMs: CREATION_WAIT_MS });
     try {
       if ((await this.#look()) === 'sealed') return 'sealed'; // another process was first
-      const key = await this.#provider.wrap(randomBytes(KEY_BYTES), BOUND, true);
-      await this.inner.documents.write(STORE_DOCUMENT, encode(key), { ifVersion: null });
+      const key = await this.#provider.wrap(randomBytes(KEY_BYTES), STORE_KEY_BOUND, true);
+      await this.inner.documents.write(STORE_DOCUMENT, encodeStoreKey(key), { ifVersion: null });
+      await this.#assertNothingPlain().catch(async (thrown: unknown) => {
+        await this.inner.documents.delete(STORE_DOCUMENT); // a plain process was faster
+        throw thrown;
+      });
       return 'sealed';
     } finally {
       await lease.release();
@@ -217,22 +281,10 @@ export class SealedStorage extends ForwardingStorage {
   async #rewrapStoreKey(): Promise<void> {
     const document = await this.inner.documents.read(STORE_DOCUMENT);
     if (!document) return;
-    const bytes = await this.#provider.unwrap(decode(document.value), BOUND);
-    const key = await this.#provider.wrap(bytes, BOUND, false);
-    await this.inner.documents.write(STORE_DOCUMENT, encode(key), { ifVersion: document.version });
+    const bytes = await this.#provider.unwrap(decodeStoreKey(document.value), STORE_KEY_BOUND);
+    const key = await this.#provider.wrap(bytes, STORE_KEY_BOUND, false);
+    await this.inner.documents.write(STORE_DOCUMENT, encodeStoreKey(key), { ifVersion: document.version });
   }
-}
-
-function encode({ master, wrapped }: { readonly master: string; readonly wrapped: Uint8Array }): JsonObject {
-  return { format: 1, master, wrapped: Buffer.from(wrapped).toString('base64') };
-}
-
-/** @throws KEY_UNAVAILABLE */
-function decode(value: JsonValue): { readonly master: string; readonly wrapped: Uint8Array } {
-  const { master, wrapped } = isJsonObject(value) ? value : {};
-  if (typeof master === 'string' && typeof wrapped === 'string')
-    return { master, wrapped: Buffer.from(wrapped, 'base64') };
-  throw keyUnavailable(`${STORE_DOCUMENT.join('/')} is damaged.`, { reason: 'damaged' });
 }
 
 function notSealed(place: string, name: Name): RekindleError {

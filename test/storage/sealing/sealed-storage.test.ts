@@ -17,6 +17,8 @@ import { agentState } from '../../../src/state/durable/documents/agent-state.js'
 import { StateManager } from '../../../src/state/durable/state-manager.js';
 import { SharedState } from '../../../src/state/shared/shared-state.js';
 import { copyStorage } from '../../../src/storage/copy-storage.js';
+import { LocalObjects } from '../../../src/storage/objects/local-objects.js';
+import { withObjects } from '../../../src/storage/objects/object-backend.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { JournalEntry, StorageBackend } from '../../../src/storage/ports.js';
 import { withRedaction } from '../../../src/storage/redacted-storage.js';
@@ -25,6 +27,7 @@ import { KeyFile } from '../../../src/storage/sealing/key-file.js';
 import type { KeyProvider } from '../../../src/storage/sealing/key-provider.js';
 import { withSealing } from '../../../src/storage/sealing/sealed-storage.js';
 import { StoredKeys } from '../../../src/storage/sealing/stored-keys.js';
+import { withTenant } from '../../../src/storage/tenants/tenant-storage.js';
 
 const K1 = 'ab'.repeat(32);
 const K2 = 'cd'.repeat(32);
@@ -97,8 +100,13 @@ describe('a sealed store', () => {
     const live = await talk(storage, 'desk');
     const initial = { ...(agentState.initial as JsonObject), next_action: CANARY };
     const states = await StateManager.open({ ...agentState, initial, backend: storage });
-    expect((await states.load()).value).toMatchObject({ next_action: CANARY });
+    await states.update((draft) => {
+      draft.next_action = `${CANARY}!`;
+    });
+    expect((await states.load()).value).toMatchObject({ next_action: `${CANARY}!` });
     await states.close();
+    const file = (await storage.documents.read(['state', `${agentState.name}.json`]))?.value;
+    expect(file).toMatchObject({ next_action: `${CANARY}!` });
     const shared = new SharedState(storage, { root: 'r' });
     await shared.set('bird', CANARY);
     await shared.close();
@@ -266,7 +274,7 @@ describe('a sealed store', () => {
     const storage = keep(withSealing(openStorage(`file:${join(folder, 'store')}`), keys));
     const live = await talk(storage, 'desk');
     const before = (await storage.dataKeys())[0]!.master;
-    await storage.rotateKeys();
+    await storage.rotateKeys({ forgetOld: true });
     expect((await storage.dataKeys()).some(({ master }) => master === before)).toBe(false);
     expect(await keys.find(before)).toBeNull();
     expect((await restored(storage, 'desk')).messages).toEqual(live);
@@ -290,6 +298,88 @@ describe('a sealed store', () => {
     const texts = JSON.stringify((await restored(sealedStore(), 'desk')).messages);
     expect(texts).toContain('[redacted:');
     expect(texts).not.toContain('hunter2');
+  });
+});
+
+describe('a journal of a sealed store', () => {
+  it('refuses a record after its close, and never stores it plain', async () => {
+    const journal = await sealedStore().openJournal<JsonObject>(['agents', 'desk', 'notes']);
+    await journal.append([{ n: 1 }]);
+    const closed = journal.close();
+    await expect(journal.append([{ said: CANARY }])).rejects.toMatchObject({ code: 'JOURNAL_CLOSED' });
+    await closed;
+    expect(filesWith(CANARY)).toEqual([]);
+  });
+
+  it('reports a record under another key as damage', async () => {
+    const storage = sealedStore();
+    const journal = await storage.openJournal<JsonObject>(['agents', 'desk', 'notes']);
+    await journal.append([{ n: 1 }]);
+    await journal.close();
+    const [record] = await entriesBelow(storage);
+    const other = keep(openStorage('memory:'));
+    const written = await other.openJournal<JsonObject>(['agents', 'desk', 'notes']);
+    await written.append([{ sealed: `0000000000000000${String(record!['sealed']).slice(16)}` }]);
+    await written.close();
+    for (const name of [
+      ['sealing', 'store.json'],
+      ['sealing', 'keys-2', 'agents', 'desk', 'keys.json'],
+    ])
+      await other.documents.write(name, await document(name));
+    const keys = new EnvironmentKeys({ REKINDLE_MASTER_KEY: K1 });
+    expect(await entries(withSealing(other, keys), ['agents', 'desk', 'notes'])).toMatchObject([
+      { kind: 'damage', reason: 'seal' },
+    ]);
+  });
+});
+
+describe('the end of a sealed document', () => {
+  it('is replaced rightly after another process rewrote it, and after it was written as JSON', async () => {
+    const [one, two] = [sealedStore(), sealedStore()];
+    const name = ['agents', 'desk', 'cache'];
+    const text = async () => Buffer.from((await one.documents.readBytes(name))!).toString();
+    await one.documents.writeBytes(name, Buffer.from('first'));
+    await two.documents.writeBytes(name, Buffer.from('second '));
+    expect(await text()).toBe('second ');
+    await one.documents.overwriteTail(name, 7, Buffer.from('third'));
+    expect(await text()).toBe('second third');
+    await one.documents.write(name, ['a']);
+    await one.documents.readBytes(name);
+    await one.documents.overwriteTail(name, 0, Buffer.from('fourth'));
+    expect(await text()).toBe('fourth');
+    await one.documents.writeBytes(name, Buffer.alloc(4070, 'x'));
+    await one.documents.overwriteTail(name, 4070, Buffer.from('y'));
+    await one.documents.overwriteTail(name, 4070, Buffer.alloc(0));
+    await one.documents.overwriteTail(name, 4070, Buffer.from('z'));
+    expect(await text()).toBe(`${'x'.repeat(4070)}z`);
+  });
+});
+
+describe('a rotation', () => {
+  it('finds the key of every agent, also of one whose name looks like an archive', async () => {
+    const storage = sealedStore();
+    await talk(storage, 'desk');
+    await talk(storage, 'x.archive');
+    const scopes = (await storage.dataKeys()).map(({ scope }) => scope.join('/'));
+    expect(scopes).toContain('agents/x.archive');
+  });
+
+  it('stops a process with only the old master key from making data keys', async () => {
+    const old = sealedStore(K1);
+    await talk(old, 'desk');
+    await sealedStore(K2, K1).rotateKeys();
+    await expect(talk(old, 'new')).rejects.toMatchObject({ code: 'KEY_UNAVAILABLE' });
+  });
+});
+
+describe('wrappers in an order that would leave data plain', () => {
+  it('are refused', async () => {
+    const keys = new EnvironmentKeys({ REKINDLE_MASTER_KEY: K1 });
+    expect(() => withSealing(withRedaction(plainStore()), keys)).toThrow(/Seal the whole store first/);
+    expect(() => withSealing(withTenant(plainStore(), 'acme'), keys)).toThrow(/Seal the whole store first/);
+    const objects = new LocalObjects(join(folder, 'objects'));
+    expect(() => withObjects(sealedStore(), objects)).toThrow(/unsealed/);
+    expect(() => openStorage(`${folder}?seal=environment`)).toThrow(/needs file:/);
   });
 });
 
