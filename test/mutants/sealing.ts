@@ -6,6 +6,7 @@ const CONTRACT = ['test/storage/sealing/sealed-conformance.long.test.ts'];
 /** Plain data reaches a sealed store, changed data is accepted, or sealed data cannot be read again. */
 export const sealing: readonly Mutant[] = [
   ...inFile('src/storage/sealing/sealed-journal.ts', STORE, [
+    ['sealed-append-after-close', 'if (this.#closed) return Promise.reject(closed());', ''],
     [
       'record-is-not-bound-to-its-number',
       "canonicalJson(['record', seq])",
@@ -18,7 +19,7 @@ export const sealing: readonly Mutant[] = [
     ],
   ]),
   ...inFile('src/storage/sealing/sealed-journal.ts', CONTRACT, [
-    ['sealed-append-after-a-conflict', 'this.#given = null;\n        const again', 'const again'],
+    ['sealed-append-after-a-conflict', 'if (isNext) this.#given = null;', ''],
     ['close-does-not-wait-for-sealed-appends', 'await Promise.allSettled(this.#appending);', ''],
   ]),
   ...inFile('src/storage/sealing/sealed-blocks.ts', STORE, [
@@ -29,7 +30,8 @@ export const sealing: readonly Mutant[] = [
     ],
   ]),
   ...inFile('src/storage/sealing/sealed-documents.ts', STORE, [
-    ['document-aside-cannot-be-read', 'ASIDE.test(last) ?', 'last === ASIDE.source ?'],
+    ['document-aside-cannot-be-read', 'if (!ASIDE.test(last)) break;', 'break;'],
+    ['version-of-sealed-bytes', 'return { ...options, ifVersion: stored.version };', 'return options;'],
   ]),
   ...inFile('src/storage/sealing/sealed-storage.ts', STORE, [
     [
@@ -39,12 +41,12 @@ export const sealing: readonly Mutant[] = [
     ],
     [
       'erasure-leaves-the-key',
-      'for (const folder of keyFoldersBelow(prefix)) await this.inner.removeBelow(folder, lease);',
-      'for (const folder of keyFoldersBelow(prefix)) await this.inner.contents(folder);',
+      'if (length >= prefix.length) await this.inner.removeBelow([...keyFolderOf(length), ...prefix], lease);',
+      'if (length < 0) await this.inner.removeBelow([...keyFolderOf(length), ...prefix], lease);',
     ],
     [
       'wrong-master-key-is-noticed-late',
-      'await this.#provider.unwrap(decode(document.value), BOUND); // the wrong',
+      'await this.#provider.unwrap(decodeStoreKey(document.value), STORE_KEY_BOUND); // the wrong',
       '// the wrong',
     ],
   ]),
