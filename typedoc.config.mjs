@@ -8,7 +8,7 @@ const { exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const GUIDES = [
   ...['hosts', 'web-servers', 'memory', 'facts', 'state', 'shared-state', 'workspace', 'checkpoints'],
   ...['storage', 'scale', 'transcripts', 'legality', 'cli', 'server', 'errors'],
-  ...['operate', 'durability', 'data', 'audit', 'erasure', 'redaction', 'sealing', 'security', 'threat-model', 'architecture', 'benchmarks'],
+  ...['operate', 'durability', 'data', 'audit', 'erasure', 'redaction', 'sealing', 'security', 'threat-model', 'architecture', 'seeds', 'benchmarks'],
 ].map((name) => `docs/${name}.md`);
 
 /** README.md first, then by name. TypeDoc would take a page twice that two globs find. */
