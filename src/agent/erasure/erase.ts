@@ -56,10 +56,7 @@ export async function erase(
   const found = await erasePlaces(backend, plan, { dryRun: true });
   // Parts that were set aside from a shared log do not prove that the agent exists.
   if (!found.resumed && found.places.every(({ kind }) => kind === 'aside')) throw notFound(target);
-  if (options.dryRun) return found;
-  const report = await erasePlaces(backend, plan);
-  if ('agent' in target) await forgetParts(backend, target.agent);
-  return report;
+  return options.dryRun ? found : erasePlaces(backend, plan);
 }
 
 /** Continues every interrupted erasure. @throws as `erase` */
@@ -93,6 +90,7 @@ async function planForAgent(backend: StorageBackend, agent: string): Promise<Era
       ]),
       subjectFactsOf(backend, agent),
       ...shared.map((id) => sharedCheckpoints(backend, CHECKPOINTS, id, agent)),
+      { look: async () => [], erase: () => forgetParts(backend, agent) }, // while the marker of the whole stands
     ],
   };
 }
