@@ -4,8 +4,8 @@
  *     npx tsx examples/task-board.ts
  *
  * The board is `memory/state/task_board.json`. The program starts itself as a worker, which is killed with SIGKILL right after the
- * builder took its task. The next worker goes on. While its builder works, a person adds a task to the file: the builder is told to try
- * again later, and then does that task, too. Scripts stand for the models.
+ * builder took its task. The next worker continues. While its builder works, a person adds a task to the file. The builder gets an error that says to
+ * try again later. Then it does that task, too. Scripts stand for the models.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ function scriptFor(owner: Task['owner']): ScriptedModel {
   const next = ({ messages }: { readonly messages: readonly Message[] }) => {
     const last = answersIn(messages).at(-1);
     if (typeof last === 'string') {
-      console.log(`${owner} is told: ${last}`);
+      console.log(`${owner} reads: ${last}`);
       return { text: 'I wait a moment.', wordMs: 300, ...read };
     }
     if (!isBoard(last)) return read;

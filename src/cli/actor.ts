@@ -1,8 +1,9 @@
 /** Who makes a change at the command line: what the process proves, not a name that its user types. */
-import os from 'node:os';
+import { hostname } from 'node:os';
 import { personActor } from '../state/shared/person-actor.js';
 import { assertRoot, sessionFromEnvironment } from '../state/shared/sessions/session-environment.js';
 import type { SessionTree } from '../state/shared/sessions/session-tree.js';
+import { accountName } from './account-name.js';
 
 /**
  * The author of changes in the state of a root. Inside of an agent's session it is that session, which the
@@ -11,18 +12,9 @@ import type { SessionTree } from '../state/shared/sessions/session-tree.js';
  */
 export async function actorFor(tree: SessionTree, root: string): Promise<string> {
   const given = sessionFromEnvironment(process.env);
-  if (given === null) return personActor(accountName(), os.hostname());
+  if (given === null) return personActor(accountName(), hostname());
   const session = await tree.require(given.id);
   if (given.root !== null) assertRoot(session, given.root);
   assertRoot(session, root);
   return session.id;
-}
-
-/** From the system's list of accounts. Variables such as `USER` are not used: anyone can set them. */
-function accountName(): string {
-  try {
-    return os.userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown'); // a container may have no name for the number
-  }
 }

@@ -1,16 +1,12 @@
 /** Records what commands do, where the store has an audit log. */
-import { userInfo } from 'node:os';
 import { AuditLog, hasAuditLog } from '../storage/audit/audit-log.js';
 import type { AuditEntry } from '../storage/audit/audit-record.js';
 import type { StorageBackend } from '../storage/ports.js';
+import { accountName } from './account-name.js';
 
 /** The user of the operating system who runs the command. */
 export function commandUser(): string {
-  try {
-    return `user ${userInfo().username}`;
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`; // a user id without a name
-  }
+  return `user ${accountName()}`;
 }
 
 /** Durable when it resolves; then the command may act. Nothing without an audit log. @throws as `AuditLog.record` */

@@ -41,7 +41,7 @@ export function withLimitOptions(command: Command): Command {
   return command;
 }
 
-/** The given limits. @throws INVALID_ARGUMENT for a limit that is no number, or too large to store */
+/** The given limits. @throws INVALID_ARGUMENT for a limit that is not a number, or too large to store */
 export function limitsOf(options: SharedLimitOptions): Partial<SharedLimits> {
   const limits: { -readonly [Name in keyof SharedLimits]?: number } = {};
   for (const { flag, option, limit } of LIMIT_OPTIONS) {

@@ -77,7 +77,7 @@ const write: PlanRun = async (plans, { print }, [file]) => {
   print(['The current plan is written.', ...before], { archived });
 };
 
-/** @throws INVALID_ARGUMENT for bytes that are no text: they would not come back as they were */
+/** @throws INVALID_ARGUMENT for bytes that are not text: they would not come back as they were */
 function textOf(bytes: Uint8Array, file: string | undefined): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

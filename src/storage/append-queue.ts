@@ -37,7 +37,7 @@ export class AppendQueue<E> {
   }
 
   push(records: readonly E[], bytes: number, options: AppendOptions): Promise<AppendResult> {
-    if (this.#closed) return Promise.reject(closed());
+    if (this.#closed) return Promise.reject(journalClosed());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ records, bytes, options, resolve, reject });
       this.#running ??= this.#run();
@@ -46,7 +46,7 @@ export class AppendQueue<E> {
 
   /** Runs `run` between commits, while no append is in progress. */
   async exclusive<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw journalClosed();
     while (this.#running) await this.#running;
     const result = run();
     this.#running = result.then(
@@ -102,7 +102,7 @@ export class AppendQueue<E> {
   }
 }
 
-export function closed(): RekindleError {
+export function journalClosed(): RekindleError {
   return new RekindleError('JOURNAL_CLOSED', 'The journal is closed.');
 }
 

@@ -39,7 +39,7 @@ describe('workspace plan', { timeout: CLI_TIMEOUT_MS }, () => {
       });
     }));
 
-  it('refuses a file that is no text, one that is missing, a label that cannot be, and a name that is unknown', () =>
+  it('refuses a file that is not text, one that is missing, a label that cannot be, and a name that is unknown', () =>
     inFolder(async (dir) => {
       await writeFile(path.join(dir, 'latin.md'), Buffer.from('Gr\xfc\xdfe', 'latin1'));
       await writeFile(path.join(dir, 'one.md'), 'one');

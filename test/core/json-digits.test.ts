@@ -91,7 +91,7 @@ describe('parseJsonKeepingDigits', () => {
 
 describe('quoteLargeIntegers', () => {
   it.each([`"${'x'.repeat(3_000_000)}`, '"\\'.repeat(300_000), '1e'.repeat(300_000)])(
-    'comes back from a long text that is no JSON',
+    'comes back from a long text that is not JSON',
     (text) => {
       expect(quoteLargeIntegers(text)).toBe(text);
     },

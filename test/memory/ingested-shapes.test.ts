@@ -10,7 +10,7 @@ const wrong = (value: unknown) => value as never;
 
 const ODD: readonly [string, Ingest][] = [
   [
-    'an error that is no text',
+    'an error that is not text',
     (m) => m.ingestToolResults([{ ...answer('a'), error: wrong(new Error('x')) }, answer('b')], 'turn_0001'),
   ],
   [
@@ -22,11 +22,11 @@ const ODD: readonly [string, Ingest][] = [
       ),
   ],
   [
-    'a tool name that is no text',
+    'a tool name that is not text',
     (m) => m.ingestToolResults([{ ...answer('a'), toolName: wrong(7) }], 'turn_0001'),
   ],
   [
-    'a call id that is no text',
+    'a call id that is not text',
     (m) => m.ingestToolResults([{ ...answer('a'), callId: wrong(7) }], 'turn_0001'),
   ],
   [

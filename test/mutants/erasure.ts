@@ -8,7 +8,7 @@ export const erasure: readonly Mutant[] = [
     ['part-keeps-artifacts', 'for (const digest of scope.artifacts) await blobs.delete(digest);', ''],
     [
       'part-appends-its-context-twice',
-      "if ((await headOf(backend, agent, 'raw_traces')) > scope.heads.raw_traces) return;",
+      'if ((await headSeq(backend, tracesName(agent))) > scope.heads.raw_traces) return;',
       '',
       INTERRUPTED,
     ],

@@ -6,7 +6,7 @@ const CONTRACT = ['test/storage/sealing/sealed-conformance.long.test.ts'];
 /** Plain data reaches a sealed store, changed data is accepted, or sealed data cannot be read again. */
 export const sealing: readonly Mutant[] = [
   ...inFile('src/storage/sealing/sealed-journal.ts', STORE, [
-    ['sealed-append-after-close', 'if (this.#closed) return Promise.reject(closed());', ''],
+    ['sealed-append-after-close', 'if (this.#closed) return Promise.reject(journalClosed());', ''],
     [
       'record-is-not-bound-to-its-number',
       "canonicalJson(['record', seq])",
@@ -44,11 +44,9 @@ export const sealing: readonly Mutant[] = [
       'if (length >= prefix.length) await this.inner.removeBelow([...keyFolderOf(length), ...prefix], lease);',
       'if (length < 0) await this.inner.removeBelow([...keyFolderOf(length), ...prefix], lease);',
     ],
-    [
-      'wrong-master-key-is-noticed-late',
-      'await this.#provider.unwrap(decodeStoreKey(document.value), STORE_KEY_BOUND); // the wrong',
-      '// the wrong',
-    ],
+  ]),
+  ...inFile('src/storage/sealing/data-keys.ts', STORE, [
+    ['wrong-master-key-is-noticed-late', 'if (stored) await this.#unwrap(STORE_DOCUMENT, stored);', ''],
   ]),
   ...inFile('src/storage/file/file-storage.ts', STORE, [
     ['sealed-folder-is-opened-plain', 'throw storeSealed(this.place);', 'return;'],

@@ -27,8 +27,8 @@ const sqlite = [
     ['sqlite-removed-records-stay', 'if (remove) deleteRecords(db, stream.no, to);', '', SETTINGS],
     [
       'sqlite-removal-not-fenced',
-      "if (!holdsLease(db, lease)) return 'fenced';\n  const stream = streamRow(db, key);\n  if (!stream) return EMPTY;",
-      'const stream = streamRow(db, key);\n  if (!stream) return EMPTY;',
+      "if (!holdsLease(db, lease)) return 'fenced';\n  const stream = streamRow(db, key);\n  if (!stream) return EMPTY_HEAD;",
+      'const stream = streamRow(db, key);\n  if (!stream) return EMPTY_HEAD;',
     ],
   ]),
   ...inFile('src/storage/sqlite/rows/lease-rows.ts', SQLITE, [

@@ -207,7 +207,7 @@ describe('one checkpoint', () => {
     expect(whole.json['context']).toEqual(context);
   });
 
-  it('refuses a budget that is no number of tokens', async () => {
+  it('refuses a budget that is not a number of tokens', async () => {
     const { kit, save } = await checkpointWorld();
     await save({ sessionId: 's', context: { n: 1 } });
     for (const budget of ['0', '-1', 'x', '1.5', '', '99999999999999999']) {

@@ -19,7 +19,7 @@ describe('a body', () => {
   });
 
   it.each(['', '{', '{"value":1', 'x', '{"value":1}x', "{'value':1}", 'NaN', '\u0000'])(
-    'that is no JSON is 400: %j',
+    'that is not JSON is 400: %j',
     async (raw) => {
       const kit = await serverKit();
       await sweep(

@@ -13,7 +13,7 @@ import type { OpenedStorage, StorageTarget } from '../../src/storage/testing/con
 import { emptySchema, newSchemaName, testPostgres } from '../support/postgres-schema.js';
 
 /** One store, opened as often as a test asks. */
-function openedStore(
+export function openedStore(
   make: (clock: ManualClock) => StorageBackend,
   remove: () => Promise<void>,
 ): OpenedStorage {
@@ -95,17 +95,25 @@ export function memoryTarget(): StorageTarget {
 }
 
 /** A tenant of each store that the target opens. */
-export function tenantTarget({ name, capabilities, open }: StorageTarget): StorageTarget {
-  const tenant = (store: StorageBackend) => withTenant(store, 'Ada & Söhne');
+export function tenantTarget(target: StorageTarget): StorageTarget {
+  return wrappedTarget('a tenant of', target, (store) => withTenant(store, 'Ada & Söhne'));
+}
+
+/** Every store that the target opens, behind a wrapper. */
+export function wrappedTarget(
+  what: string,
+  { name, capabilities, open }: StorageTarget,
+  wrap: (store: StorageBackend) => StorageBackend,
+): StorageTarget {
   return {
-    name: `a tenant of ${name}`,
+    name: `${what} ${name}`,
     capabilities,
     open: async () => {
       const opened = await open();
       return {
-        backend: tenant(opened.backend),
-        reopen: async () => tenant(await opened.reopen()),
-        openAnother: async () => tenant(await opened.openAnother()),
+        backend: wrap(opened.backend),
+        reopen: async () => wrap(await opened.reopen()),
+        openAnother: async () => wrap(await opened.openAnother()),
         passTime: (ms) => opened.passTime(ms),
         destroy: () => opened.destroy(),
       };

@@ -84,7 +84,7 @@ describe('a JSON document', () => {
     ['a trailing comma', '{\n  "names": ["a",]\n}', 2, 17],
     ['an end too early', '{\n  "names": [', 2, 13],
     ['an error after a byte-order mark and CRLF', '\ufeff{\r\n  "names" []\r\n}', 2, 11],
-  ])('that is no JSON for %s is refused with its place', async (_, content, line, column) => {
+  ])('that is not JSON for %s is refused with its place', async (_, content, line, column) => {
     const { message, details } = await refusalOf(content);
     expect(details).toMatchObject({ line, column, message: expect.any(String) });
     expect(message).toMatch(new RegExp(`^config/settings.json .*\\(line ${line}, column ${column}\\)`));

@@ -392,7 +392,7 @@ describe('a redacted store', () => {
     expect(Buffer.from((await artifacts.get(digest))!).toString()).toBe(STORED);
   });
 
-  it('stores bytes that are no text as they are', async () => {
+  it('stores bytes that are not text as they are', async () => {
     const bytes = Buffer.concat([Buffer.from([0xff, 0, 1]), Buffer.from(KEY)]);
     const { digest } = await storage.blobs(['agents', 'desk', 'artifacts']).put(bytes);
     expect(Buffer.from((await storage.blobs(['agents', 'desk', 'artifacts']).get(digest))!)).toStrictEqual(

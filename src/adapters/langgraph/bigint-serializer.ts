@@ -20,7 +20,7 @@ export class BigIntSerializer extends JsonPlusSerializer {
     if (!isGivenUp(again)) return again;
     throw new RekindleError(
       'INVALID_ARGUMENT',
-      'A value has something in it that is no JSON, or cannot be read.',
+      'A value has something in it that is not JSON, or cannot be read.',
     );
   }
 

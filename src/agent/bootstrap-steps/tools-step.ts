@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../../core/tool-definition.js';
-import { embedderOptions } from '../../memory/recall/recaller.js';
+import { embedderOptions } from '../../memory/recall/embedder-options.js';
 import { lookBackTools } from '../../memory/tools/memory-tools.js';
 import type { AgentContext } from '../context/agent-context.js';
 import { ToolRegistry } from '../tools/tool-registry.js';

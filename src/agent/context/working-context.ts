@@ -6,7 +6,7 @@ import { storeInlineMedia } from '../../memory/inline-media.js';
 import type { UserInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { OpenMemory } from '../../memory/open-memory.js';
-import { embedderOptions } from '../../memory/recall/recaller.js';
+import { embedderOptions } from '../../memory/recall/embedder-options.js';
 import { ledgerCall, waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';

@@ -63,7 +63,7 @@ export class ErasedMessages {
     return left.length !== messages.length || left.some((message, index) => message !== messages[index]);
   }
 
-  /** The memory message stays: it is built anew. */
+  /** Keeps the memory message: the caller rebuilds it from the facts and summaries that stay. */
   without(messages: readonly Message[]): Message[] {
     const left: Message[] = [];
     const gone = new Set<string>();

@@ -7,7 +7,7 @@ import { newId } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
 import type { SharedPart } from '../../storage/erasure/erase-places.js';
 import type { PartTarget } from '../../storage/erasure/erasure-marker.js';
-import { isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
+import { headSeq, isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
 import type { Journal, Lease, Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
 import { eraseFacts, subjectFacts } from '../facts/erase-facts.js';
 import { traceToJson } from '../models/trace-serializer.js';
@@ -16,7 +16,8 @@ import { MEMORY_JOURNALS, type MemoryJournalName, MemoryStore } from '../store/m
 import { SNAPSHOT_FILE } from '../store/working-context-snapshot-store.js';
 import { noteErased } from './erased-records.js';
 import { contentOf, contextWithout, type PartScope } from './part-scope.js';
-import { changeOfSummaries } from './remaining-memory.js';
+import { tracesName } from './part-traces.js';
+import { changeOfSummaries, episodicName } from './remaining-memory.js';
 
 /** What the parts have in common. */
 export interface PartPlace {
@@ -46,9 +47,9 @@ export function memoryParts(place: PartPlace): SharedPart[] {
 async function appendRest({ backend, target, scope, lease }: PartPlace): Promise<void> {
   const { agent } = target;
   await noteErased(backend, agent, scope.id, scope.records);
-  if ((await headOf(backend, agent, 'raw_traces')) > scope.heads.raw_traces) return; // appended before a crash
+  if ((await headSeq(backend, tracesName(agent))) > scope.heads.raw_traces) return; // appended before a crash
   const content = await contentOf(backend, target);
-  if ((await headOf(backend, agent, 'episodic')) === scope.heads.episodic) {
+  if ((await headSeq(backend, episodicName(agent))) === scope.heads.episodic) {
     const { rows } = await changeOfSummaries(backend, content.erased);
     if (rows.length > 0) await inOwn(backend, agent, 'episodic', lease, (journal) => journal.append(rows));
   }
@@ -60,12 +61,6 @@ async function appendRest({ backend, target, scope, lease }: PartPlace): Promise
   const head = { ts: nowMs / 1000, turnId: '', seq: 0, sourceEvent: 'Erasure', type: 'boundary' } as const;
   const rows = boundaries.map((boundary) => traceToJson({ id: newId('rt', nowMs), ...head, boundary }));
   await store.addTraces(rows).finally(() => store.close());
-}
-
-async function headOf(backend: StorageBackend, agent: string, name: MemoryJournalName): Promise<number> {
-  const journal = await backend.openJournal(['agents', agent, name], { readOnly: true });
-  const { seq } = await journal.head().finally(() => journal.close());
-  return seq;
 }
 
 function inOwn<T>(

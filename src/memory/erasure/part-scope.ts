@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../core/json.js';
 import { textOr } from '../../core/json.js';
 import type { PartTarget } from '../../storage/erasure/erasure-marker.js';
-import { storedRecords } from '../../storage/erasure/journal-rows.js';
+import { headSeq, storedRecords } from '../../storage/erasure/journal-rows.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { isFactOf } from '../facts/erase-facts.js';
 import { comesFrom, toolOrigin } from '../facts/fact-source.js';
@@ -21,6 +21,7 @@ import { type RemainingContext, remainingContext } from './remaining-context.js'
 import {
   changeOfSummaries,
   type Erased,
+  episodicName,
   factsLeft,
   isErasedFact,
   summariesLeft,
@@ -79,8 +80,8 @@ export async function findPart(
     traces: [...traces.keys()].sort((a, b) => a - b),
     records: erased.rows.size,
     heads: {
-      raw_traces: await headOf(backend, tracesName(agent)),
-      episodic: await headOf(backend, ['agents', agent, 'episodic']),
+      raw_traces: await headSeq(backend, tracesName(agent)),
+      episodic: await headSeq(backend, episodicName(agent)),
     },
     episodic: summaries.seqs,
     semantic,
@@ -213,12 +214,4 @@ async function seqsIn(
   const seqs: number[] = [];
   for await (const { seq, record } of storedRecords(backend, name)) if (picks(record)) seqs.push(seq);
   return seqs;
-}
-
-async function headOf(backend: StorageBackend, name: Name): Promise<number> {
-  const journal = await backend.openJournal(name, { readOnly: true });
-  return journal
-    .head()
-    .then(({ seq }) => seq)
-    .finally(() => journal.close());
 }

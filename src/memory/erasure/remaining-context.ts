@@ -1,6 +1,6 @@
 /**
- * The context without what is erased, as a base: a restore starts from it, so it needs none of the erased records. It is
- * the context of a restore, with the messages taken out, the memory message built anew, and every rule of legality kept.
+ * The context without what is erased, as a base: a restore starts from it and reads none of the erased records. To make it, the
+ * context is restored, the erased messages are removed, the memory message is rebuilt, and the result is made legal again.
  */
 import { canonicalJson } from '../../core/canonical-json.js';
 import { repairHistory } from '../../messages/legality/history.js';

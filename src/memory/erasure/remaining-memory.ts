@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.js';
 import type { JsonObject } from '../../core/json.js';
 import type { Message } from '../../messages/message.js';
 import { storedRecords } from '../../storage/erasure/journal-rows.js';
-import type { StorageBackend } from '../../storage/ports.js';
+import type { Name, StorageBackend } from '../../storage/ports.js';
 import { ExtractiveSummarizer } from '../compaction/extractive-summarizer.js';
 import { wasGone } from '../facts/erase-facts.js';
 import { originsOfItem } from '../facts/fact.js';
@@ -45,17 +45,14 @@ export interface SummaryChange {
 
 const SUMMARY_CHARS_MIN = 400;
 
+export function episodicName(agent: string): Name {
+  return ['agents', agent, 'episodic'];
+}
+
 /** From the first changed summary on all are written again, because their order counts. */
 export async function changeOfSummaries(backend: StorageBackend, erased: Erased): Promise<SummaryChange> {
-  const items: { readonly seq: number; readonly item: EpisodicItem; readonly changes: boolean }[] = [];
-  const purged = new Set<string>();
-  for await (const { seq, record } of storedRecords(backend, ['agents', erased.agent, 'episodic'])) {
-    if (markOf(record) === 'purge') for (const id of namedIds(record)) purged.add(id);
-    if (typeof record['summary'] !== 'string') continue;
-    const read = episodicFromJson(record);
-    const item = { ...read, id: read.id || rowId(seq) };
-    items.push({ seq, item, changes: isMadeFrom(item, erased) });
-  }
+  const { summaries, purged } = await storedSummaries(backend, erased.agent);
+  const items = summaries.map(({ seq, item }) => ({ seq, item, changes: isMadeFrom(item, erased) }));
   const from = items.findIndex(({ changes }) => changes);
   if (from < 0) return { seqs: [], rows: [] };
   const rows: JsonObject[] = [];
@@ -114,15 +111,22 @@ export async function summariesLeft(
   without: ReadonlySet<number>,
   added: readonly JsonObject[],
 ): Promise<EpisodicItem[]> {
-  const items: EpisodicItem[] = [];
+  const { summaries, purged } = await storedSummaries(backend, agent);
+  const left = summaries.filter(({ seq, item }) => !without.has(seq) && !purged.has(item.id));
+  return [...left.map(({ item }) => item), ...added.map(episodicFromJson)];
+}
+
+/** Oldest first, with the ids of those that a later row purges. */
+async function storedSummaries(backend: StorageBackend, agent: string) {
+  const summaries: { readonly seq: number; readonly item: EpisodicItem }[] = [];
   const purged = new Set<string>();
-  for await (const { seq, record } of storedRecords(backend, ['agents', agent, 'episodic'])) {
+  for await (const { seq, record } of storedRecords(backend, episodicName(agent))) {
     if (markOf(record) === 'purge') for (const id of namedIds(record)) purged.add(id);
-    if (without.has(seq) || typeof record['summary'] !== 'string') continue;
+    if (typeof record['summary'] !== 'string') continue;
     const item = episodicFromJson(record);
-    items.push({ ...item, id: item.id || rowId(seq) });
+    summaries.push({ seq, item: { ...item, id: item.id || rowId(seq) } });
   }
-  return [...items.filter(({ id }) => !purged.has(id)), ...added.map(episodicFromJson)];
+  return { summaries, purged };
 }
 
 /** The current facts, oldest first. */

@@ -105,7 +105,7 @@ function journalProblems(journal: JournalVerdict): string[] {
   const harmful = journal.damage.filter(isHarmful);
   if (harmful.length > 0) problems.push(`${journal.name} has ${harmful.length} damaged places`);
   if (journal.notTraces > 0)
-    problems.push(`${journal.name} has ${journal.notTraces} rows that are no traces`);
+    problems.push(`${journal.name} has ${journal.notTraces} rows that are not traces`);
   for (const { type, count, seq } of journal.unknown)
     problems.push(
       `${journal.name} has ${count} rows of an unknown kind, ${type}, from record ${seq} on: a newer release may know it`,

@@ -51,15 +51,6 @@ export function recallerFor(
   return size && options ? new Recaller(context, size, options) : null;
 }
 
-/** The part of the options that searches need. */
-export function embedderOptions(options: RecallOptions | null | undefined): EmbedderOptions {
-  const { embedder, embedderTimeoutMs } = options ?? {};
-  return {
-    ...(embedder ? { embedder } : {}),
-    ...(embedderTimeoutMs === undefined ? {} : { embedderTimeoutMs }),
-  };
-}
-
 const BUDGET_SHARE = 0.1;
 const TOKENS_MAX = 4_000;
 /** Maximum share of a request's free space. */

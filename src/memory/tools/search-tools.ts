@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../core/tool-definition.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import type { EmbedderOptions } from '../recall/embedder.js';
+import { embedderOptions } from '../recall/embedder-options.js';
 import { type Passage, timeOf } from '../recall/passage.js';
 import { AROUND_MAX, type PastPlace, type PastReading, readPast } from '../recall/read-past.js';
 import { type PastQuery, searchAgent } from '../recall/search-agent.js';
@@ -63,7 +64,7 @@ function searchTool(options: SearchToolOptions): ToolDefinition {
     execute: async (args) => {
       const page = await searchAgent(backend, agentId, {
         ...queryOf(args, nowMs()),
-        ...embedderIn(options),
+        ...embedderOptions(options),
       });
       return {
         results: page.hits.map(({ passage }) => passageJson(passage)),
@@ -71,13 +72,6 @@ function searchTool(options: SearchToolOptions): ToolDefinition {
         searched_passages: page.searched,
       };
     },
-  };
-}
-
-function embedderIn({ embedder, embedderTimeoutMs }: SearchToolOptions): EmbedderOptions {
-  return {
-    ...(embedder ? { embedder } : {}),
-    ...(embedderTimeoutMs === undefined ? {} : { embedderTimeoutMs }),
   };
 }
 

@@ -13,7 +13,7 @@ import type { StorageBackend } from '../../storage/ports.js';
 import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../workspace/workspace.js';
 import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
-import type { AuditTrail } from '../access/audit-trail.js';
+import { AuditTrail } from '../access/audit-trail.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 
@@ -68,18 +68,25 @@ export class McpTools {
   readonly #checkpoints: CheckpointService;
   readonly #version: string;
   readonly #documents: StateDocuments;
-  readonly #audit: AuditTrail | null;
+  readonly #audit: AuditTrail;
   readonly #log: ToolCallLog;
   readonly #workspaces = new Map<string, Workspace>();
   readonly #registry = new ToolRegistry();
 
-  constructor({ backend, shared, checkpoints, version, documents = {}, audit }: McpToolsOptions) {
+  constructor({
+    backend,
+    shared,
+    checkpoints,
+    version,
+    documents = {},
+    audit = new AuditTrail(null),
+  }: McpToolsOptions) {
     this.#backend = backend;
     this.#shared = shared;
     this.#checkpoints = checkpoints;
     this.#version = version;
     this.#documents = documents;
-    this.#audit = audit ?? null;
+    this.#audit = audit;
     this.#log = new ToolCallLog(backend);
   }
 
@@ -115,14 +122,12 @@ export class McpTools {
 
   /** The arguments of a call are not recorded: they may contain texts. */
   #audited(tool: ToolDefinition, { actor, agentId, session }: McpPrincipal): ToolDefinition {
-    const audit = this.#audit;
-    if (!audit) return tool;
     const target = agentId === null ? (session ? `session ${session.id}` : 'store') : `agent ${agentId}`;
     const action = tool.idempotent === true ? 'read' : 'write';
     return {
       ...tool,
       execute: async (...given) => {
-        await audit.record({ actor, action, target, what: `mcp ${tool.name}` });
+        await this.#audit.record({ actor, action, target, what: `mcp ${tool.name}` });
         return tool.execute(...given);
       },
     };

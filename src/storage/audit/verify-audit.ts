@@ -44,7 +44,7 @@ export async function* auditRecords(backend: StorageBackend): AsyncGenerator<Aud
 
 /**
  * Computes the chain again. Somebody who can write the store can make a new, intact chain; only a head that was kept elsewhere
- * shows that. Changes nothing. @throws INVALID_ARGUMENT for a head that is no hash, and what storage throws
+ * shows that. Changes nothing. @throws INVALID_ARGUMENT for a head that is not a hash, and what storage throws
  */
 export async function verifyAudit(
   backend: StorageBackend,

@@ -10,6 +10,13 @@ export function isJournalAside(kind: string, place: string): boolean {
   return kind === 'aside' && ASIDE.test(place);
 }
 
+/** Number of the last record; 0 if there is none. */
+export async function headSeq(backend: StorageBackend, name: Name): Promise<number> {
+  const journal = await backend.openJournal(name, { readOnly: true });
+  const { seq } = await journal.head().finally(() => journal.close());
+  return seq;
+}
+
 /** Every readable record, including archived ones. */
 export async function* storedRecords(
   backend: StorageBackend,

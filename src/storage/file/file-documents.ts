@@ -17,6 +17,7 @@ import {
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import { encodeNameSegment } from '../name-encoding.js';
 import type { DocumentDurability, Documents, DocumentWriteOptions, Name } from '../ports.js';
+import { SerialCalls } from '../serial-calls.js';
 import { openExisting, readWhole, renameIfSame, writeFully } from './file-io.js';
 import { assertOwnersAlone, assertPlainFile, type FilePaths } from './file-paths.js';
 import { labelled } from './storage-errors.js';
@@ -32,7 +33,7 @@ export class FileDocuments implements Documents {
   readonly #paths: FilePaths;
   readonly #syncAncestors: (folder: string) => Promise<void>;
   /** One write at a time per path, so that `ifVersion` holds within this process. */
-  readonly #writing = new Map<string, Promise<unknown>>();
+  readonly #writes = new SerialCalls();
   /** Sizes of the files that this process wrote last, so that appending needs no `stat`. */
   readonly #sizes = new Map<string, number>();
   /** Descriptors that are being closed. */
@@ -232,18 +233,10 @@ export class FileDocuments implements Documents {
     options: { readonly make: boolean },
     run: (target: string) => Promise<T>,
   ): Promise<T> {
-    return labelled(`write ${name.join('/')}`, async () => {
-      const key = this.#paths.keyOf(name);
-      const before = this.#writing.get(key) ?? Promise.resolve();
-      // Queued before the path is resolved: lookups may finish in another order than they started.
-      const resolveAndRun = async () => run(await this.#paths.resolve(name, options));
-      const mine = before.then(resolveAndRun, resolveAndRun);
-      this.#writing.set(key, mine);
-      try {
-        return await mine;
-      } finally {
-        if (this.#writing.get(key) === mine) this.#writing.delete(key);
-      }
-    });
+    // Queued before the path is resolved: lookups may finish in another order than they started.
+    const resolveAndRun = async () => run(await this.#paths.resolve(name, options));
+    return labelled(`write ${name.join('/')}`, () =>
+      this.#writes.run(this.#paths.keyOf(name), resolveAndRun),
+    );
   }
 }

@@ -16,6 +16,7 @@ export class FilePaths {
   readonly #given: string;
   readonly #onRoot: (root: string) => Promise<void>;
   #root: string | null = null;
+  #checking: Promise<void> | null = null;
   readonly #checked = new Map<string, string>();
 
   /** @param onRoot called once the root exists */
@@ -73,7 +74,9 @@ export class FilePaths {
     if (make) await ensureFolder(this.#fs, await this.#throughLinks(this.#given));
     try {
       const root = await this.#fs.realPath(this.#given);
-      await this.#onRoot(root); // a refused root is refused again by the next call
+      // Once for all calls that wait. A refused root is refused again by the next call.
+      this.#checking ??= this.#onRoot(root).finally(() => (this.#checking = null));
+      await this.#checking;
       this.#root = root;
       return root;
     } catch (thrown) {

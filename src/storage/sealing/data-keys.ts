@@ -5,10 +5,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.j
 import { keyOf } from '../name-key.js';
 import type { Name, StorageBackend } from '../ports.js';
 import { KEY_BYTES } from './aes-seal.js';
-import type { KeyProvider } from './key-provider.js';
+import type { KeyProvider, WrappedDataKey } from './key-provider.js';
 import { keyUnavailable } from './master-keys.js';
-import { keyDocumentOf, keyScopeOf, SEALING, STORE_DOCUMENT } from './sealed-names.js';
-import { decodeStoreKey, STORE_KEY_BOUND } from './store-key.js';
+import { keyDocumentOf, keyScopeOf, SEALING, STORE_DOCUMENT, scopeOfKey } from './sealed-names.js';
 
 /** A data key. What is sealed uses keys derived from it, one for each name and use. */
 export class DataKey {
@@ -41,10 +40,8 @@ export interface DataKeyInfo {
   readonly master: string;
 }
 
-interface StoredKey {
+interface StoredKey extends WrappedDataKey {
   readonly id: string;
-  readonly master: string;
-  readonly wrapped: string;
 }
 
 const DERIVED_MAX = 256;
@@ -64,13 +61,28 @@ export class DataKeys {
   }
 
   /**
+   * Whether the store has its own key: then it is sealed. Nothing is sealed with that key; it shows which master key the store needs.
+   * @throws KEY_UNAVAILABLE if the master key is missing
+   */
+  async hasStoreKey(): Promise<boolean> {
+    const stored = await this.#read(STORE_DOCUMENT);
+    if (stored) await this.#unwrap(STORE_DOCUMENT, stored);
+    return stored !== null;
+  }
+
+  /** Begins a sealed store. The caller holds the lease. @throws KEY_UNAVAILABLE, DOCUMENT_CONFLICT */
+  async makeStoreKey(): Promise<void> {
+    await this.#make(STORE_DOCUMENT, true);
+  }
+
+  /**
    * The key to write a name with; made if the scope has none. Reads the stored key, because an erasure by another process may have
    * destroyed the one that is known here. @throws KEY_UNAVAILABLE
    */
   async forWriting(name: Name): Promise<DataKey> {
-    const scope = keyScopeOf(name);
-    const stored = (await this.#read(scope)) ?? (await this.#make(scope));
-    return this.#learn(scope, stored);
+    const document = keyDocumentOf(keyScopeOf(name));
+    const stored = (await this.#read(document)) ?? (await this.#makeOnce(document));
+    return this.#learn(document, stored);
   }
 
   /**
@@ -79,10 +91,11 @@ export class DataKeys {
    */
   async forReading(name: Name, id: string): Promise<DataKey | null> {
     const scope = keyScopeOf(name);
-    const known = this.#known.get(idOf(scope, id));
+    const document = keyDocumentOf(scope);
+    const known = this.#known.get(idOf(document, id));
     if (known) return known;
-    const stored = await this.#read(scope);
-    if (stored) return stored.id === id ? this.#learn(scope, stored) : null;
+    const stored = await this.#read(document);
+    if (stored) return stored.id === id ? this.#learn(document, stored) : null;
     throw keyUnavailable(`The data key ${id} of ${scope.join('/')} is not in the store.`, {
       name: [...name],
       key: id,
@@ -92,9 +105,9 @@ export class DataKeys {
 
   /** The key of the scope of a name; null if nothing was sealed there. @throws KEY_UNAVAILABLE */
   async ofScope(name: Name): Promise<DataKey | null> {
-    const scope = keyScopeOf(name);
-    const stored = await this.#read(scope);
-    return stored && this.#learn(scope, stored);
+    const document = keyDocumentOf(keyScopeOf(name));
+    const stored = await this.#read(document);
+    return stored && this.#learn(document, stored);
   }
 
   /** Forgets everything in memory: keys may have been destroyed. */
@@ -104,98 +117,84 @@ export class DataKeys {
 
   /** Wraps the key in this document with the current master key. False if it was so already. @throws KEY_UNAVAILABLE */
   async rewrap(document: Name): Promise<boolean> {
-    const scope = document.slice(2, -1);
     const read = await this.#inner.documents.read(document);
     if (!read) return false;
-    const stored = decode(read.value, scope);
-    const bound = boundTo(scope, stored.id);
-    const bytes = await this.#provider.unwrap(unwrappable(stored), bound);
-    const { master, wrapped } = await this.#provider.wrap(bytes, bound, false);
-    if (master === stored.master) return false;
-    await this.#inner.documents.write(document, encode({ id: stored.id, master, wrapped: text(wrapped) }), {
-      ifVersion: read.version,
-    });
+    const stored = decode(read.value, document);
+    const bytes = await this.#unwrap(document, stored);
+    const wrapped = await this.#provider.wrap(bytes, boundTo(document, stored.id), false);
+    if (wrapped.master === stored.master) return false;
+    const key = { id: stored.id, ...wrapped };
+    await this.#inner.documents.write(document, encode(key), { ifVersion: read.version });
     return true;
   }
 
   /** Null if the document is gone. @throws KEY_UNAVAILABLE if it is damaged */
   async describe(document: Name): Promise<DataKeyInfo | null> {
-    const scope = document.slice(2, -1);
-    const stored = await this.#read(scope);
-    return stored && { scope, id: stored.id, master: stored.master };
+    const stored = await this.#read(document);
+    return stored && { scope: scopeOfKey(document), id: stored.id, master: stored.master };
   }
 
-  async #read(scope: Name): Promise<StoredKey | null> {
-    const document = await this.#inner.documents.read(keyDocumentOf(scope));
-    return document && decode(document.value, scope);
+  async #read(document: Name): Promise<StoredKey | null> {
+    const read = await this.#inner.documents.read(document);
+    return read && decode(read.value, document);
   }
 
-  async #make(scope: Name): Promise<StoredKey> {
+  async #makeOnce(document: Name): Promise<StoredKey> {
     const lease = await this.#inner.leases.acquire(CREATION_LEASE, { waitMs: CREATION_WAIT_MS });
     try {
-      const others = await this.#read(scope); // another process was first
+      const others = await this.#read(document); // another process was first
       if (others) return others;
-      await this.#assertCurrentMaster();
-      const id = randomBytes(8).toString('hex');
-      const { master, wrapped } = await this.#provider.wrap(
-        randomBytes(KEY_BYTES),
-        boundTo(scope, id),
-        false,
-      );
-      const made = { id, master, wrapped: text(wrapped) };
-      await this.#inner.documents.write(keyDocumentOf(scope), encode(made), { ifVersion: null });
-      return made;
+      // A process whose master keys are older than a rotation must not make keys: they would be lost with the old master key.
+      await this.hasStoreKey();
+      return await this.#make(document, false);
     } finally {
       await lease.release();
     }
   }
 
-  /** A process whose master keys are older than a rotation must not make keys: they would be lost with the old master key. */
-  async #assertCurrentMaster(): Promise<void> {
-    const store = await this.#inner.documents.read(STORE_DOCUMENT);
-    if (store) await this.#provider.unwrap(decodeStoreKey(store.value), STORE_KEY_BOUND);
+  async #make(document: Name, isFirst: boolean): Promise<StoredKey> {
+    const id = randomBytes(8).toString('hex');
+    const wrapped = await this.#provider.wrap(randomBytes(KEY_BYTES), boundTo(document, id), isFirst);
+    const made = { id, ...wrapped };
+    await this.#inner.documents.write(document, encode(made), { ifVersion: null });
+    return made;
   }
 
-  async #learn(scope: Name, stored: StoredKey): Promise<DataKey> {
-    const at = idOf(scope, stored.id);
+  #unwrap(document: Name, stored: StoredKey): Promise<Uint8Array> {
+    const { id, master, wrapped } = stored;
+    return this.#provider.unwrap({ master, wrapped }, boundTo(document, id));
+  }
+
+  async #learn(document: Name, stored: StoredKey): Promise<DataKey> {
+    const at = idOf(document, stored.id);
     const known = this.#known.get(at);
     if (known) return known;
-    const bytes = await this.#provider.unwrap(unwrappable(stored), boundTo(scope, stored.id));
-    const key = new DataKey(stored.id, bytes);
+    const key = new DataKey(stored.id, await this.#unwrap(document, stored));
     if (this.#known.size >= SCOPES_MAX) this.#known.clear();
     this.#known.set(at, key);
     return key;
   }
 }
 
-function idOf(scope: Name, id: string): string {
-  return `${keyOf(scope)} ${id}`;
+function idOf(document: Name, id: string): string {
+  return `${keyOf(document)} ${id}`;
 }
 
-function boundTo(scope: Name, id: string): string {
-  return canonicalJson(['rekindle data key', 2, [...scope], id]);
+function boundTo(document: Name, id: string): string {
+  return canonicalJson(['rekindle data key', 2, [...scopeOfKey(document)], id]);
 }
 
-function unwrappable({ master, wrapped }: StoredKey): { readonly master: string; readonly wrapped: Buffer } {
-  return { master, wrapped: Buffer.from(wrapped, 'base64') };
-}
-
-function text(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
-}
-
-function encode(key: StoredKey): JsonObject {
-  return { format: 1, keys: [{ ...key }] };
+function encode({ id, master, wrapped }: StoredKey): JsonObject {
+  return { format: 1, id, master, wrapped: Buffer.from(wrapped).toString('base64') };
 }
 
 /** @throws KEY_UNAVAILABLE */
-function decode(value: JsonValue, scope: Name): StoredKey {
-  const keys = isJsonObject(value) && value['format'] === 1 ? value['keys'] : null;
-  const last = Array.isArray(keys) ? keys.at(-1) : null;
-  if (isJsonObject(last) && ['id', 'master', 'wrapped'].every((field) => typeof last[field] === 'string'))
-    return last as unknown as StoredKey;
-  throw keyUnavailable(`The keys of ${scope.join('/')} are damaged.`, {
-    name: [...scope],
+function decode(value: JsonValue, document: Name): StoredKey {
+  const { format, id, master, wrapped } = isJsonObject(value) ? value : {};
+  if (format === 1 && typeof id === 'string' && typeof master === 'string' && typeof wrapped === 'string')
+    return { id, master, wrapped: Buffer.from(wrapped, 'base64') };
+  throw keyUnavailable(`The key in ${document.join('/')} is damaged.`, {
+    name: [...document],
     reason: 'damaged',
   });
 }

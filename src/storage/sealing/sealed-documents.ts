@@ -4,6 +4,7 @@ import type { JsonValue } from '../../core/json.js';
 import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
 import { keyOf } from '../name-key.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
+import { SerialCalls } from '../serial-calls.js';
 import type { DataKey, DataKeys } from './data-keys.js';
 import {
   BLOCK_BYTES,
@@ -30,6 +31,11 @@ interface KnownEnd {
 }
 const ENDS_MAX = 64;
 
+interface OpenedDocument {
+  readonly key: DataKey;
+  readonly plain: Buffer;
+}
+
 /** Versions are those of the plain bytes: features compute them, too. */
 export class SealedDocuments implements Documents {
   readonly #inner: Documents;
@@ -37,9 +43,9 @@ export class SealedDocuments implements Documents {
   readonly #ready: (how: 'read' | 'write') => Promise<void>;
   readonly #ends = new Map<string, KnownEnd>();
   /** Writes of one document, in the order of their calls. */
-  readonly #writing = new Map<string, Promise<unknown>>();
-  /** How many writes began: what a read found may be old if there was one meanwhile. */
-  #writes = 0;
+  readonly #changes = new SerialCalls();
+  /** How many changes began: what a read found may be old if there was one meanwhile. */
+  #begun = 0;
 
   constructor(inner: Documents, keys: DataKeys, ready: (how: 'read' | 'write') => Promise<void>) {
     this.#inner = inner;
@@ -51,21 +57,21 @@ export class SealedDocuments implements Documents {
     assertNotSealing(name);
     await this.#ready('read');
     const document = await this.#inner.read(name);
-    return document && decodeDocument(name, await this.#open(name, sealedBlocksOf(document.value)));
+    if (!document) return null;
+    const { plain } = await this.#open(name, sealedBlocksOf(document.value));
+    return decodeDocument(name, plain);
   }
 
   async readBytes(name: Name): Promise<Uint8Array | null> {
     assertNotSealing(name);
     await this.#ready('read');
     const at = keyOf(name);
-    const writes = this.#writing.has(at) ? null : this.#writes;
-    if (writes !== null) this.#ends.delete(at); // another process may have written since
+    const begun = this.#changes.isBusy(at) ? null : this.#begun;
+    if (begun !== null) this.#ends.delete(at); // another process may have written since
     const bytes = await this.#inner.readBytes(name);
     if (!bytes) return null;
-    const sealed = parseSealed(bytes);
-    const plain = await this.#open(name, sealed);
-    const key = sealed && (await this.#keys.forReading(name, sealed.key));
-    if (key && writes === this.#writes && isLaidOut(key, bytes)) this.#remember(name, key, plain);
+    const { key, plain } = await this.#open(name, parseSealed(bytes));
+    if (begun === this.#begun && isLaidOut(key, bytes)) this.#remember(name, key, plain);
     return plain;
   }
 
@@ -101,7 +107,8 @@ export class SealedDocuments implements Documents {
     const { ifVersion } = options;
     if (ifVersion === undefined || ifVersion === null) return options;
     const stored = await this.#inner.read(name);
-    const version = stored && versionOf(await this.#open(name, sealedBlocksOf(stored.value)));
+    const opened = stored && (await this.#open(name, sealedBlocksOf(stored.value)));
+    const version = opened && versionOf(opened.plain);
     if (stored && version === ifVersion) return { ...options, ifVersion: stored.version };
     throw documentConflict(name, `its version is ${version ?? 'none'}, not ${ifVersion}`);
   }
@@ -123,7 +130,7 @@ export class SealedDocuments implements Documents {
   async #replaceTail(name: Name, offset: number, tail: Buffer): Promise<void> {
     const bytes = await this.#inner.readBytes(name);
     if (!bytes) throw documentConflict(name, 'it is absent');
-    const plain = await this.#open(name, parseSealed(bytes));
+    const { plain } = await this.#open(name, parseSealed(bytes));
     if (plain.length < offset) throw documentConflict(name, `it has only ${plain.length} bytes`);
     const whole = Buffer.concat([plain.subarray(0, offset), tail]);
     await this.#writeBytes(name, whole, { durability: 'cache' });
@@ -155,17 +162,17 @@ export class SealedDocuments implements Documents {
 
   /** Forgets the ends of documents: they may have been erased. */
   forget(): void {
-    this.#writes += 1;
+    this.#begun += 1;
     this.#ends.clear();
   }
 
   /** A document that was set aside is still bound to its first name. @throws DOCUMENT_DAMAGED, KEY_UNAVAILABLE */
-  async #open(name: Name, sealed: SealedBlocks | null): Promise<Buffer> {
+  async #open(name: Name, sealed: SealedBlocks | null): Promise<OpenedDocument> {
     if (!sealed) throw damaged(name, 'is not sealed');
     const key = await this.#keys.forReading(name, sealed.key);
     for (let bound = name; key; ) {
       const plain = openBlocks(key, bound, sealed);
-      if (plain) return plain;
+      if (plain) return { key, plain };
       const last = bound.at(-1) ?? '';
       if (!ASIDE.test(last)) break;
       bound = [...bound.slice(0, -1), last.replace(ASIDE, '')];
@@ -185,22 +192,13 @@ export class SealedDocuments implements Documents {
   async #change<T>(name: Name, work: (end: KnownEnd | undefined) => Promise<T>): Promise<T> {
     const at = keyOf(name);
     assertNotSealing(name);
-    this.#writes += 1;
-    const run = async () => {
+    this.#begun += 1;
+    return this.#changes.run(at, async () => {
       await this.#ready('write');
       const end = this.#ends.get(at);
       this.#ends.delete(at);
       return work(end);
-    };
-    const before = this.#writing.get(at) ?? Promise.resolve();
-    const running = before.then(run, run);
-    const settled = running
-      .catch(() => {}) // its caller gets it
-      .then(() => {
-        if (this.#writing.get(at) === settled) this.#writing.delete(at);
-      });
-    this.#writing.set(at, settled);
-    return running;
+    });
   }
 }
 

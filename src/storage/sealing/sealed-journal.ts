@@ -2,18 +2,17 @@
 import { canonicalJson } from '../../core/canonical-json.js';
 import { isRekindleError } from '../../core/errors.js';
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.js';
-import { closed } from '../append-queue.js';
+import { journalClosed } from '../append-queue.js';
+import { ForwardingJournal } from '../forwarding-journal.js';
 import type {
   AppendOptions,
   AppendResult,
   Journal,
   JournalDamage,
   JournalEntry,
-  JournalHead,
   JournalRecord,
   Name,
   ReadOptions,
-  SegmentRepair,
 } from '../ports.js';
 import { encodeRecord } from '../record-encoding.js';
 import { open, seal } from './aes-seal.js';
@@ -31,8 +30,9 @@ export interface SealedJournalOptions {
   readonly onClose: () => void;
 }
 
-export class SealedJournal<R extends JsonObject> implements Journal<R> {
-  readonly #inner: Journal<JsonObject>;
+export class SealedJournal<R extends JsonObject> extends ForwardingJournal<R> {
+  /** The same as `inner`, as the type of what it keeps. */
+  readonly #stored: Journal<JsonObject>;
   readonly #name: Name;
   readonly #keys: DataKeys;
   /** Null for a reader. */
@@ -46,16 +46,17 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
   #closed = false;
 
   constructor(inner: Journal<JsonObject>, { name, keys, writing, onClose }: SealedJournalOptions) {
-    this.#inner = inner;
+    super(inner as unknown as Journal<R>); // only calls without records are forwarded
+    this.#stored = inner;
     this.#name = name;
     this.#keys = keys;
     this.#writing = writing;
     this.#onClose = onClose;
   }
 
-  append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
-    if (this.#closed) return Promise.reject(closed());
-    if (!this.#writing) return this.#inner.append([], options); // a reader's journal, which refuses every append
+  override append(records: readonly R[], options: AppendOptions = {}): Promise<AppendResult> {
+    if (this.#closed) return Promise.reject(journalClosed());
+    if (!this.#writing) return this.#stored.append([], options); // a reader's journal, which refuses every append
     const appended = this.#append(records, options);
     this.#appending.add(appended);
     return appended.finally(() => this.#appending.delete(appended));
@@ -69,7 +70,7 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
       const isNext = after === this.#given;
       if (isNext) this.#given = after + texts.length;
       try {
-        return await this.#inner.append(this.#sealed(texts, after), { expectedSeq: after });
+        return await this.#stored.append(this.#sealed(texts, after), { expectedSeq: after });
       } catch (thrown) {
         if (isNext) this.#given = null; // a wrong number of the caller says nothing about the others
         const again = expectedSeq === undefined && conflicts < CONFLICTS_MAX;
@@ -80,7 +81,7 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
 
   /** One look for all callers that wait, so that their appends keep their order. */
   #lookUp(): Promise<void> {
-    this.#looking ??= this.#inner
+    this.#looking ??= this.#stored
       .head()
       .then(({ seq }) => void (this.#given = seq))
       .finally(() => (this.#looking = null));
@@ -97,12 +98,12 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
     });
   }
 
-  async *read(options?: ReadOptions): AsyncGenerator<JournalEntry<R>> {
-    for await (const entry of this.#inner.read(options)) yield await this.#opened(entry);
+  override async *read(options?: ReadOptions): AsyncGenerator<JournalEntry<R>> {
+    for await (const entry of this.#stored.read(options)) yield await this.#opened(entry);
   }
 
-  async *readBackward(): AsyncGenerator<JournalEntry<R>> {
-    for await (const entry of this.#inner.readBackward()) yield await this.#opened(entry);
+  override async *readBackward(): AsyncGenerator<JournalEntry<R>> {
+    for await (const entry of this.#stored.readBackward()) yield await this.#opened(entry);
   }
 
   async #opened(entry: JournalEntry<JsonObject>): Promise<JournalEntry<R>> {
@@ -118,43 +119,15 @@ export class SealedJournal<R extends JsonObject> implements Journal<R> {
     return isJsonObject(record) ? { ...entry, record: record as R } : notSealed(this.#name, entry);
   }
 
-  head(): Promise<JournalHead> {
-    return this.#inner.head();
-  }
-
-  openingDamage(): readonly (JournalDamage & { readonly setAside?: string })[] {
-    return this.#inner.openingDamage();
-  }
-
-  archiveBefore(seq: number): Promise<void> {
-    return this.#inner.archiveBefore(seq);
-  }
-
-  removeBefore(seq: number): Promise<void> {
-    return this.#inner.removeBefore(seq);
-  }
-
-  secure(): Promise<void> {
-    return this.#inner.secure();
-  }
-
-  repair(): Promise<SegmentRepair[]> {
-    return this.#inner.repair();
-  }
-
-  erase(seqs: readonly number[]): Promise<number> {
-    return this.#inner.erase(seqs);
-  }
-
-  async continueAfter(seq: number): Promise<void> {
-    await this.#inner.continueAfter(seq);
+  override async continueAfter(seq: number): Promise<void> {
+    await this.#stored.continueAfter(seq);
     this.#given = null;
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#appending);
-    await this.#inner.close();
+    await this.#stored.close();
     this.#onClose();
   }
 }

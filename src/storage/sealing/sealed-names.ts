@@ -4,10 +4,10 @@ import type { Name } from '../ports.js';
 
 /** The first segment of everything that the sealing itself stores. Its contents are hidden from features. */
 export const SEALING = 'sealing';
-/** States that the store is sealed, and holds a wrapped key that identifies the master key. */
+/** The wrapped key of the store. It exists in a sealed store only. */
 export const STORE_DOCUMENT: Name = [SEALING, 'store.json'];
-/** The last segment of the document with the keys of a scope. */
-export const KEYS = 'keys.json';
+/** The last segment of the document with the data key of a scope. */
+export const KEY = 'key.json';
 /** Below a scope of blobs: the sealed blobs. */
 export const SEALED_BLOBS = 'sealed_blobs';
 
@@ -29,10 +29,15 @@ export function keyFolderOf(length: number): Name {
 }
 
 export function keyDocumentOf(scope: Name): Name {
-  return [...keyFolderOf(scope.length), ...scope, KEYS];
+  return [...keyFolderOf(scope.length), ...scope, KEY];
 }
 
-/** Null for a name that is no folder of keys. */
+/** The scope of the key in this document. Empty for the key of the store. */
+export function scopeOfKey(document: Name): Name {
+  return document.slice(2, -1);
+}
+
+/** Null if the name is not a folder of keys. */
 export function keyLengthOf(folder: string): number | null {
   const digits = /^keys-(\d{1,3})$/.exec(folder)?.[1];
   return digits === undefined ? null : Number(digits);

@@ -1,5 +1,4 @@
 /** A store whose contents are encrypted and authenticated: journals, documents and blobs. */
-import { randomBytes } from 'node:crypto';
 import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { ForwardingStorage } from '../forwarding-storage.js';
@@ -15,7 +14,6 @@ import type {
   StoredName,
   StoredPlace,
 } from '../ports.js';
-import { KEY_BYTES } from './aes-seal.js';
 import { CREATION_LEASE, CREATION_WAIT_MS, type DataKeyInfo, DataKeys } from './data-keys.js';
 import { type KeyProvider, keyProviderOf } from './key-provider.js';
 import type { MasterKeys } from './master-keys.js';
@@ -24,14 +22,13 @@ import { SealedDocuments } from './sealed-documents.js';
 import { SealedJournal } from './sealed-journal.js';
 import {
   assertNotSealing,
-  KEYS,
+  KEY,
   keyFolderOf,
   keyLengthOf,
   SEALED_BLOBS,
   SEALING,
   STORE_DOCUMENT,
 } from './sealed-names.js';
-import { decodeStoreKey, encodeStoreKey, STORE_KEY_BOUND } from './store-key.js';
 
 /** The number of data keys in a store, and of those that got another master key. */
 export interface KeyRotation {
@@ -188,7 +185,7 @@ export class SealedStorage extends ForwardingStorage {
           for (const next of await this.inner.listNames(name)) below.push([...name, next]);
         names = below;
       }
-      for (const name of names) found.push([...name, KEYS]);
+      for (const name of names) found.push([...name, KEY]);
     }
     return found;
   }
@@ -216,7 +213,7 @@ export class SealedStorage extends ForwardingStorage {
         await lease.check();
         if (await this.#keys.rewrap(document)) rewrapped += 1;
       }
-      await this.#rewrapStoreKey();
+      await this.#keys.rewrap(STORE_DOCUMENT);
       await lease.check();
       if (forgetOld) await this.#provider.forgetOld?.();
       return { keys: documents.length, rewrapped };
@@ -248,11 +245,7 @@ export class SealedStorage extends ForwardingStorage {
   }
 
   async #look(): Promise<'sealed' | 'empty'> {
-    const document = await this.inner.documents.read(STORE_DOCUMENT);
-    if (document) {
-      await this.#provider.unwrap(decodeStoreKey(document.value), STORE_KEY_BOUND); // the wrong master key is reported here
-      return 'sealed';
-    }
+    if (await this.#keys.hasStoreKey()) return 'sealed'; // the wrong master key is reported here
     await this.#assertNothingPlain();
     return 'empty';
   }
@@ -266,8 +259,7 @@ export class SealedStorage extends ForwardingStorage {
     const lease = await this.inner.leases.acquire(CREATION_LEASE, { waitMs: CREATION_WAIT_MS });
     try {
       if ((await this.#look()) === 'sealed') return 'sealed'; // another process was first
-      const key = await this.#provider.wrap(randomBytes(KEY_BYTES), STORE_KEY_BOUND, true);
-      await this.inner.documents.write(STORE_DOCUMENT, encodeStoreKey(key), { ifVersion: null });
+      await this.#keys.makeStoreKey();
       await this.#assertNothingPlain().catch(async (thrown: unknown) => {
         await this.inner.documents.delete(STORE_DOCUMENT); // a plain process was faster
         throw thrown;
@@ -276,14 +268,6 @@ export class SealedStorage extends ForwardingStorage {
     } finally {
       await lease.release();
     }
-  }
-
-  async #rewrapStoreKey(): Promise<void> {
-    const document = await this.inner.documents.read(STORE_DOCUMENT);
-    if (!document) return;
-    const bytes = await this.#provider.unwrap(decodeStoreKey(document.value), STORE_KEY_BOUND);
-    const key = await this.#provider.wrap(bytes, STORE_KEY_BOUND, false);
-    await this.inner.documents.write(STORE_DOCUMENT, encodeStoreKey(key), { ifVersion: document.version });
   }
 }
 

@@ -4,13 +4,14 @@ import type { JsonValue } from '../../core/json.js';
 import { decodeDocument, documentConflict, encodeDocument, versionOf } from '../document-encoding.js';
 import { keyOf, rangeBelow, segmentOf } from '../name-key.js';
 import type { Documents, DocumentWriteOptions, Name } from '../ports.js';
+import { SerialCalls } from '../serial-calls.js';
 import type { SqlEngine } from './sql-engine.js';
 
 export class SqlDocuments implements Documents {
   readonly #engine: SqlEngine;
   readonly #nowMs: () => number | null;
   /** One change at a time per document, so that changes take effect in the order of the calls. */
-  readonly #changing = new Map<string, Promise<unknown>>();
+  readonly #changes = new SerialCalls();
 
   constructor(engine: SqlEngine, nowMs: () => number | null) {
     this.#engine = engine;
@@ -94,18 +95,6 @@ export class SqlDocuments implements Documents {
 
   async #serially<T>(name: Name, run: (key: string) => Promise<T>): Promise<T> {
     const key = keyOf(name);
-    const before = this.#changing.get(key);
-    const mine = before
-      ? before.then(
-          () => run(key),
-          () => run(key),
-        )
-      : run(key);
-    this.#changing.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#changing.get(key) === mine) this.#changing.delete(key);
-    }
+    return this.#changes.run(key, () => run(key));
   }
 }

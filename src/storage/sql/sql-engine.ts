@@ -32,6 +32,9 @@ export interface StreamHead {
   readonly removedTo: number;
 }
 
+/** Of a stream without records. */
+export const EMPTY_HEAD: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
+
 export interface NewRecord {
   readonly crc: string;
   /** The whole JSON text. */

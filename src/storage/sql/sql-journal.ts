@@ -13,7 +13,7 @@ import type {
   SegmentRepair,
 } from '../ports.js';
 import { type EncodedRecord, encodeRecord } from '../record-encoding.js';
-import type { NewRecord, SqlEngine, StreamHead } from './sql-engine.js';
+import { EMPTY_HEAD, type NewRecord, type SqlEngine, type StreamHead } from './sql-engine.js';
 import type { SqlLease } from './sql-leases.js';
 import { cursorAt, entryOf, gapAt, newRecord } from './sql-record.js';
 
@@ -32,7 +32,6 @@ interface Unsure {
   readonly after: StreamHead;
 }
 
-const EMPTY: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
 const PAGE_RECORDS = 1_000;
 
 export class SqlJournal<R extends JsonObject> implements Journal<R> {
@@ -48,7 +47,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
     options: SqlJournalOptions,
   ): Promise<SqlJournal<R>> {
     const { key, lease } = options;
-    if (!lease) return new SqlJournal<R>(engine, options, EMPTY);
+    if (!lease) return new SqlJournal<R>(engine, options, EMPTY_HEAD);
     lease.throwUnlessHeld();
     const head = await engine.run('openStream', { key, lease: lease.ref });
     if (head === 'fenced') throw lease.markLost();
@@ -145,7 +144,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
   /** Returns the error to throw. Another writer used the same lease: the next append continues from there. */
   async #conflict(expectedSeq: number): Promise<RekindleError> {
     const head = await this.#engine.run('readHead', { key: this.#options.key });
-    this.#head = head ?? EMPTY;
+    this.#head = head ?? EMPTY_HEAD;
     return conflict(expectedSeq, this.#head.seq);
   }
 
@@ -222,7 +221,7 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
   async head(): Promise<JournalHead> {
     const { lease, key } = this.#options;
     if (this.#unsure) await this.#settle(this.#unsure, []);
-    const head = lease ? this.#head : ((await this.#engine.run('readHead', { key })) ?? EMPTY);
+    const head = lease ? this.#head : ((await this.#engine.run('readHead', { key })) ?? EMPTY_HEAD);
     return head.seq === 0 || head.crc === null
       ? { seq: head.seq, cursor: null, crc: null }
       : { seq: head.seq, cursor: cursorAt(head.seq), crc: head.crc };

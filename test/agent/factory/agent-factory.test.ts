@@ -96,7 +96,7 @@ describe('bad tool definitions', () => {
     ['no name', [{ ...tool({ execute }), name: undefined }]],
     ['one name twice', [tool({ execute }), tool({ execute })]],
     ['no execute', [{ ...tool({ execute }), execute: undefined }]],
-    ['a schema that is no JSON Schema', [tool({ execute, inputSchema: { type: 'thing' } })]],
+    ['a schema that is not JSON Schema', [tool({ execute, inputSchema: { type: 'thing' } })]],
     ['no schema', [{ ...tool({ execute }), inputSchema: undefined }]],
     ['a schema of something else than an object', [tool({ execute, inputSchema: { type: 'string' } })]],
     ['a time-out of zero', [tool({ execute, timeoutMs: 0 })]],

@@ -62,7 +62,7 @@ describe('an answer of the AI SDK', () => {
     ]);
   });
 
-  it('with input that is no JSON keeps the text, which is no object', async () => {
+  it('with input that is not JSON keeps the text, which is no object', async () => {
     const events = await eventsFor({ calls: [{ id: 'c1', name: 'work', input: '{"n": 1' }] });
     expect(events[0]).toEqual({
       type: 'tool_call',

@@ -248,7 +248,7 @@ describe('the server itself', () => {
     ['a result without its call', [user, result], /must be a response to a preceeding message/],
     ['a second result', [user, calls, result, result], /must be a response to a preceeding message/],
     [
-      'arguments that are no text',
+      'arguments that are not text',
       [user, { ...calls, tool_calls: [{ ...call, function: { name: 'w', arguments: {} } }] }],
       /expected a string/,
     ],

@@ -195,8 +195,8 @@ describe('readMessages', () => {
     };
     const first = { role: 'user', content: 'go' };
     for (const [bad, reason] of [
-      ['a text', /no object|no message/],
-      [{ content: 'nobody' }, /no message/],
+      ['a text', /not an object/],
+      [{ content: 'nobody' }, /not a message/],
       [cyclic, /itself/],
       [call, /too deep/],
     ] as const) {

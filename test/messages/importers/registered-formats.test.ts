@@ -148,7 +148,7 @@ describe('the example of docs/transcripts.md', () => {
     expect(transcript.losses()).toMatchObject({
       records: 3,
       kept: { 'user message': 1, 'assistant message': 1 },
-      dropped: [{ what: 'a line that is no message', places: ['line 3'] }],
+      dropped: [{ what: 'a line that is not a message', places: ['line 3'] }],
     });
   });
 });

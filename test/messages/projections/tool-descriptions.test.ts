@@ -81,7 +81,7 @@ describe('a tool is refused with TOOL_INVALID', () => {
     ],
     ['that its provider runs', [{ type: 'web_search_20250305', name: 'web_search' }]],
     ['that has no name', [{ googleSearch: {} }]],
-    ['that is no object', ['weather']],
+    ['that is not an object', ['weather']],
     ['in place of a list', { name: 'a', inputSchema: SCHEMA }],
     ['when null is given for the list', null],
   ])('%s', (_, tools) => {

@@ -340,7 +340,7 @@ describe('verifyAudit', () => {
     });
   });
 
-  it('refuses a head that is no hash', async () => {
+  it('refuses a head that is not a hash', async () => {
     await expect(verifyAudit(new MemoryStorage(), { head: 'abc' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     });

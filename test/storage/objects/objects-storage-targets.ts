@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { ManualClock } from '../../../src/core/clock.js';
+import type { ManualClock } from '../../../src/core/clock.js';
 import {
   LocalObjects,
   type ObjectStorage,
@@ -10,6 +10,7 @@ import {
   type ObjectsStorageOptions,
 } from '../../../src/storage/objects/index.js';
 import type { StorageTarget } from '../../../src/storage/testing/conformance-kit.js';
+import { openedStore } from '../conformance-targets.js';
 
 /** @param place a fresh place for the objects of one test */
 export function objectsTarget(
@@ -21,31 +22,10 @@ export function objectsTarget(
   let stores = 0;
   const open = async () => {
     const { openObjects, remove } = await place();
-    const clock = new ManualClock(Date.now());
-    const opened: ObjectsStorage[] = [];
     const label = `${name} ${++stores}`;
-    const openOne = () => {
-      const settings = { clock, place: label, watchMs: 50, ...options };
-      const storage = new ObjectsStorage(openObjects(), settings);
-      opened.push(storage);
-      return storage;
-    };
-    const closeAll = async () => {
-      for (const storage of opened.splice(0)) await storage.close();
-    };
-    return {
-      backend: openOne(),
-      reopen: async () => {
-        await closeAll();
-        return openOne();
-      },
-      openAnother: async () => openOne(),
-      passTime: (ms: number) => clock.advance(ms),
-      destroy: async () => {
-        await closeAll();
-        await remove();
-      },
-    };
+    const make = (clock: ManualClock) =>
+      new ObjectsStorage(openObjects(), { clock, place: label, watchMs: 50, ...options });
+    return openedStore(make, remove);
   };
   return { name, capabilities, open };
 }

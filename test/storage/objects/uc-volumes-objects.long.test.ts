@@ -41,7 +41,7 @@ describe('UcVolumesObjects', () => {
 
   describe('answers', () => {
     it.each([
-      ['a list that is no JSON', 'STORAGE_UNAVAILABLE', '<html>'],
+      ['a list that is not JSON', 'STORAGE_UNAVAILABLE', '<html>'],
       [
         'a file without a size',
         'STORAGE_FAILED',

@@ -175,7 +175,7 @@ describe('a sealed store', () => {
     await written.close();
     for (const name of ['store.json'])
       await plain.documents.write(['sealing', name], await document(['sealing', name]));
-    const keys = ['sealing', 'keys-2', 'agents', 'desk', 'keys.json'];
+    const keys = ['sealing', 'keys-2', 'agents', 'desk', 'key.json'];
     await plain.documents.write(keys, await document(keys));
     const read = await entries(withSealing(plain, new EnvironmentKeys({ REKINDLE_MASTER_KEY: K1 })), [
       ...['agents', 'desk', 'notes'],
@@ -323,7 +323,7 @@ describe('a journal of a sealed store', () => {
     await written.close();
     for (const name of [
       ['sealing', 'store.json'],
-      ['sealing', 'keys-2', 'agents', 'desk', 'keys.json'],
+      ['sealing', 'keys-2', 'agents', 'desk', 'key.json'],
     ])
       await other.documents.write(name, await document(name));
     const keys = new EnvironmentKeys({ REKINDLE_MASTER_KEY: K1 });

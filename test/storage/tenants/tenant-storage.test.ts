@@ -209,7 +209,7 @@ describe('the name of a tenant', () => {
     },
   );
 
-  it('that is no text is refused', () => {
+  it('that is not text is refused', () => {
     for (const name of [undefined, null, 7, ['a'], {}])
       expect(() => withTenant(open('memory:'), name as never)).toThrow(
         expect.objectContaining({ code: 'INVALID_NAME' }),

@@ -239,7 +239,7 @@ describe.each(SHOPS)('a tool-call log over $name', ({ make }) => {
 
   it.each([
     ['an input that is none', { input: undefined as unknown as JsonValue }],
-    ['an input that is no JSON', { input: 1n as unknown as JsonValue }],
+    ['an input that is not JSON', { input: 1n as unknown as JsonValue }],
     ['a time that is none', { startedMs: Number.NaN }],
     ['a time beyond the calendar', { startedMs: 8.64e15 }],
     ['a duration that is none', { durationMs: Number.NaN }],

@@ -54,7 +54,7 @@ class AdkReader {
 
   *read(event: JsonValue, place: string): Generator<TranscriptItem> {
     if (!isJsonObject(event)) {
-      this.#losses.drop('event that is no object', place);
+      this.#losses.drop('event that is not an object', place);
       return;
     }
     const { timestamp } = event;

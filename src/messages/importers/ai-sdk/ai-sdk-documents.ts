@@ -58,7 +58,7 @@ async function* readDocument(
     const place = ['messages', ...path.slice(prefix.length)].join('/');
     losses.record();
     if (isJsonObject(value)) yield { json: value, place };
-    else losses.unreadable('a message that is no object', place);
+    else losses.unreadable('a message that is not an object', place);
   }
 }
 

@@ -17,7 +17,7 @@ export const ampImporter: TranscriptImporter = {
     const reader = new AnthropicReader(losses);
     for await (const { value, place } of membersOf(source, ['messages'], losses)) {
       const message = isJsonObject(value) ? messageOf(value, losses, place) : null;
-      if (!message || !isJsonObject(value)) losses.drop('record that is no message', place);
+      if (!message || !isJsonObject(value)) losses.drop('record that is not a message', place);
       else for (const item of reader.read(message, place)) yield withState(item, value);
     }
   },

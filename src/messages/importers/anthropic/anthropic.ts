@@ -140,7 +140,7 @@ export class AnthropicReader implements EntryReader {
       const message = displayedMessage(value, isFirst, place, this.#losses);
       return message ? [message] : [];
     }
-    this.#losses.unreadable('record that is no message', place);
+    this.#losses.unreadable('record that is not a message', place);
     return [];
   }
 

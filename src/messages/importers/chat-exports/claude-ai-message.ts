@@ -71,7 +71,7 @@ export class ClaudeAiReader {
   }
 
   #block(block: JsonValue, madeId: string, place: string): JsonObject | null {
-    if (!isJsonObject(block)) return this.#dropped('a block that is no object', place);
+    if (!isJsonObject(block)) return this.#dropped('a block that is not an object', place);
     const { type } = block;
     if (type === 'tool_use') return this.#call(block, madeId, place);
     if (type === 'tool_result') return this.#result(block);

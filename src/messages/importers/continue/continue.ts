@@ -16,7 +16,7 @@ export const continueImporter: TranscriptImporter = {
   async *read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
     const session = new ContinueSession(losses);
     for await (const { value, place } of membersOf(source, ['history'], losses))
-      if (!isJsonObject(value)) losses.drop('record that is no message', place);
+      if (!isJsonObject(value)) losses.drop('record that is not a message', place);
       else for (const message of session.read(value, place)) yield keptItem(message, losses);
   },
 };

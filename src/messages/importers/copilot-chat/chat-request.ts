@@ -84,7 +84,7 @@ function resultOf(call: ToolCallSpec, results: JsonObject, losses: LossAccount, 
   const texts: string[] = [];
   for (const part of listField(result, 'content')) {
     const text = textOfContent(isJsonObject(part) ? part['value'] : part);
-    if (text === null) losses.drop('content of a tool result that is no text', place);
+    if (text === null) losses.drop('content of a tool result other than text', place);
     else texts.push(text);
   }
   return [

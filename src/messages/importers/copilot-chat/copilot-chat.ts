@@ -53,7 +53,7 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
 
 function* itemsOf(request: JsonValue, losses: LossAccount, place: string): Generator<TranscriptItem> {
   if (!isJsonObject(request)) {
-    losses.drop('request that is no object', place);
+    losses.drop('request that is not an object', place);
     return;
   }
   for (const message of messagesOfRequest(request, losses, place))

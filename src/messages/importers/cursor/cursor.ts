@@ -23,7 +23,7 @@ export const cursorImporter: TranscriptImporter = {
       const role = value['role'];
       if (isMessage(value))
         yield* reader.read({ role: role!, content: ids.blocksOf(content!, place) }, place);
-      else losses.drop('record that is no message', place);
+      else losses.drop('record that is not a message', place);
     }
   },
 };

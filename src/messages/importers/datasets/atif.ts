@@ -117,7 +117,7 @@ class AtifReader {
 
   *#result(result: JsonValue, place: string): Generator<Message> {
     if (!isJsonObject(result)) {
-      this.#losses.drop('an output that is no object', place);
+      this.#losses.drop('an output that is not an object', place);
       return;
     }
     if (!isAbsent(result['subagent_trajectory_ref']))

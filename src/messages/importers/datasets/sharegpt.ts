@@ -94,7 +94,7 @@ class ShareGptReader {
     const content = typeof value === 'string' ? value : null;
     const role = ROLES.get(from);
     if (Object.keys(rest).length > 0) this.#losses.drop('a field without a place here', place);
-    if (content === null) this.#losses.drop('a member that is no message', place);
+    if (content === null) this.#losses.drop('a member that is not a message', place);
     else if (from === 'function_call' || from === 'tool_call') yield this.#call(content, place);
     else if (RESULTS.has(from)) yield this.#result(content);
     else if (role !== undefined) yield { role, content };
@@ -106,7 +106,7 @@ class ShareGptReader {
     const parsed = tryParseJson(text);
     const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isCall);
     if (calls.length === 0) {
-      this.#losses.approximate('a tool call that is no JSON, as text', place);
+      this.#losses.approximate('a tool call that is not JSON, as text', place);
       return { role: 'assistant', content: text };
     }
     const toolCalls = calls.map((call): ToolCallSpec => {

@@ -49,7 +49,7 @@ function perEntry(
 
 function ownMessageFrom(entry: JsonValue, place: string, losses: LossAccount): Message[] {
   if (!isJsonObject(entry) || typeof entry['role'] !== 'string') {
-    losses.unreadable('a member that is no message', place);
+    losses.unreadable('a member that is not a message', place);
     return [];
   }
   return [neutralMessageFrom(isMemoryMessage(entry) ? storedFormOf(entry) : entry)];
@@ -66,7 +66,7 @@ class SingleReader implements EntryReader {
   }
 
   *read(entry: JsonValue, place: string): Generator<TranscriptItem> {
-    if (!isJsonObject(entry)) this.#losses.unreadable('an entry that is no object', place);
+    if (!isJsonObject(entry)) this.#losses.unreadable('an entry that is not an object', place);
     else
       for (const message of this.#messagesOf(entry, place)) {
         keepMessage(message, this.#losses);

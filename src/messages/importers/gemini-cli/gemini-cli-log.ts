@@ -86,7 +86,7 @@ class GeminiLog {
     }
     const list = new Map<string, LoggedMessage>();
     for (const [at, message] of messages.entries()) {
-      if (!isJsonObject(message)) this.#losses.drop('message that is no object', `line ${place.line}`);
+      if (!isJsonObject(message)) this.#losses.drop('message that is not an object', `line ${place.line}`);
       else list.set(idText(message['id']) || `${place.line}/${at}`, { ...loggedAt(place, message), at });
     }
     this.#replace(list);

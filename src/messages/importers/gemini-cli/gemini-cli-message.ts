@@ -78,7 +78,7 @@ export class GeminiRecords {
 
   #addCallRecords(answer: Answer, record: JsonObject, place: string): void {
     for (const call of listField(record, 'toolCalls')) {
-      if (!isJsonObject(call)) this.#losses.drop('call that is no object', place);
+      if (!isJsonObject(call)) this.#losses.drop('call that is not an object', place);
       else {
         const id = idText(call['id']);
         answer.calls.push(callOf(call, id));

@@ -65,7 +65,7 @@ async function* readDocument(
     const place = path.length === 0 ? 'the document' : path.join('/');
     losses.record();
     if (isJsonObject(value)) yield* itemsOf(records.messagesOf(value, place), value, losses);
-    else losses.drop('message that is no object', place);
+    else losses.drop('message that is not an object', place);
   }
 }
 

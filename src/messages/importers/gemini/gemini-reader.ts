@@ -46,7 +46,7 @@ export class GeminiReader implements EntryReader {
   }
 
   #messagesOf(entry: JsonValue, place: string): Message[] {
-    if (!isJsonObject(entry)) return this.#refuse('a content that is no object', place);
+    if (!isJsonObject(entry)) return this.#refuse('a content that is not an object', place);
     const candidates = listField(entry, 'candidates');
     if (candidates.length > 0) return this.#response(entry, candidates, place);
     const given = entry['parts'] ?? entry['content'];

@@ -84,7 +84,7 @@ class GooseSession {
 
   *read(record: JsonValue, place: string): Generator<TranscriptItem> {
     if (!isJsonObject(record) || !isRole(record['role'])) {
-      this.#losses.drop(isHeader(record) ? 'session header' : 'record that is no message', place);
+      this.#losses.drop(isHeader(record) ? 'session header' : 'record that is not a message', place);
       return;
     }
     const isHidden = objectField(record, 'metadata')['agentVisible'] === false;

@@ -28,7 +28,7 @@ export class InspectReader {
   /** Null for anything but a message, which is counted as a loss. */
   read(json: JsonValue, place: string): Message | null {
     const message = isJsonObject(json) ? this.#read(json, place) : null;
-    if (!message) this.#losses.drop('a member that is no message', place);
+    if (!message) this.#losses.drop('a member that is not a message', place);
     else this.#calls.called(message);
     return message;
   }
@@ -73,7 +73,7 @@ export class InspectReader {
 
   #call(call: JsonValue, place: string): ToolCallSpec[] {
     if (!isJsonObject(call)) {
-      this.#losses.drop('a tool call that is no object', place);
+      this.#losses.drop('a tool call that is not an object', place);
       return [];
     }
     if (!isAbsent(call['parse_error'])) this.#losses.drop('what the parser said about a tool call', place);

@@ -42,7 +42,7 @@ function objectsIn(list: JsonValue | undefined, place: string, losses: LossAccou
   if (!Array.isArray(list)) return [];
   const objects = list.filter(isJsonObject);
   for (let at = objects.length; at < list.length; at += 1)
-    losses.drop('a tool call that is no object', place);
+    losses.drop('a tool call that is not an object', place);
   return objects;
 }
 

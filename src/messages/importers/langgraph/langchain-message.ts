@@ -34,7 +34,7 @@ export class LangChainReader {
   read(json: JsonValue, place: string): Message | null {
     const given = langChainMessageOf(json);
     const message = given && this.#read(given, place);
-    if (!message) this.#losses.drop('a member that is no message', place);
+    if (!message) this.#losses.drop('a member that is not a message', place);
     else this.#calls.called(message);
     return message;
   }

@@ -103,7 +103,7 @@ async function* fromTurns(source: TranscriptSource, losses: LossAccount): AsyncG
     const place = path.join('/');
     if (place === 'prompt') {
       if (typeof value === 'string' && turns === 0) yield { json: { type: 'human', content: value }, place };
-      else losses.drop('a prompt that is no text before the turns', place);
+      else losses.drop('a prompt that is not text before the turns', place);
       continue;
     }
     turns += 1;

@@ -40,7 +40,7 @@ export class LettaReader {
   /** Usually one message; several if one record has the results of several calls. */
   read(json: JsonValue, place: string): Message[] {
     const messages = isJsonObject(json) ? this.#read(json, place) : [];
-    if (messages.length === 0) this.#losses.drop('a member that is no message', place);
+    if (messages.length === 0) this.#losses.drop('a member that is not a message', place);
     for (const message of messages) this.#calls.called(message);
     return messages;
   }
@@ -93,7 +93,7 @@ export class LettaReader {
     const listed = listField(json, 'tool_calls');
     const calls = listed.filter(isJsonObject).map(callOf);
     for (let at = calls.length; at < listed.length; at += 1)
-      this.#losses.drop('a tool call that is no object', place);
+      this.#losses.drop('a tool call that is not an object', place);
     const known = new Set(calls.map(({ id }) => id));
     for (const part of listField(json, 'content'))
       if (isJsonObject(part) && part['type'] === 'tool_call' && !known.has(idText(part['id'])))

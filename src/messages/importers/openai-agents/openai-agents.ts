@@ -93,7 +93,7 @@ async function* itemsAt(
     if (path.length === 1 && typeof value === 'string')
       yield { json: { role: 'user', content: value }, place };
     else if (typeof path[1] === 'number' && isJsonObject(value)) yield { json: value, place };
-    else losses.drop('an item that is no object', place);
+    else losses.drop('an item that is not an object', place);
   }
 }
 

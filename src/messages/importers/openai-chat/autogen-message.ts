@@ -43,13 +43,13 @@ function assistantOf(json: JsonObject, place: string, losses: LossAccount): Mess
 function callOf(json: JsonValue, place: string, losses: LossAccount): ToolCallSpec[] {
   if (isJsonObject(json))
     return [{ id: idText(json['id']), name: idText(json['name']), ...argumentsFrom(json['arguments']) }];
-  losses.unreadable('a tool call that is no object', place);
+  losses.unreadable('a tool call that is not an object', place);
   return [];
 }
 
 function resultOf(json: JsonValue, place: string, losses: LossAccount): Message[] {
   if (!isJsonObject(json)) {
-    losses.unreadable('a result that is no object', place);
+    losses.unreadable('a result that is not an object', place);
     return [];
   }
   const { content = null, is_error: isError } = json;

@@ -35,7 +35,7 @@ export class ChatReader {
   /** Null for anything but a message. */
   read(json: JsonValue | undefined, place: string): Message | null {
     const message = isJsonObject(json) ? this.#read(json, place) : null;
-    if (!message) this.#losses.unreadable('a member that is no message', place);
+    if (!message) this.#losses.unreadable('a member that is not a message', place);
     else this.#calls.called(message);
     return message;
   }
@@ -111,10 +111,10 @@ export class ChatReader {
 
   #call(json: JsonValue, place: string): ToolCallSpec[] {
     if (!isJsonObject(json)) {
-      this.#losses.unreadable('a tool call that is no object', place);
+      this.#losses.unreadable('a tool call that is not an object', place);
       return [];
     }
-    if (typeof json['id'] !== 'string') this.#losses.approximate('an id that is no text', place);
+    if (typeof json['id'] !== 'string') this.#losses.approximate('an id that is not text', place);
     const id = idText(json['id']);
     if (isJsonObject(json['custom'])) {
       this.#losses.approximate('the free text of a custom tool call', place);
@@ -140,7 +140,7 @@ export class ChatReader {
     const given = textField(json, 'name');
     const toolCallId = role === 'tool' ? idText(json['tool_call_id']) : this.#idOfFunction(given ?? '');
     if (role === 'tool' && typeof json['tool_call_id'] !== 'string')
-      this.#losses.approximate('an id that is no text', place);
+      this.#losses.approximate('an id that is not text', place);
     const called = this.#calls.answered(toolCallId);
     const items: ProviderItem[] = [];
     const parts = chatPartsOf(json['content'], place, this.#losses, items);

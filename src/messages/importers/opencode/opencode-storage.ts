@@ -92,7 +92,7 @@ async function indexOf(files: readonly TranscriptSource[], losses: LossAccount):
   const index = new StorageIndex();
   for (const file of files) {
     const json = await jsonOf(file);
-    if (!json) losses.drop('a file that is no JSON object', file.name);
+    if (!json) losses.drop('a file that is not a JSON object', file.name);
     else {
       losses.record();
       if (!index.add(file, json)) losses.drop('a file of another kind', file.name);

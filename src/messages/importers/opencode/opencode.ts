@@ -122,7 +122,7 @@ function partsOf(json: JsonObject, undone: UndoneFrom, place: string, losses: Lo
   return listField(json, 'parts').flatMap((part, index) => {
     const at = `${place}/parts/${index}`;
     if (isJsonObject(part) && !isUndonePart(part, undone)) return [{ json: part, place: at }];
-    losses.drop(isJsonObject(part) ? 'a part that was undone' : 'a part that is no object', at);
+    losses.drop(isJsonObject(part) ? 'a part that was undone' : 'a part that is not an object', at);
     return [];
   });
 }

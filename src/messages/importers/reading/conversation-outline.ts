@@ -153,7 +153,7 @@ export class ConversationOutline {
   #add(key: string | number, value: JsonValue, start: number): void {
     const place = `messages/${String(key).slice(0, 80)}`;
     if (!isJsonObject(value)) {
-      this.#losses.drop('a member that is no message', place);
+      this.#losses.drop('a member that is not a message', place);
       return;
     }
     const { id, parent, hasMessage } = this.#layout.nodeOf(key, value);

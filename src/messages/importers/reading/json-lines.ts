@@ -52,11 +52,11 @@ function salvage(bytes: Uint8Array, start: number, line: number): (JsonLine | st
     const end = endOfObject(bytes, from);
     const value = end > 0 ? parse(bytes.subarray(from, end)) : undefined;
     if (value) found.push({ value, line, start: start + from, end: start + end });
-    else found.push('a record that is no JSON');
+    else found.push('a record that is not JSON');
     // After a torn record the next one may start anywhere; a nested object must not be taken for it.
     from = value ? bytes.indexOf(OPEN_OBJECT, end) : -1;
   }
-  return found.length > 0 ? found : ['a line that is no JSON object'];
+  return found.length > 0 ? found : ['a line that is not a JSON object'];
 }
 
 function parse(bytes: Uint8Array): JsonObject | undefined {

@@ -48,10 +48,10 @@ async function* read(source: TranscriptSource, losses: LossAccount): AsyncGenera
   const members = isLines ? fromLines(source, losses) : fromDocument(source, losses);
   for await (const { json, place } of members) {
     if (!isJsonObject(json)) {
-      losses.unreadable('a member that is no message', place);
+      losses.unreadable('a member that is not a message', place);
       continue;
     }
-    if (hasOddId(json)) losses.approximate('an id that is no text', place);
+    if (hasOddId(json)) losses.approximate('an id that is not text', place);
     const read = neutralMessageFrom(json);
     const message = isOurs ? read : withoutMarks(read, place, losses);
     if (message.extra && 'unread' in message.extra) losses.approximate('fields of another type', place);

@@ -23,7 +23,7 @@ export class ResponsesReader implements EntryReader {
   }
 
   *read(entry: JsonValue, place: string): Generator<TranscriptItem> {
-    if (!isJsonObject(entry)) this.#losses.unreadable('an item that is no object', place);
+    if (!isJsonObject(entry)) this.#losses.unreadable('an item that is not an object', place);
     else if (Array.isArray(entry['output']) && entry['object'] === 'response')
       yield* this.#response(entry, place);
     else yield* this.#items(this.#conversation.add(entry, place));

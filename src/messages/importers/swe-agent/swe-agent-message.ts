@@ -46,7 +46,7 @@ export class SweAgentReader {
   /** Null for an entry that is not carried over; it is counted as a loss. */
   read(json: JsonValue, place: string): Extract<TranscriptItem, { kind: 'message' }> | null {
     if (isJsonObject(json)) return this.#read(json, place);
-    this.#losses.drop('a member that is no message', place);
+    this.#losses.drop('a member that is not a message', place);
     return null;
   }
 

@@ -33,7 +33,7 @@ export async function* entriesOfSteps(
     }
     if (name === 'query') yield { json: value, place: path.join('/') };
     else if (typeof name === 'string') setOwn(step, name, value);
-    else losses.drop('a member that is no step', path.join('/'));
+    else losses.drop('a member that is not a step', path.join('/'));
   }
   yield* entriesOf(step, `trajectory/${index}`, losses);
 }

@@ -17,6 +17,7 @@ import type { StorageBackend } from '../../../storage/ports.js';
 import { reachesAgent } from '../../access/principal.js';
 import { wholeNumber } from '../query.js';
 import { ok, type Route } from '../route.js';
+import { inQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 import { agentToWire } from '../wire.js';
 
@@ -86,18 +87,8 @@ const traces: Route = {
   reach: 'agent',
   summary: 'The events of the conversation, newest first',
   parameters: [
-    {
-      name: 'before',
-      in: 'query',
-      description: 'Only traces with a lower number in the journal.',
-      schema: Type.Integer(),
-    },
-    {
-      name: 'limit',
-      in: 'query',
-      description: `At most ${TRACES_MAX}. Default 100.`,
-      schema: Type.Integer(),
-    },
+    inQuery('before', 'Only traces with a lower number in the journal.', Type.Integer()),
+    inQuery('limit', `At most ${TRACES_MAX}. Default 100.`, Type.Integer()),
   ],
   responses: {
     200: { description: 'With the place of the next page.', schema: schemas.agentTraces },
@@ -119,12 +110,11 @@ const remove: Route = {
   reach: 'agent',
   summary: 'Permanently erases all data of an agent',
   parameters: [
-    {
-      name: 'dry_run',
-      in: 'query',
-      description: '`true`: only reports what would be erased.',
-      schema: Type.Union([Type.Literal('true'), Type.Literal('false')]),
-    },
+    inQuery(
+      'dry_run',
+      '`true`: only reports what would be erased.',
+      Type.Union([Type.Literal('true'), Type.Literal('false')]),
+    ),
   ],
   responses: {
     200: { description: 'Each place, before and after.', schema: schemas.erasureReport },

@@ -14,7 +14,8 @@ import {
 } from '../../../memory/recall/search-filters.js';
 import { passageJson } from '../../../memory/tools/search-tools.js';
 import { text, wholeNumber } from '../query.js';
-import { ok, type Route, type RouteParameter, type RouteRequest } from '../route.js';
+import { ok, type Route, type RouteRequest } from '../route.js';
+import { inQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 
 const notFound = { description: 'There is no such agent.', schema: schemas.problemDetails };
@@ -26,13 +27,13 @@ const search: Route = {
   reach: 'agent',
   summary: 'What was said, done and answered, found by words: best match first',
   parameters: [
-    parameter('q', `What to look for, ${QUERY_CHARS_MAX} characters at most. Must be given.`),
-    parameter('limit', `At most ${RESULTS_MAX}. Default 10.`, number),
-    parameter('offset', `\`next_offset\` of the page before. At most ${OFFSET_MAX}.`, number),
-    parameter('speaker', 'Only what this one said.', Type.Enum(Object.keys(SPEAKER_WORDS))),
-    parameter('tool', 'Only calls and results of this tool.'),
-    parameter('since', 'Only from this time on (ISO 8601).'),
-    parameter('until', 'Only before this time (ISO 8601).'),
+    inQuery('q', `What to look for, ${QUERY_CHARS_MAX} characters at most. Must be given.`),
+    inQuery('limit', `At most ${RESULTS_MAX}. Default 10.`, number),
+    inQuery('offset', `\`next_offset\` of the page before. At most ${OFFSET_MAX}.`, number),
+    inQuery('speaker', 'Only what this one said.', Type.Enum(Object.keys(SPEAKER_WORDS))),
+    inQuery('tool', 'Only calls and results of this tool.'),
+    inQuery('since', 'Only from this time on (ISO 8601).'),
+    inQuery('until', 'Only before this time (ISO 8601).'),
   ],
   responses: {
     200: { description: 'With the place of the next page.', schema: schemas.agentSearch },
@@ -56,11 +57,11 @@ const passages: Route = {
   reach: 'agent',
   summary: 'What was said around a record of a search, or in whole turns, in order',
   parameters: [
-    parameter('record', 'Of a result of a search.', number),
-    parameter('before', `Records before it, at most ${AROUND_MAX}. Default 4.`, number),
-    parameter('after', `Records after it, at most ${AROUND_MAX}. Default 4.`, number),
-    parameter('from_turn', 'First turn, instead of `record`.', number),
-    parameter('to_turn', `Last turn: at most ${TURNS_MAX} turns. Default: the first.`, number),
+    inQuery('record', 'Of a result of a search.', number),
+    inQuery('before', `Records before it, at most ${AROUND_MAX}. Default 4.`, number),
+    inQuery('after', `Records after it, at most ${AROUND_MAX}. Default 4.`, number),
+    inQuery('from_turn', 'First turn, instead of `record`.', number),
+    inQuery('to_turn', `Last turn: at most ${TURNS_MAX} turns. Default: the first.`, number),
   ],
   responses: {
     200: { description: 'With the record where the rest begins.', schema: schemas.agentPassages },
@@ -78,10 +79,6 @@ const passages: Route = {
 };
 
 export const agentSearchRoutes: readonly Route[] = [search, passages];
-
-function parameter(name: string, description: string, schema: RouteParameter['schema'] = Type.String()) {
-  return { name, in: 'query', description, schema } as const;
-}
 
 function queryOf(request: RouteRequest) {
   const words = text(request, 'q') ?? '';

@@ -1,25 +1,11 @@
-/** The changes of all keys of a state, newest first: who changed what. */
-import { Type } from '../../../core/schema.js';
 import { text, wholeNumber } from '../query.js';
-import { ok, type Route, type RouteParameter } from '../route.js';
+import { ok, type Route } from '../route.js';
+import { inQuery, wholeInQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 import { changeToWire } from '../wire.js';
 import { open } from './state-routes.js';
 
 const CHANGES_MAX = 1_000;
-
-const filter = (name: string, description: string): RouteParameter => ({
-  name,
-  in: 'query',
-  description,
-  schema: Type.String(),
-});
-const number = (name: string, description: string): RouteParameter => ({
-  name,
-  in: 'query',
-  description,
-  schema: Type.Integer({ minimum: 0 }),
-});
 
 const changes: Route = {
   method: 'GET',
@@ -27,10 +13,10 @@ const changes: Route = {
   reach: 'session',
   summary: 'The changes of all keys, newest first',
   parameters: [
-    filter('key', 'Only changes of this key.'),
-    filter('session', 'Only changes by this author.'),
-    number('before', 'Only changes before this global version: the last one of the page before.'),
-    number('limit', `At most ${CHANGES_MAX}. Default 50.`),
+    inQuery('key', 'Only changes of this key.'),
+    inQuery('session', 'Only changes by this author.'),
+    wholeInQuery('before', 'Only changes before this global version: the last one of the page before.'),
+    wholeInQuery('limit', `At most ${CHANGES_MAX}. Default 50.`),
   ],
   responses: {
     200: { description: 'Empty if no change matches.', schema: schemas.stateChanges },

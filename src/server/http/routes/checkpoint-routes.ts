@@ -1,10 +1,10 @@
 /** Read-only routes of checkpoints. */
 import type { SessionProblem } from '../../../checkpoints/session/session-pool.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
-import { Type } from '../../../core/schema.js';
 import { text, wholeNumber } from '../query.js';
 import { assertReachesCheckpoint } from '../reach.js';
 import { ok, type Route, type RouteRequest } from '../route.js';
+import { inQuery, wholeInQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 import { checkpointSessionToWire, checkpointToWire } from '../wire.js';
 
@@ -15,15 +15,6 @@ const notFound = { description: 'There is no such checkpoint or session.', schem
 function problemToWire({ sessionId, message }: SessionProblem): JsonObject {
   return { session_id: sessionId, message };
 }
-
-function parameter(name: string, description: string, schema = Type.String()) {
-  return { name, in: 'query', description, schema } as const;
-}
-
-const whole = (name: string, description: string) => ({
-  ...parameter(name, description),
-  schema: Type.Integer({ minimum: 0 }),
-});
 
 const sessions: Route = {
   method: 'GET',
@@ -48,13 +39,13 @@ const list: Route = {
   reach: 'part',
   summary: 'Checkpoints, newest first',
   parameters: [
-    parameter('session', 'Only of this session.'),
-    parameter('tag', 'Only with this tag.'),
-    parameter('agent', 'Only of this agent.'),
-    parameter('after', 'Only saved at this time or later: ISO 8601.'),
-    parameter('before', 'Only saved before this time.'),
-    whole('limit', `At most ${LIMIT_MAX}. Default ${LIMIT}.`),
-    whole('offset', 'Skip this many.'),
+    inQuery('session', 'Only of this session.'),
+    inQuery('tag', 'Only with this tag.'),
+    inQuery('agent', 'Only of this agent.'),
+    inQuery('after', 'Only saved at this time or later: ISO 8601.'),
+    inQuery('before', 'Only saved before this time.'),
+    wholeInQuery('limit', `At most ${LIMIT_MAX}. Default ${LIMIT}.`),
+    wholeInQuery('offset', 'Skip this many.'),
   ],
   responses: {
     200: { description: 'A page of them.', schema: schemas.checkpointList },
@@ -100,7 +91,7 @@ const context: Route = {
   path: '/checkpoints/{id}/context',
   reach: 'checkpoint',
   summary: 'The context exactly as saved, or the part of it for a model within a token budget',
-  parameters: [whole('budget', 'In tokens.')],
+  parameters: [wholeInQuery('budget', 'In tokens.')],
   responses: { 200: { description: 'The context.', schema: schemas.checkpointContext }, 404: notFound },
   async handle(request, { checkpoints }) {
     const checkpointId = request.params['id']!;

@@ -1,14 +1,14 @@
 /** Durable documents: reading writes nothing, and a change is a merge patch. */
 import { isRekindleError, RekindleError } from '../../../core/errors.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
-import { Type } from '../../../core/schema.js';
 import type { DocumentPool } from '../../../state/durable/document-pool.js';
 import type { StateEvent } from '../../../state/durable/state-event.js';
 import type { StateInspection, StateSnapshot } from '../../../state/durable/state-snapshot.js';
 import { conditionOf, hasCurrent, tagOf } from '../conditions.js';
 import * as documents from '../document-schemas.js';
 import { text, wholeNumber } from '../query.js';
-import { MERGE_PATCH_TYPE, ok, type Reply, type Route, type RouteParameter } from '../route.js';
+import { MERGE_PATCH_TYPE, ok, type Reply, type Route } from '../route.js';
+import { inHeader, inQuery, wholeInQuery } from '../route-parameters.js';
 import { patchBody, problemDetails } from '../schemas.js';
 
 const EVENTS_MAX = 500;
@@ -17,13 +17,6 @@ const notFound = {
   description: 'There is no such document or version, or no definition of it.',
   schema: problemDetails,
 };
-const query = (name: string, description: string, schema = Type.Integer({ minimum: 1 })) =>
-  ({ name, in: 'query', description, schema }) as RouteParameter;
-const header = (name: string, description: string): RouteParameter => ({
-  ...{ name, in: 'header', description },
-  schema: Type.String(),
-});
-
 const list: Route = {
   method: 'GET',
   path: '/documents',
@@ -43,8 +36,8 @@ const read: Route = {
   reach: 'store',
   summary: 'One document, the newest version or an older one',
   parameters: [
-    query('at', 'A version. Default: the newest.'),
-    header('If-None-Match', '304 when this is still the version.'),
+    wholeInQuery('at', 'A version. Default: the newest.', 1),
+    inHeader('If-None-Match', '304 when this is still the version.'),
   ],
   responses: {
     200: { description: 'The document; its version is the ETag.', schema: documents.stateDocument },
@@ -72,8 +65,8 @@ const patch: Route = {
   reach: 'store',
   summary: 'A merge patch (RFC 7396) of a document, checked against its schema',
   parameters: [
-    header('If-Match', 'Only at this version: "3". Without it the patch is made on the newest version.'),
-    query('why', 'The reason, for the history.', Type.String() as never),
+    inHeader('If-Match', 'Only at this version: "3". Without it the patch is made on the newest version.'),
+    inQuery('why', 'The reason, for the history.'),
   ],
   body: { mediaType: MERGE_PATCH_TYPE, schema: patchBody },
   responses: {
@@ -108,8 +101,8 @@ const history: Route = {
   reach: 'store',
   summary: 'The changes of a document with author, time and reason, newest first',
   parameters: [
-    query('limit', `At most ${EVENTS_MAX}. Default ${EVENTS}.`),
-    query('before', 'Only versions below this one.'),
+    wholeInQuery('limit', `At most ${EVENTS_MAX}. Default ${EVENTS}.`, 1),
+    wholeInQuery('before', 'Only versions below this one.', 1),
   ],
   responses: {
     200: { description: 'A page of them.', schema: documents.documentHistory },

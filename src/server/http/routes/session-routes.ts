@@ -1,21 +1,16 @@
 /** The session tree. */
 import type { JsonObject } from '../../../core/json.js';
-import { Type } from '../../../core/schema.js';
 import { isStatus, type SessionStatus } from '../../../state/shared/sessions/session-record.js';
 import type { NewTreeSession } from '../../../state/shared/sessions/session-tree.js';
 import { reachesRoot } from '../../access/principal.js';
 import { text } from '../query.js';
 import { assertReachesSession, outOfScope } from '../reach.js';
-import { JSON_TYPE, ok, type Route, type RouteParameter } from '../route.js';
+import { JSON_TYPE, ok, type Route } from '../route.js';
+import { inQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 import { sessionToWire } from '../wire.js';
 
-const filter = (name: string): RouteParameter => ({
-  name,
-  in: 'query',
-  description: `Only sessions with this ${name}.`,
-  schema: Type.String(),
-});
+const filter = (name: string) => inQuery(name, `Only sessions with this ${name}.`);
 const notFound = { description: 'There is no such session.', schema: schemas.problemDetails };
 const inTheWay = {
   description: 'It exists already, or its status does not allow it.',

@@ -1,7 +1,6 @@
 /** The state that the sessions of one root share. */
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
-import { Type } from '../../../core/schema.js';
 import type { StateOperation, VersionCondition } from '../../../state/shared/key-decision.js';
 import { SESSION_HEADER } from '../../../state/shared/sessions/session-environment.js';
 import type { SharedState, StateKey } from '../../../state/shared/shared-state.js';
@@ -15,42 +14,28 @@ import {
   ok,
   type Reply,
   type Route,
-  type RouteParameter,
   type RouteRequest,
   type Services,
 } from '../route.js';
+import { inHeader, inQuery, wholeInQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 import { batchToWire, changeToWire, keyToWire } from '../wire.js';
 
 const EVENTS_MAX = 1_000;
 /** A page also ends at this size of its values, in bytes. */
 const EVENTS_BYTES = 4 * 1024 * 1024;
-const ifMatch: RouteParameter = {
-  name: 'If-Match',
-  in: 'header',
-  description:
-    'Only at this version: "3"; at one of several: "3", "4"; *: only when there is a value. Without it the last writer wins.',
-  schema: Type.String(),
-};
-const ifNoneMatch: RouteParameter = {
-  name: 'If-None-Match',
-  in: 'header',
-  description:
-    'For a change: * creates and does not replace. For reading: 304 when this is still the version.',
-  schema: Type.String(),
-};
-const actor: RouteParameter = {
-  name: SESSION_HEADER,
-  in: 'header',
-  description: 'The session that acts, of the same root. Default: the one in the path.',
-  schema: Type.String(),
-};
-const number = (name: string, description: string): RouteParameter => ({
-  name,
-  in: 'query',
-  description,
-  schema: Type.Integer({ minimum: 0 }),
-});
+const ifMatch = inHeader(
+  'If-Match',
+  'Only at this version: "3"; at one of several: "3", "4"; *: only when there is a value. Without it the last writer wins.',
+);
+const ifNoneMatch = inHeader(
+  'If-None-Match',
+  'For a change: * creates and does not replace. For reading: 304 when this is still the version.',
+);
+const actor = inHeader(
+  SESSION_HEADER,
+  'The session that acts, of the same root. Default: the one in the path.',
+);
 const conflict = { description: 'The version has changed.', schema: schemas.problemDetails };
 const noKey = {
   description: 'There is no such session, or the key has no value.',
@@ -94,8 +79,8 @@ const readAll: Route = {
   reach: 'session',
   summary: 'All keys that have a value, now or at an earlier version',
   parameters: [
-    number('at', 'A global version. Default: now.'),
-    number('at_sequence', 'The same as `at`.'),
+    wholeInQuery('at', 'A global version. Default: now.'),
+    wholeInQuery('at_sequence', 'The same as `at`.'),
     ifNoneMatch,
   ],
   responses: {
@@ -222,7 +207,7 @@ const history: Route = {
   path: `${KEY_PATH}/history`,
   reach: 'session',
   summary: 'The changes of a key, newest first',
-  parameters: [number('limit', `At most ${EVENTS_MAX}. Default 50.`)],
+  parameters: [wholeInQuery('limit', `At most ${EVENTS_MAX}. Default 50.`)],
   responses: {
     200: { description: 'Empty for a key that never existed.', schema: schemas.keyHistory },
     404: noSession,
@@ -267,14 +252,9 @@ const events: Route = {
   reach: 'session',
   summary: 'The changes after a global version, oldest first',
   parameters: [
-    number('since', 'A global version. Default 0: from the beginning.'),
-    {
-      name: 'history',
-      in: 'query',
-      description: 'The history of that version, to be sure that it is of this store.',
-      schema: Type.String(),
-    },
-    number('limit', `At most ${EVENTS_MAX}. Default 100.`),
+    wholeInQuery('since', 'A global version. Default 0: from the beginning.'),
+    inQuery('history', 'The history of that version, to be sure that it is of this store.'),
+    wholeInQuery('limit', `At most ${EVENTS_MAX}. Default 100.`),
   ],
   responses: {
     200: { description: 'Go on with the global version of the last one.', schema: schemas.stateEvents },

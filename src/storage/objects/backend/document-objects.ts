@@ -4,10 +4,10 @@
  */
 import { versionOf } from '../../document-encoding.js';
 import { keyOf } from '../../name-key.js';
+import { SerialCalls } from '../../serial-calls.js';
 import type { SqlOperations } from '../../sql/sql-engine.js';
 import type { ConditionalObjects, ObjectStorage, WriteCondition } from '../object-storage.js';
 import { DOCUMENTS, documentAt, prefixOf } from './object-places.js';
-import { SerialCalls } from './serial-calls.js';
 import { WaitingCaches } from './waiting-caches.js';
 
 interface Known {

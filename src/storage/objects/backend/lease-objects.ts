@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { isRekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
 import { keyOf } from '../../name-key.js';
+import { SerialCalls } from '../../serial-calls.js';
 import type { LeaseRef, LeaseRow, SqlOperations } from '../../sql/sql-engine.js';
 import type { ConditionalObjects, ObjectStorage } from '../object-storage.js';
 import { LEASE, LEASES, leaseAt, prefixOf } from './object-places.js';
-import { SerialCalls } from './serial-calls.js';
 import { decodeJson, encodeJson, numberIn } from './stored-json.js';
 
 interface LeaseContent {

@@ -4,6 +4,7 @@
  * {"_segment":5,"_count":2,"_fence":7,"_nonce":"bX3…","_crc":"5d0c1a2f"}
  * {"trace_type":"user","content":"Hi","_seq":5,"_crc":"1a2b3c4d"}
  */
+import { randomBytes } from 'node:crypto';
 import { crc32, crcHex } from '../../../core/crc32.js';
 import { isJsonObject, tryParseJson } from '../../../core/json.js';
 import type { NewRecord, StoredRecord } from '../../sql/sql-engine.js';
@@ -107,4 +108,8 @@ function decodeRecord(line: Buffer, expected: number): StoredRecord {
 
 function crcOf(line: Buffer): string {
   return crcHex(crc32(line.subarray(0, line.lastIndexOf(',"_crc":"'))));
+}
+
+export function newNonce(): string {
+  return randomBytes(9).toString('base64url');
 }

@@ -1,7 +1,7 @@
 /** Reads the objects of a journal: their list, their content, and the state that follows from both. */
 import { RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
-import type { StreamHead } from '../../sql/sql-engine.js';
+import { EMPTY_HEAD, type StreamHead } from '../../sql/sql-engine.js';
 import type { ConditionalObjects, ObjectStorage } from '../object-storage.js';
 import { isDamagedName, journalAt, STREAM_STATE } from './object-places.js';
 import {
@@ -32,7 +32,6 @@ export interface StreamState {
   readonly stateVersion: string | null;
 }
 
-const EMPTY_HEAD: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
 /** An object that a merge or a removal deletes between its listing and its reading is listed again. */
 const LISTINGS_MAX = 20;
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;

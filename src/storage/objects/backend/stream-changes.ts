@@ -1,19 +1,24 @@
 /** Changes of a journal other than appends: archiving, removing, repairing, erasing. Under a lease that is checked first. */
 import { randomBytes } from 'node:crypto';
 import { RekindleError } from '../../../core/errors.js';
-import type { LeaseRef, SqlOperations, StoredRecord, StreamHead } from '../../sql/sql-engine.js';
+import {
+  EMPTY_HEAD,
+  type LeaseRef,
+  type SqlOperations,
+  type StoredRecord,
+  type StreamHead,
+} from '../../sql/sql-engine.js';
 import type { ConditionalObjects, ObjectStorage } from '../object-storage.js';
 import { atOnce } from './at-once.js';
 import { damagedName, journalAt, STREAM_STATE } from './object-places.js';
 import { mergedName, type SegmentPart } from './segment-names.js';
-import { type DecodedSegment, encodeSegment } from './segment-object.js';
+import { type DecodedSegment, encodeSegment, newNonce } from './segment-object.js';
 import type { SegmentReader, StreamState } from './segment-reader.js';
 import { encodeJson } from './stored-json.js';
 import type { StreamMerges } from './stream-merges.js';
 import type { StreamLeases, StreamObjects } from './stream-objects.js';
 
 const REQUESTS_AT_ONCE = 16;
-const EMPTY: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
 
 interface Kept {
   readonly archivedTo: number;
@@ -57,7 +62,7 @@ export class StreamChanges {
     const { key, lease, archivedTo, remove } = request;
     const state = await this.#begin(key, lease);
     if (state === 'fenced') return 'fenced';
-    if (!state) return EMPTY;
+    if (!state) return EMPTY_HEAD;
     const { head, parts } = state;
     const to = Math.max(head.archivedTo, archivedTo);
     const next = { ...head, archivedTo: to, removedTo: remove ? to : head.removedTo };
@@ -165,17 +170,13 @@ export class StreamChanges {
       const kept = [...journalAt(key), damagedName(randomBytes(6).toString('hex'))];
       await this.#cas.writeIf(kept, before.bytes, { ifAbsent: true });
     }
-    const first = header?.first ?? part.name.first;
-    const nonce = randomBytes(9).toString('base64url');
-    const whole = allFrom(first, records);
-    const made = {
-      first,
-      count: whole.length,
-      fence: header?.fence ?? lease.fence,
-      nonce,
-      previousCrc: null,
+    const { first, fence, nonce } = header ?? {
+      first: part.name.first,
+      fence: lease.fence,
+      nonce: newNonce(),
     };
-    const bytes = encodeSegment({ ...made, nonce: header?.nonce ?? nonce }, whole);
+    const whole = allFrom(first, records);
+    const bytes = encodeSegment({ first, count: whole.length, fence, nonce, previousCrc: null }, whole);
     const version = await this.#cas.writeIf(place, bytes, { ifMatch: before.version });
     if (version === null) throw changedMeanwhile(key);
   }
@@ -184,8 +185,8 @@ export class StreamChanges {
   async #fill(key: string, lease: LeaseRef, first: number, last: number): Promise<void> {
     const count = last - first + 1;
     const marks = Array.from({ length: count }, (_, index) => ({ seq: first + index, crc: '', body: null }));
-    const nonce = randomBytes(9).toString('base64url');
-    const bytes = encodeSegment({ first, count, fence: lease.fence, nonce, previousCrc: null }, marks);
+    const header = { first, count, fence: lease.fence, nonce: newNonce(), previousCrc: null };
+    const bytes = encodeSegment(header, marks);
     await this.#cas.writeIf([...journalAt(key), mergedName(first, last).segment], bytes, { ifAbsent: true });
   }
 

@@ -3,14 +3,13 @@
  * and readers prefer the widest: a crash in between loses and doubles nothing. Seals stay, because the names that they take
  * must stay taken. The last object stays too: it shows the next name.
  */
-import { randomBytes } from 'node:crypto';
 import type { LeaseRef, StoredRecord } from '../../sql/sql-engine.js';
 import { entryOf } from '../../sql/sql-record.js';
 import type { ConditionalObjects, ObjectStorage } from '../object-storage.js';
 import { atOnce } from './at-once.js';
 import { journalAt } from './object-places.js';
 import { mergedName, type SegmentPart } from './segment-names.js';
-import { type DecodedSegment, encodeSegment } from './segment-object.js';
+import { type DecodedSegment, encodeSegment, newNonce } from './segment-object.js';
 import type { SegmentReader, StreamState } from './segment-reader.js';
 
 export interface MergeLimits {
@@ -84,8 +83,7 @@ export class StreamMerges {
     if (!records || run.length < 2) return null;
     const next = first + records.length;
     const name = mergedName(first, next - 1);
-    const nonce = randomBytes(9).toString('base64url');
-    const header = { first, count: records.length, fence: lease.fence, nonce, previousCrc: null };
+    const header = { first, count: records.length, fence: lease.fence, nonce: newNonce(), previousCrc: null };
     const bytes = encodeSegment(header, records);
     if (!(await this.#holds(lease))) return null;
     const version = await this.#cas.writeIf([...journalAt(key), name.segment], bytes, { ifAbsent: true });

@@ -6,18 +6,24 @@
  * earlier owner would need that name for its next commit, so it can no longer write. What it wrote before the seal was stored
  * before the new owner read the journal.
  */
-import { randomBytes } from 'node:crypto';
 import { isRekindleError, RekindleError } from '../../../core/errors.js';
 import type { KeyRange } from '../../name-key.js';
-import type { LeaseRef, RecordPage, SqlOperations, StoredRecord, StreamHead } from '../../sql/sql-engine.js';
+import { SerialCalls } from '../../serial-calls.js';
+import {
+  EMPTY_HEAD,
+  type LeaseRef,
+  type RecordPage,
+  type SqlOperations,
+  type StoredRecord,
+  type StreamHead,
+} from '../../sql/sql-engine.js';
 import type { ConditionalObjects, ObjectStorage } from '../object-storage.js';
 import { atOnce } from './at-once.js';
 import { journalAt } from './object-places.js';
 import type { SegmentPart } from './segment-names.js';
 import { smallName } from './segment-names.js';
-import { decodeSegment, encodeSegment, type SegmentHeader } from './segment-object.js';
+import { decodeSegment, encodeSegment, newNonce, type SegmentHeader } from './segment-object.js';
 import type { SegmentReader, StreamState } from './segment-reader.js';
-import { SerialCalls } from './serial-calls.js';
 import type { StreamMerges } from './stream-merges.js';
 
 /** The leases under which streams are written. */
@@ -31,9 +37,8 @@ export interface StreamLeases {
 /** Approximate maximum bytes of a page of records. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const READ_AT_ONCE = 32;
-const EMPTY: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
 const NO_STATE: StreamState = {
-  head: EMPTY,
+  head: EMPTY_HEAD,
   next: smallName(1, 0),
   fence: null,
   parts: [],
@@ -93,8 +98,13 @@ export class StreamObjects {
 
   async #seal(key: string, lease: LeaseRef, state: StreamState): Promise<StreamState | null> {
     const { head, next } = state;
-    const nonce = randomBytes(9).toString('base64url');
-    const header = { first: next.first, count: 0, fence: lease.fence, nonce, previousCrc: head.crc };
+    const header = {
+      first: next.first,
+      count: 0,
+      fence: lease.fence,
+      nonce: newNonce(),
+      previousCrc: head.crc,
+    };
     const written = await this.#create(key, lease, next.segment, encodeSegment(header, []));
     const sealed = { ...state, fence: lease.fence, next: smallName(next.first, next.generation + 1) };
     return written === null ? null : sealed;

@@ -6,13 +6,13 @@ import { RekindleError } from '../../../core/errors.js';
 import { versionOf } from '../../document-encoding.js';
 import { keyOf } from '../../name-key.js';
 import type { Name } from '../../ports.js';
+import { SerialCalls } from '../../serial-calls.js';
 import type {
   ConditionalObjects,
   ObjectStorage,
   VersionedObject,
   WriteCondition,
 } from '../object-storage.js';
-import { SerialCalls } from './serial-calls.js';
 
 export class UnconditionalWrites implements ConditionalObjects {
   readonly #objects: ObjectStorage;

@@ -1,5 +1,11 @@
 import type { KeyRange } from '../../name-key.js';
-import type { RecordPage, SqlOperations, StoredRecord, StreamHead } from '../../sql/sql-engine.js';
+import {
+  EMPTY_HEAD,
+  type RecordPage,
+  type SqlOperations,
+  type StoredRecord,
+  type StreamHead,
+} from '../../sql/sql-engine.js';
 import { SEQ_BITS } from '../migrations.js';
 import type { SqliteConnection } from '../sqlite-connection.js';
 import { holdsLease } from './lease-rows.js';
@@ -27,8 +33,6 @@ function headOf({ seq, crc, archived_to, removed_to }: StreamRow): StreamHead {
   return { seq, crc, archivedTo: archived_to, removedTo: removed_to };
 }
 
-const EMPTY: StreamHead = { seq: 0, crc: null, archivedTo: 0, removedTo: 0 };
-
 export function readHead(
   db: SqliteConnection,
   { key }: Parameters<SqlOperations['readHead']>[0],
@@ -42,7 +46,7 @@ export function openStream(
   db: SqliteConnection,
   { key, lease }: Parameters<SqlOperations['openStream']>[0],
 ): StreamHead | 'fenced' {
-  return holdsLease(db, lease) ? (readHead(db, { key }) ?? EMPTY) : 'fenced';
+  return holdsLease(db, lease) ? (readHead(db, { key }) ?? EMPTY_HEAD) : 'fenced';
 }
 
 export function append(
@@ -121,7 +125,7 @@ export function setRecordsAside(
 ): StreamHead | 'fenced' {
   if (!holdsLease(db, lease)) return 'fenced';
   const stream = streamRow(db, key);
-  if (!stream) return EMPTY;
+  if (!stream) return EMPTY_HEAD;
   const to = Math.max(stream.archived_to, archivedTo);
   const removedTo = remove ? to : stream.removed_to;
   if (remove) deleteRecords(db, stream.no, to);

@@ -258,7 +258,7 @@ describe('the import of UI messages', () => {
       ['a data part of the host', 'messages/0'],
       ['a source of an answer', 'messages/0'],
       ['a message of an unknown role', 'messages/1'],
-      ['a message that is no object', 'messages/2'],
+      ['a message that is not an object', 'messages/2'],
     ]);
   });
 

@@ -164,7 +164,7 @@ describe('the import of Claude.ai exports', () => {
     expect(whatsOf(report.dropped)).toEqual([
       'a field beside the messages',
       'a block for display',
-      'a block that is no object',
+      'a block that is not an object',
       'an empty message',
       'a message of an unknown sender',
     ]);
@@ -174,7 +174,7 @@ describe('the import of Claude.ai exports', () => {
     const { messages, report } = await read(7, asked);
     expect(messages).toHaveLength(1);
     expect(report.dropped).toContainEqual({
-      what: 'a member that is no message',
+      what: 'a member that is not a message',
       count: 1,
       places: ['messages/0'],
     });

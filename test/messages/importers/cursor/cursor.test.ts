@@ -38,7 +38,7 @@ describe('the importer of Cursor transcripts', () => {
       lines(record('user', { type: 'text', text: 'hi' }), { type: 'turn_ended', status: 'success' }),
     );
     expect(messages).toEqual([{ role: 'user', content: 'hi' }]);
-    expect(report.dropped).toMatchObject([{ what: 'record that is no message', places: ['line 2'] }]);
+    expect(report.dropped).toMatchObject([{ what: 'record that is not a message', places: ['line 2'] }]);
   });
 });
 

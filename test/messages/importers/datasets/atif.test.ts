@@ -101,8 +101,8 @@ describe('the import of ATIF trajectories', () => {
         'a step of an unknown source',
         'an empty message',
         'the trajectory of a sub-agent',
-        'an output that is no object',
-        'a member that is no message',
+        'an output that is not an object',
+        'a member that is not a message',
       ]),
     );
   });

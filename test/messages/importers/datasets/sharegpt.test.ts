@@ -47,7 +47,7 @@ describe('the import of ShareGPT conversations', () => {
     );
   });
 
-  it('reads several calls of one message, and keeps one that is no JSON as text', async () => {
+  it('reads several calls of one message, and keeps one that is not JSON as text', async () => {
     const two = said(
       'function_call',
       '[{"name":"a","arguments":"{\\"n\\":1}"},{"name":"b","parameters":{}}]',
@@ -77,7 +77,7 @@ describe('the import of ShareGPT conversations', () => {
       { role: 'assistant', content: 'ls' },
       { toolPayload: { toolCallId: '', toolResult: '3' } },
     ]);
-    expect(report.approximated).toMatchObject([{ what: 'a tool call that is no JSON, as text', count: 1 }]);
+    expect(report.approximated).toMatchObject([{ what: 'a tool call that is not JSON, as text', count: 1 }]);
   });
 
   it('counts what it cannot carry over', async () => {
@@ -89,7 +89,7 @@ describe('the import of ShareGPT conversations', () => {
     expect(report.dropped.map(({ what }) => what)).toEqual([
       'a field beside the messages',
       'a message of an unknown role',
-      'a member that is no message',
+      'a member that is not a message',
       'a field without a place here',
     ]);
   });

@@ -206,7 +206,7 @@ describe('the import of Inspect logs', () => {
     expect(messages).toHaveLength(2);
     expect(report).toMatchObject({ records: 5 });
     expect(report.dropped).toContainEqual({
-      what: 'a member that is no message',
+      what: 'a member that is not a message',
       count: 3,
       places: ['messages/0', 'messages/1', 'messages/2'],
     });

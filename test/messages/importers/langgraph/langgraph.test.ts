@@ -295,8 +295,8 @@ describe('the import of LangGraph threads and LangChain messages', () => {
     const { messages, report } = await readAll(importer, { messages: odd });
     expect(messages).toHaveLength(3);
     expect(report.dropped).toMatchObject([
-      { what: 'a member that is no message', count: 2 },
-      { what: 'a tool call that is no object', count: 1 },
+      { what: 'a member that is not a message', count: 2 },
+      { what: 'a tool call that is not an object', count: 1 },
     ]);
   });
 

@@ -275,7 +275,7 @@ describe('the import of Letta agent files', () => {
     );
     expect(messages.map(({ role }) => role)).toStrictEqual(['system', 'tool']);
     expect(report.dropped).toContainEqual({
-      what: 'a member that is no message',
+      what: 'a member that is not a message',
       count: 3,
       places: ['messages/1', 'messages/2', 'messages/3'],
     });

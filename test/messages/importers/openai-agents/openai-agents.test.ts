@@ -188,7 +188,7 @@ describe('the import of a RunState of the OpenAI Agents SDK', () => {
     );
     expect(messages.at(-1)).toMatchObject({ providerItems: [{ item: { type: 'x' } }] });
     expect(report.approximated).toMatchObject([{ what: expect.stringContaining('`x`'), count: 1 }]);
-    expect(report.dropped).toMatchObject([{ what: 'an item that is no object', count: 1 }]);
+    expect(report.dropped).toMatchObject([{ what: 'an item that is not an object', count: 1 }]);
   });
 
   it.each(['1.0', '1.2', '1.9', '1.13', '1.18'])('reads version %s', async ($schemaVersion) => {

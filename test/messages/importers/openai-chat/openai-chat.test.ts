@@ -149,14 +149,14 @@ describe('the import of OpenAI chat messages', () => {
       { ...answered, tool_call_id: 7 },
     ]);
     expect(messages[1]?.toolPayload).toMatchObject({ toolCallId: '7', toolName: 'read' });
-    expect(report.approximated).toMatchObject([{ what: 'an id that is no text', count: 2 }]);
+    expect(report.approximated).toMatchObject([{ what: 'an id that is not text', count: 2 }]);
   });
 
   it('accounts for members that are no messages, and for fields without a place', async () => {
     const { messages, report } = await readAll(importer, [null, 3, {}, { ...asked, weight: 1 }]);
     expect(messages).toHaveLength(1);
     expect(report.dropped).toMatchObject([
-      { what: 'a member that is no message', count: 3 },
+      { what: 'a member that is not a message', count: 3 },
       { what: 'a field without a place here', places: ['messages/3/weight'] },
     ]);
   });

@@ -189,7 +189,7 @@ describe('the import of our own messages', () => {
     const { messages, report } = await readAll(importer, given);
     expect(toolCallsOf(messages[0]!).map(({ id }) => id)).toStrictEqual(['7', '']);
     expect(toolResultOf(messages[1]!)?.toolCallId).toBe('7');
-    expect(report.approximated).toMatchObject([{ what: 'an id that is no text', count: 2 }]);
+    expect(report.approximated).toMatchObject([{ what: 'an id that is not text', count: 2 }]);
   });
 
   it('accounts for members that are no messages', async () => {
@@ -197,7 +197,7 @@ describe('the import of our own messages', () => {
     expect(messages).toHaveLength(1);
     expect(report).toMatchObject({
       records: 3,
-      dropped: [{ what: 'a member that is no message', count: 2 }],
+      dropped: [{ what: 'a member that is not a message', count: 2 }],
     });
   });
 

@@ -183,7 +183,7 @@ describe('the import of SWE-agent trajectories', () => {
     const odd = [system, null, 7, { role: 3, content: 'x' }, issue];
     const { messages, report } = await readAll(importer, { history: odd });
     expect(messages).toHaveLength(2);
-    expect(report.dropped).toMatchObject([{ what: 'a member that is no message', count: 3 }]);
+    expect(report.dropped).toMatchObject([{ what: 'a member that is not a message', count: 3 }]);
   });
 
   it('reads odd steps without failing', async () => {
