@@ -101,7 +101,7 @@ async function runAgent(owner: Task['owner'], incident: Incident | null): Promis
     }
   });
   const { kind } = agent.memory.frontier;
-  if (kind !== 'idle') console.log(`${owner} was interrupted and goes on`);
+  if (kind !== 'idle') console.log(`${owner} was interrupted and continues`);
   const turn = await (kind === 'idle' ? agent.send('Work.') : agent.resume());
   console.log(turn.text);
   await agent.stop();

@@ -134,7 +134,7 @@ describe('examples', () => {
     const [killed, rest = ''] = text.split('[killed with SIGKILL]\n');
     expect(killed).toBe('');
     expect(rest).toMatch(
-      /^builder was interrupted and goes on\nA person adds a task to the file\.\nbuilder reads: task_board was not changed/,
+      /^builder was interrupted and continues\nA person adds a task to the file\.\nbuilder reads: task_board was not changed/,
     );
     expect(rest).toContain('builder: all my tasks are done.\nreviewer: all my tasks are done.\n');
     expect([...rest.matchAll(/^ {2}\d+ (.+)$/gm)].map(([, line]) => line)).toEqual([

@@ -333,7 +333,7 @@ function versionOf({ key, version, writtenBy, at, event, data, from }: EntryReco
 
 function assertVersion(key: string, expected: number | undefined, actual: number): void {
   if (expected === undefined || expected === actual) return;
-  throw new RekindleError('DOCUMENT_CONFLICT', `${JSON.stringify(key)} is at version ${actual} by now.`, {
+  throw new RekindleError('DOCUMENT_CONFLICT', `${JSON.stringify(key)} is now at version ${actual}.`, {
     details: { key, version: actual, ifVersion: expected },
   });
 }

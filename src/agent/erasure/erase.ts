@@ -90,7 +90,7 @@ async function planForAgent(backend: StorageBackend, agent: string): Promise<Era
       ]),
       subjectFactsOf(backend, agent),
       ...shared.map((id) => sharedCheckpoints(backend, CHECKPOINTS, id, agent)),
-      { look: async () => [], erase: () => forgetParts(backend, agent) }, // while the marker of the whole stands
+      { look: async () => [], erase: () => forgetParts(backend, agent) }, // while the marker of the whole agent exists
     ],
   };
 }

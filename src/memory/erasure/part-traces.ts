@@ -69,7 +69,7 @@ function fromTools(source: string): Picker {
 
 function assertSaid(row: JsonObject, seq: number): boolean {
   if (SAID.has(textOr(row['trace_type']))) return true;
-  const text = `Record ${seq} is no message, call or result.`;
+  const text = `Record ${seq} is not a message, a call or a result.`;
   throw new RekindleError('INVALID_ARGUMENT', text, { details: { argument: 'message', record: seq } });
 }
 

@@ -43,7 +43,7 @@ export class MeaningSearch {
     this.#vectors = new VectorIndex(store, { embedder, onDamaged: (error) => onProblem('stored', error) });
   }
 
-  /** Starts with the vector of the question at once, so that it is made beside the search by words. Never rejects. */
+  /** Starts with the vector of the question at once, so that it is made during the search by words. Never rejects. */
   ask(text: string): NearestPassages {
     const { embedder, timeoutMs = EMBEDDER_TIMEOUT_MS } = this.#options;
     const vector = embedTexts(embedder, [text], { timeoutMs }).catch((thrown: unknown) =>

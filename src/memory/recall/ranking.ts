@@ -25,7 +25,7 @@ const RECENCY = 0.05;
 /** If there are many passages, a term in half of them is ignored. */
 const FREQUENT_SHARE = 0.5;
 const FREQUENT_FROM = 200;
-/** Weight of the most similar passage beside the best one by words. */
+/** Weight of the most similar passage, compared with the best one by words. */
 const NEAR_WEIGHT = 0.7;
 /** Similarity above the mean, in standard deviations: where it begins to count, and how far above that it counts whole. */
 const NEAR_FROM = 1;

@@ -1,5 +1,5 @@
 /**
- * The stored vectors of one agent: files beside the shards of the recall index. The name shows what a file covers
+ * The stored vectors of one agent: files next to the shards of the recall index. The name shows what a file covers
  * (`1-90.vec`). The last file grows under a new name, so a crash may leave the old one, which is then left out.
  */
 import { RekindleError } from '../../core/errors.js';

@@ -174,7 +174,7 @@ export class WorkingContextSnapshotStore {
   }
 }
 
-/** Null for an error that is no verdict on the file. A sealed store finds damage before the file can be decoded. */
+/** Null for an error that does not show damage of the file. A sealed store finds damage before the file can be decoded. */
 function unusable(thrown: unknown): 'damaged' | 'unreadable' | null {
   if (isRekindleError(thrown, 'DOCUMENT_DAMAGED')) return 'damaged';
   const isUnreadable = isRekindleError(thrown, 'STORAGE_FAILED') || isRekindleError(thrown, 'PATH_REFUSED');

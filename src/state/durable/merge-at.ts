@@ -19,7 +19,7 @@ export function mergeAt(document: JsonValue, pointer: string, patch: unknown): J
   if (parts === null)
     throw invalid(
       'pointer',
-      `${JSON.stringify(pointer)} is no JSON Pointer: it must be empty or begin with "/".`,
+      `${JSON.stringify(pointer)} is not a JSON Pointer: it must be empty or begin with "/".`,
     );
   return merged(document, parts, value, () =>
     invalid('pointer', `There is no place ${JSON.stringify(pointer)} in the document.`),

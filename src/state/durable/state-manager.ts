@@ -251,7 +251,7 @@ export class StateManager<T = JsonObject> {
 
   #assertVersion({ version }: StateAt, { ifVersion }: CommitOptions): void {
     if (ifVersion === undefined || ifVersion === version) return;
-    throw new RekindleError('DOCUMENT_CONFLICT', `${this.name} is at version ${version} by now.`, {
+    throw new RekindleError('DOCUMENT_CONFLICT', `${this.name} is now at version ${version}.`, {
       details: { name: this.name, version, currentVersion: version, ifVersion },
     });
   }

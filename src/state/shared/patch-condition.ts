@@ -19,7 +19,7 @@ export function globalVersionCheck({ ifGlobalVersion }: PatchOptions): (globalVe
   for (const version of wanted) assertVersionNumber('ifGlobalVersion', version);
   return (globalVersion) => {
     if (wanted.includes(globalVersion)) return;
-    throw new RekindleError('DOCUMENT_CONFLICT', `The state is at version ${globalVersion} by now.`, {
+    throw new RekindleError('DOCUMENT_CONFLICT', `The state is now at version ${globalVersion}.`, {
       details: { currentVersion: globalVersion, ifVersion: wanted.length === 1 ? wanted[0]! : wanted },
     });
   };

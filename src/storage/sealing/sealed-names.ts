@@ -23,7 +23,7 @@ export function keyScopeOf(name: Name): Name {
   return name.slice(0, Math.max(1, Math.min(start + 3, name.length - 1)));
 }
 
-/** The folder with the keys of scopes of a length. The length is in the name, so that no document lies above another. */
+/** The folder with the keys of scopes of a length. The length is in the name, so that no document is above another. */
 export function keyFolderOf(length: number): Name {
   return [SEALING, `keys-${length}`];
 }

@@ -43,7 +43,7 @@ describe.each(Object.keys(STORES))('a turn that is erased from %s', { timeout: 1
 const PARTS = [{ turn: 2 }, { turn: TURNS }, { source: 'tool:mail' }] as const;
 
 describe('the erasure of a part that is interrupted', { timeout: 900_000 }, () => {
-  it.each(PARTS)('is gone on with, and ends as one that was not: %o', async (part) => {
+  it.each(PARTS)('resumes, and ends like one that was not interrupted: %o', async (part) => {
     const original = new MemoryStorage();
     const canaries = new Canaries(3);
     await converse(original, canaries);
@@ -54,7 +54,7 @@ describe('the erasure of a part that is interrupted', { timeout: 900_000 }, () =
     for (let at = 1; ; at += 1) {
       const storage = await copyOf(original);
       const failed = await interrupted(storage, part, at);
-      if (failed && (await goneOnWith(storage, part))) wasMarked += 1;
+      if (failed && (await resumed(storage, part))) wasMarked += 1;
       expect(await resultOf(storage, canaries), `call ${at}`).toEqual(expected);
       await storage.close();
       if (!failed) break;
@@ -84,8 +84,8 @@ async function interrupted(
   );
 }
 
-/** What an interruption left is refused, and gone on with. Whether there was a marker. */
-async function goneOnWith(storage: StorageBackend, part: (typeof PARTS)[number]): Promise<boolean> {
+/** Checks that an unfinished erasure blocks the agent, and finishes it. Returns whether there was a marker. */
+async function resumed(storage: StorageBackend, part: (typeof PARTS)[number]): Promise<boolean> {
   if ((await unfinishedErasures(storage)).length === 0) {
     await erase(storage, { agent: AGENT, ...part }).catch((thrown: RekindleError) => {
       if (thrown.code !== 'INVALID_ARGUMENT') throw thrown; // it was finished but for the answer

@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await expect.poll(numbers, SOON).toEqual([String(globalVersion), '4']);
       await panel.getByLabel('Made by').selectOption('all');
       await expect
-        .poll(numbers)
+        .poll(numbers, SOON)
         .toEqual(Array.from({ length: globalVersion }, (_, n) => `${globalVersion - n}`));
       // One commit, so that no page of changes reaches from before it to its end.
       await state.batch(Array.from({ length: 61 }, () => ({ op: 'increment', key: 'many' })));

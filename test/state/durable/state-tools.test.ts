@@ -129,7 +129,7 @@ describe('the tools of durable documents', () => {
     const thrown = await errorOf(update({ ...change, version: 2 }));
     expect(thrown).toMatchObject({
       code: 'DOCUMENT_CONFLICT',
-      message: expect.stringContaining('it is at version 3 by now, and you gave version 2'),
+      message: expect.stringContaining('it is now at version 3, and you gave version 2'),
       details: { currentVersion: 3, ifVersion: 2 },
     });
     expect((await board.load()).value.tasks[0]!.status).toBe('blocked');

@@ -7,7 +7,7 @@ import { argumentsFrom, OpenCalls } from '../reading/open-calls.js';
 import { idText, listField, objectField, textField } from '../reading/record-fields.js';
 
 const SILENT_FAILURE = 'The tool failed without a message.';
-/** A larger answer is no real one. */
+/** A larger answer cannot be genuine. */
 const ANSWER_MAX = 4096;
 
 export class KimiSteps {

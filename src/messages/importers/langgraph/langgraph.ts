@@ -83,7 +83,7 @@ async function* fromList(
     if (path.length === 0 || name === list || list.startsWith(`${name}/`)) return 'enter';
     if (path.slice(0, -1).join('/') === list && typeof path.at(-1) === 'number') return 'take';
     losses.drop(
-      path.length === 1 && list.startsWith('0/') ? 'an older state' : 'a field beside the messages',
+      path.length === 1 && list.startsWith('0/') ? 'an older state' : 'a field next to the messages',
       name,
     );
     return 'skip';
@@ -120,7 +120,7 @@ function turnSlices(source: TranscriptSource, losses: LossAccount) {
     const [name] = path;
     if (path.length === 0 || (name === 'turns' && path.length === 1)) return 'enter';
     if (name === 'turns' || name === 'prompt') return 'take';
-    losses.drop('a field beside the messages', path.join('/'));
+    losses.drop('a field next to the messages', path.join('/'));
     return 'skip';
   });
 }

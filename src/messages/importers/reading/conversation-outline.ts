@@ -127,7 +127,7 @@ export class ConversationOutline {
   }
 
   #beside(path: JsonPath): SliceChoice {
-    this.#losses.drop('a field beside the messages', path.join('/').slice(0, 80));
+    this.#losses.drop('a field next to the messages', path.join('/').slice(0, 80));
     return 'skip';
   }
 

@@ -51,7 +51,7 @@ async function* entriesOfList(
     if (name === '' || name === list || name === 'trajectory') return 'enter';
     if (path.slice(0, -1).join('/') === list && typeof path.at(-1) === 'number') return 'take';
     losses.drop(
-      path[0] === 'trajectory' ? 'a step that the history tells too' : 'a field beside the messages',
+      path[0] === 'trajectory' ? 'a step that the history tells too' : 'a field next to the messages',
       name,
     );
     return 'skip';

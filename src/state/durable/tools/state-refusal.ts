@@ -25,7 +25,7 @@ export function versionNeeded(name: string): RekindleError {
 
 function textFor(name: string, { code, message, details }: RekindleError): string | null {
   if (code === 'DOCUMENT_CONFLICT')
-    return `${name} was not changed: it is at version ${details['currentVersion']} by now, and you gave version ${details['ifVersion']}. Read it again with read_state.`;
+    return `${name} was not changed: it is now at version ${details['currentVersion']}, and you gave version ${details['ifVersion']}. Read it again with read_state.`;
   if (code === 'HUMAN_EDIT') return humanEdit(name, details['remainingMs']);
   if (code === 'STATE_INVALID')
     return `${name} was not changed, because the change does not fit its schema. ${problemsOf(details['violations']) || message}`;

@@ -162,7 +162,7 @@ describe('the import of Claude.ai exports', () => {
     expect(messages[1]).not.toHaveProperty('providerItems');
     expect(whatsOf(report.approximated)).toEqual(['a block of another type, as its text']);
     expect(whatsOf(report.dropped)).toEqual([
-      'a field beside the messages',
+      'a field next to the messages',
       'a block for display',
       'a block that is not an object',
       'an empty message',

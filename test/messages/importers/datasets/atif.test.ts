@@ -45,7 +45,7 @@ describe('the import of ATIF trajectories', () => {
       },
     ]);
     expect(report.dropped.map(({ what }) => what)).toEqual([
-      'a field beside the messages',
+      'a field next to the messages',
       'what the run recorded about a step',
     ]);
   });

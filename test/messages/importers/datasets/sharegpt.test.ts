@@ -87,7 +87,7 @@ describe('the import of ShareGPT conversations', () => {
     );
     expect(messages).toHaveLength(2);
     expect(report.dropped.map(({ what }) => what)).toEqual([
-      'a field beside the messages',
+      'a field next to the messages',
       'a message of an unknown role',
       'a member that is not a message',
       'a field without a place here',

@@ -58,7 +58,7 @@ describe('the import of tau-bench results', () => {
       },
     ]);
     expect(whatsOf(report.dropped)).toEqual([
-      'a field beside the messages',
+      'a field next to the messages',
       'another conversation',
       'what the run recorded about a message',
     ]);

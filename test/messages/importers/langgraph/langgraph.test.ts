@@ -286,7 +286,7 @@ describe('the import of LangGraph threads and LangChain messages', () => {
     const { report } = await readAll(importer, thread);
     expect(report).toMatchObject({ records: 1, kept: { 'user message': 1 } });
     expect(report.dropped).toStrictEqual([
-      { what: 'a field beside the messages', count: 3, places: ['values/todos', 'next', 'checkpoint'] },
+      { what: 'a field next to the messages', count: 3, places: ['values/todos', 'next', 'checkpoint'] },
     ]);
   });
 

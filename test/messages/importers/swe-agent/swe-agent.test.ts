@@ -66,7 +66,7 @@ describe('the import of SWE-agent trajectories', () => {
     const { report } = await readAll(importer, { trajectory: [step, step], history, info: {} });
     expect(report.dropped).toStrictEqual([
       { what: 'a step that the history tells too', count: 2, places: ['trajectory/0', 'trajectory/1'] },
-      { what: 'a field beside the messages', count: 1, places: ['info'] },
+      { what: 'a field next to the messages', count: 1, places: ['info'] },
     ]);
   });
 
