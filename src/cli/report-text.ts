@@ -31,6 +31,7 @@ export function describeReport(report: RestoreReport): string[] {
   if (refused) lines.push(`The cache was not used (${refused.reason}): ${refused.detail}.`);
   if (report.tracesReplayed > 0) lines.push(`${count(report.tracesReplayed, 'trace')} applied.`);
   for (const call of report.interruptedCalls) lines.push(describeCall(call));
+  for (const answer of report.cutOffAnswers) lines.push(describeCutOff(answer));
   for (const repair of report.repairs) {
     if (!isInterruptedResult(repair, report))
       lines.push(`Repaired (${repair.code}) at message ${repair.messageIndex}: ${repair.reason}.`);
@@ -57,6 +58,11 @@ export function describeReport(report: RestoreReport): string[] {
   if (!report.cacheWritable)
     lines.push('A newer release wrote the cache file. Turns are saved, but the cache is not updated.');
   return lines;
+}
+
+function describeCutOff({ turnId, characters, isCutOff }: RestoreReport['cutOffAnswers'][number]): string {
+  const what = isCutOff ? 'An answer was cut off' : 'An answer was not recorded';
+  return `${what} in ${excerpt(turnId, 48)}: the ${count(characters, 'character')} that had been delivered are in the context.`;
 }
 
 /** Passages of one line. */

@@ -16,6 +16,11 @@ export class TypedEvents<Events extends EventMap> {
     return () => listeners.delete(listener as Listener<never>);
   }
 
+  /** Whether an event of this name has a listener. */
+  isHeard(name: keyof Events): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0;
+  }
+
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {

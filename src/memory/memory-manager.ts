@@ -8,7 +8,7 @@ import PQueue from 'p-queue';
 import { type Clock, systemClock } from '../core/clock.js';
 import { TypedEvents } from '../core/events.js';
 import { formatTurnId, newId } from '../core/ids.js';
-import type { Message, ToolCallSpec, ToolResultPayload } from '../messages/message.js';
+import type { Message, Origin, ToolCallSpec, ToolResultPayload } from '../messages/message.js';
 import type { Blobs } from '../storage/ports.js';
 import { CacheWriter } from './cache-writer.js';
 import { CompactionRunner } from './compaction/compaction-runner.js';
@@ -29,6 +29,7 @@ import { RAW_TAIL_TURNS, rawTail } from './raw-tail.js';
 import { type Recaller, type RecallOptions, type RequestSize, recallerFor } from './recall/recaller.js';
 import { resetBoundary } from './reset-boundary.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
+import { AnswerParts, type PartWriter } from './store/answer-parts.js';
 import type { MemoryStore } from './store/memory-store.js';
 import { ToolCallLedger } from './store/tool-call-ledger.js';
 import { type SavedSnapshot, WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
@@ -62,6 +63,7 @@ export class MemoryManager {
   readonly store: MemoryStore;
   readonly snapshotStore: WorkingContextSnapshotStore;
   readonly ledger: ToolCallLedger;
+  readonly #answerParts: AnswerParts;
   readonly retriever: MemoryRetriever;
   readonly facts: Facts;
   /** As it was given; null: no automatic recall. */
@@ -91,6 +93,11 @@ export class MemoryManager {
     this.facts = new Facts(store, this.#clock);
     this.ledger = new ToolCallLedger(
       () => store.journal('pending_calls'),
+      () => this.#clock.nowMs(),
+    );
+    this.#answerParts = new AnswerParts(
+      () => store.journal('answer_parts'),
+      store.backend.redactor ?? null,
       () => this.#clock.nowMs(),
     );
     this.#log = new TraceLog(
@@ -231,6 +238,19 @@ export class MemoryManager {
     await this.#log.append(turnId, bodies);
   }
 
+  /**
+   * For an answer that somebody reads while the model still writes it: its parts are durable before they are delivered. Record
+   * the whole answer under the writer's `messageId`. Writes nothing yet.
+   */
+  streamAnswer(turnId: string, origin: Origin | null): PartWriter {
+    return this.#answerParts.begin({ turnId, after: this.lastTrace, origin });
+  }
+
+  /** Sequence number of the last trace; 0 if there is none. */
+  get lastTrace(): number {
+    return this.#log.head.seq;
+  }
+
   #requestSize(): RequestSize | null {
     const fitter = this.#fitter;
     if (!fitter) return null;
@@ -247,6 +267,7 @@ export class MemoryManager {
     await this.fit().catch(() => null);
     await this.#fitter?.saveSizes().catch(() => {}); // the next usage report repeats it
     await this.persistWorkingContextSnapshot();
+    await this.#answerParts.removeOld().catch(() => {}); // the next turn that streams repeats it
     this.#recaller?.refresh();
   }
 
@@ -292,6 +313,14 @@ export class MemoryManager {
       const bodies = group.map((result) => resultBody(result, 'Restore'));
       await this.#log.appendRepair(turn, bodies);
     }
+  }
+
+  /** For the restore: records answers that were delivered and not recorded. In a read-only store in memory only. */
+  async keepAnswers(
+    answers: readonly { readonly turnId: string; readonly message: Message }[],
+  ): Promise<void> {
+    for (const { turnId, message } of answers)
+      await this.#log.appendRepair(turnId, [{ type: 'assistant', message, sourceEvent: 'Restore' }]);
   }
 
   /** For the restore: records a repair of the list; null if it was already repaired. In a read-only store only in memory. */

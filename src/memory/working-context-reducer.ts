@@ -306,6 +306,9 @@ export function frontierOf(snapshot: WorkingContextSnapshot): Frontier {
   }
   const last = snapshot.messages[snapshot.length - 1];
   const waiting =
-    last !== undefined && (toolResultOf(last) !== null || (last.role === 'user' && last.kind === undefined));
+    last !== undefined &&
+    (toolResultOf(last) !== null ||
+      (last.role === 'user' && last.kind === undefined) ||
+      (last.role === 'assistant' && last.status === 'failed'));
   return { kind: waiting ? 'awaiting_assistant' : 'idle', turnId: last?.turnId ?? null, callIds: [] };
 }

@@ -178,7 +178,7 @@ function isOptionalText(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
-function isOrigin(value: unknown): value is Origin {
+export function isOrigin(value: unknown): value is Origin {
   return isJsonObject(value) && typeof value['provider'] === 'string';
 }
 

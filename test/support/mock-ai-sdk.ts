@@ -32,8 +32,12 @@ const USAGE: LanguageModelV3GenerateResult['usage'] = {
   outputTokens: { total: 3, text: 3, reasoning: undefined },
 };
 
-/** `provider` is also the key of its metadata. */
-export function mockModel(steps: readonly MockStep[], provider = 'mock'): MockLanguageModelV3 {
+/** `provider` is also the key of its metadata. @param wordMs pause between the words of a stream */
+export function mockModel(
+  steps: readonly MockStep[],
+  provider = 'mock',
+  wordMs: number | null = null,
+): MockLanguageModelV3 {
   let asked = 0;
   const next = (options: LanguageModelV3CallOptions): MockAnswer => {
     const step = steps[asked];
@@ -55,7 +59,10 @@ export function mockModel(steps: readonly MockStep[], provider = 'mock'): MockLa
       };
     },
     doStream: async (options) => ({
-      stream: simulateReadableStream({ chunks: chunksOf(next(options), provider) }),
+      stream: simulateReadableStream({
+        chunks: chunksOf(next(options), provider),
+        chunkDelayInMs: wordMs,
+      }),
     }),
   });
 }

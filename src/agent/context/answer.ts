@@ -1,8 +1,12 @@
 /** The answer of a model as a host hands it over, and as it is recorded. */
 import { RekindleError } from '../../core/errors.js';
+import { isJsonObject, type JsonObject } from '../../core/json.js';
+import { toJsonValue } from '../../core/to-json-value.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
+import type { AnswerPart } from '../../memory/store/answer-parts.js';
 import { isBlankText, type Message, type Origin, textOf, toolResultOf } from '../../messages/message.js';
 import type { TargetName } from '../../messages/projections/targets.js';
+import { durableStream } from '../model/durable-stream.js';
 import type { HostCall } from '../tools/run-host-call.js';
 import type { HostMessage } from './host-message.js';
 import type { HostTurn } from './host-turn.js';
@@ -10,11 +14,17 @@ import type { HostTurn } from './host-turn.js';
 /** Options of `recordResponse`. */
 export interface RecordOptions {
   /**
-   * Called with each chunk of a stream, to display it. An error that it throws ends the reading, like a
-   * broken stream.
+   * Called with each chunk of a stream, to display it, once its text is durable. An error that it throws ends
+   * the reading, like a broken stream.
    */
   readonly onChunk?: (chunk: unknown) => void | Promise<void>;
 }
+
+/** A stream of a provider's client, or the result of the AI SDK's `streamText`; or a promise of it. */
+export type StreamedResponse<Chunk> =
+  | AsyncIterable<Chunk>
+  | { readonly fullStream: AsyncIterable<Chunk> }
+  | Promise<AsyncIterable<Chunk>>;
 
 /** An answer as it was recorded. */
 export interface RecordedAnswer {
@@ -23,6 +33,20 @@ export interface RecordedAnswer {
   readonly toolCalls: readonly HostCall[];
   /** The message in the context; null for an empty answer. `status: 'aborted'` when it ended too early. */
   readonly message: Message | null;
+}
+
+/** The chunks of a stream as they may be shown: durable first, if they are shown at all. */
+export function shownChunks<Chunk>(
+  { turn, memory, options, origin }: Answer,
+  stream: AsyncIterable<Chunk>,
+  textIn: (chunk: JsonObject) => AnswerPart,
+): AsyncIterable<Chunk> {
+  if (!options.onChunk) return stream;
+  return durableStream(stream, memory.streamAnswer(turn.turnId, origin), (chunk) => {
+    const json = toJsonValue(chunk).value;
+    const part = isJsonObject(json) ? textIn(json) : {};
+    return Object.keys(part).length > 0 ? part : null;
+  });
 }
 
 export interface Answer {

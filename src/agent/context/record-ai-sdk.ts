@@ -3,10 +3,13 @@
  * host, so that an abort keeps the text shown so far and all completed steps.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { isJsonObject } from '../../core/json.js';
+import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
+import type { AnswerPart } from '../../memory/store/answer-parts.js';
+import { streamedText } from '../../messages/streams/response-stream.js';
 import { AiSdkSteps } from './ai-sdk-steps.js';
-import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from './answer.js';
+import { type Answer, keepPartial, noAnswer, type RecordedAnswer, shownChunks, viewOf } from './answer.js';
 import type { HostMessage, HostStep } from './host-message.js';
 
 export interface AiSdkResult {
@@ -20,7 +23,11 @@ export async function recordAiSdk(answer: Answer, result: AiSdkResult): Promise<
   if (result.steps === undefined) throw noAnswer('ai-sdk', 'it has no `steps`');
   const seen = new AiSdkSteps();
   const failed = result.fullStream
-    ? await readThrough(result.fullStream, seen, answer.options.onChunk)
+    ? await readThrough(
+        shownChunks(answer, result.fullStream, (part) => textIn(part, memory)),
+        seen,
+        answer.options.onChunk,
+      )
     : null;
   const steps = await stepsOf(result.steps, failed !== null);
   const lists = steps ? steps.map(({ response }) => response.messages) : seen.messages;
@@ -49,6 +56,15 @@ async function readThrough(
   } catch (thrown) {
     return { thrown };
   }
+}
+
+/** Each step is an answer of its own. */
+function textIn({ type, text }: JsonObject, memory: MemoryManager): AnswerPart {
+  if (type === 'start-step') return { begins: memory.lastTrace };
+  return streamedText(
+    type === 'text-delta' ? text : undefined,
+    type === 'reasoning-delta' ? text : undefined,
+  );
 }
 
 function errorOf(given: unknown): unknown {

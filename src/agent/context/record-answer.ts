@@ -13,7 +13,7 @@ import { OpenAiChatStream } from '../../messages/streams/openai-chat-stream.js';
 import { OpenAiResponsesStream } from '../../messages/streams/openai-responses-stream.js';
 import type { ResponseStream } from '../../messages/streams/response-stream.js';
 import { isAsyncIterable } from '../tools/guard-tools.js';
-import { type Answer, keepPartial, noAnswer, type RecordedAnswer, viewOf } from './answer.js';
+import { type Answer, keepPartial, noAnswer, type RecordedAnswer, shownChunks, viewOf } from './answer.js';
 import { PROVIDERS, readAll } from './host-reading.js';
 import { type AiSdkResult, recordAiSdk } from './record-ai-sdk.js';
 
@@ -61,7 +61,7 @@ async function recordStream(
   const seen = streamOf(target, stream);
   let broken: { readonly thrown: unknown } | null = null;
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of shownChunks(answer, stream, (json) => seen.textIn(json))) {
       const json = toJsonValue(chunk).value;
       if (isJsonObject(json)) seen.add(json);
       await answer.options.onChunk?.(chunk);

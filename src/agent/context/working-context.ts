@@ -1,3 +1,4 @@
+import { AsyncQueue } from '../../core/async-queue.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { ToolContext, ToolDescription } from '../../core/tool-definition.js';
@@ -22,7 +23,7 @@ import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { type HostTool, hostTool } from '../tools/host-tool.js';
 import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-host-call.js';
-import type { RecordedAnswer, RecordOptions } from './answer.js';
+import type { RecordedAnswer, RecordOptions, StreamedResponse } from './answer.js';
 import { ContextArtifacts } from './context-artifacts.js';
 import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js';
 import { type HostReading, readHostInput, readHostList } from './host-reading.js';
@@ -34,6 +35,11 @@ export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };
 
 /** The maximum size of a request. Default: the known limit of the model, else the policy's budget. */
 export type RequestBudget = Pick<FitRequest, 'inputBudgetTokens' | 'reserveTokens' | 'signal'>;
+
+/** The model continues an answer that was cut off only if it is asked to. */
+function endsCutOff(messages: readonly Message[]): boolean {
+  return messages.at(-1)?.status !== undefined;
+}
 
 /** The working context of a host with its own loop: turns, requests, answers, tools. See `openWorkingContext`. */
 export class WorkingContext {
@@ -104,7 +110,8 @@ export class WorkingContext {
 
   /** The messages of the next request. Call it before each request; it is cheap. */
   messagesFor(target: 'ai-sdk'): AiSdkMessage[] {
-    return this.requestFor(target, { ending: 'as-is' }).request.messages;
+    const ending = endsCutOff(this.memory.context.messages) ? 'user-turn' : 'as-is';
+    return this.requestFor(target, { ending }).request.messages;
   }
 
   /**
@@ -212,6 +219,40 @@ export class WorkingContext {
     const origin = this.#origin.provider === DEFAULT_ORIGIN.provider ? null : this.#origin;
     const ingest = (list: readonly HostMessage[]) => this.#ingest(turn, list);
     return recordAnswer({ turn, memory, target, response, toolNames, origin, options, ingest });
+  }
+
+  /**
+   * Streams an answer to a reader: yields the chunks of a provider's stream, or of the `fullStream` of the AI SDK's `streamText`, and
+   * records the answer as `recordResponse` does. A chunk is yielded once its text is durable, so that a restore after a crash knows
+   * what was read. Commits are at least 25 ms apart. The generator returns the recorded answer. If the reader leaves early, what it
+   * read is recorded as an aborted answer.
+   * @throws as `recordResponse`
+   */
+  async *stream<Chunk>(
+    target: TargetName,
+    response: StreamedResponse<Chunk>,
+  ): AsyncGenerator<Chunk, RecordedAnswer> {
+    const chunks = new AsyncQueue<Chunk>();
+    let hasLeft = false;
+    const onChunk = async (chunk: unknown) => {
+      if (hasLeft) throw new RekindleError('ABORTED', 'The reader left the stream.');
+      chunks.push(chunk as Chunk);
+      await chunks.drained();
+    };
+    const recording = this.recordResponse(target, response, { onChunk });
+    void recording.then(
+      () => chunks.end(),
+      (thrown: unknown) => chunks.end({ thrown }),
+    );
+    let isWhole = false;
+    try {
+      yield* chunks;
+      isWhole = true;
+    } finally {
+      hasLeft = true;
+      if (!isWhole) await recording.catch(() => {}); // the reader has left, or got the error
+    }
+    return recording;
   }
 
   /**

@@ -1,4 +1,5 @@
 /** The events of one turn as an async iterable. */
+import { AsyncQueue } from '../../core/async-queue.js';
 import type { TypedEvents } from '../../core/events.js';
 import type { AgentEvent, AgentEvents, TurnResult } from '../agent-events.js';
 
@@ -31,32 +32,21 @@ export class EventStream implements AsyncIterable<AgentEvent> {
   async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent> {
     const left = new AbortController();
     const signal = this.#signal ? AbortSignal.any([this.#signal, left.signal]) : left.signal;
-    const waiting: AgentEvent[] = [];
-    let wake = () => {};
-    let ended = false;
+    const waiting = new AsyncQueue<AgentEvent>();
     let ownTurn: string | null = null;
     const ends = STREAMED.map((name) =>
       this.#events.on(name, (event) => {
         if (event.turnId !== ownTurn) return; // turns run one after the other: this one belongs to another reader
         waiting.push({ type: name, ...event } as AgentEvent);
-        wake();
       }),
     );
     const onTurn = (turnId: string) => {
       ownTurn = turnId;
     };
-    const turn = this.#run(signal, onTurn).finally(() => {
-      ended = true;
-      wake();
-    });
+    const turn = this.#run(signal, onTurn).finally(() => waiting.end());
     turn.catch(() => {}); // thrown to the reader below
     try {
-      while (true) {
-        const event = waiting.shift();
-        if (event) yield event;
-        else if (ended) break;
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
+      yield* waiting;
       await turn;
     } finally {
       for (const end of ends) end();

@@ -7,18 +7,26 @@
 import type { TypedEvents } from '../../core/events.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { InterruptedCall } from '../../memory/restore/restore-report.js';
+import type { AnswerPart } from '../../memory/store/answer-parts.js';
 import { type ToolCallSpec, toolCallsOf } from '../../messages/message.js';
 import type { AgentEvents, TurnResult } from '../agent-events.js';
 import type { AgentConfig } from '../context/agent-config.js';
 import { ResponseCollector } from '../model/collect-response.js';
+import { durableStream } from '../model/durable-stream.js';
 import type { LanguageModel, ModelRequest, TokenUsage } from '../model/language-model.js';
-import { retryingStream } from '../model/retrying-stream.js';
+import { type RetryingEvent, retryingStream } from '../model/retrying-stream.js';
 import { CallRecorder } from '../tools/call-recorder.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import { ToolRunner } from '../tools/tool-runner.js';
 
 const STEPS_MAX = 50;
 const PARALLEL_TOOLS_MAX = 8;
+
+/** An answer, and the id under which its parts are stored if they are. */
+interface Asked {
+  readonly response: ResponseCollector;
+  readonly messageId: { readonly messageId?: string };
+}
 
 export class TurnLoop {
   readonly #memory: MemoryManager;
@@ -84,12 +92,12 @@ export class TurnLoop {
     let text = '';
     if (signal.aborted) return this.#aborted(turnId, text, 0, usage); // aborted while it waited
     for (let steps = 1; steps <= stepsMax; steps += 1) {
-      const response = await this.#ask(turnId, signal);
+      const { response, messageId } = await this.#ask(turnId, signal);
       usage = sum(usage, response.usage);
       text = response.text;
-      if (signal.aborted) return this.#keepPartial(turnId, response, steps, usage);
+      if (signal.aborted) return this.#keepAborted(turnId, { response, messageId }, steps, usage);
       const { toolCalls = [], ...said } = response.response(this.#callIdsOf(turnId));
-      await this.#memory.ingestAssistantResponse({ ...said, toolCalls }, turnId);
+      await this.#memory.ingestAssistantResponse({ ...said, ...messageId, toolCalls }, turnId);
       if (toolCalls.length === 0) return { turnId, text, status: 'completed', steps, usage };
       await this.runCalls(toolCalls, turnId, signal);
       if (signal.aborted) return this.#aborted(turnId, text, steps, usage);
@@ -115,7 +123,7 @@ export class TurnLoop {
    * Asks for one response. After a cancellation, returns the text received so far. If the provider refuses
    * the request for its length, makes the context smaller and repeats the request, once.
    */
-  async #ask(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
+  async #ask(turnId: string, signal: AbortSignal): Promise<Asked> {
     const fit = { tools: this.#registry.descriptions(), signal, ...modelOf(this.#config.model) };
     await this.#memory.fit(fit);
     try {
@@ -128,34 +136,42 @@ export class TurnLoop {
     }
   }
 
-  async #askOnce(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
+  async #askOnce(turnId: string, signal: AbortSignal): Promise<Asked> {
     const { model } = this.#config;
-    let collector = new ResponseCollector(model.origin);
+    let response = new ResponseCollector(model.origin);
     const request: ModelRequest = {
       messages: this.#memory.getWorkingContextMessages(),
       tools: this.#registry.descriptions(),
       signal,
       loadArtifact: (ref) => this.#memory.getArtifact(ref),
     };
+    const events = retryingStream(model, request, this.#config.retry);
+    const isHeard = this.#events.isHeard('text_delta') || this.#events.isHeard('reasoning_delta');
+    const parts = isHeard ? this.#memory.streamAnswer(turnId, model.origin) : null;
+    const messageId = parts ? { messageId: parts.messageId } : {};
     try {
-      for await (const event of retryingStream(model, request, this.#config.retry)) {
-        if (event.type === 'retry') {
-          collector = new ResponseCollector(model.origin);
-          const { attempt, pauseMs, reason } = event;
-          this.#events.emit('model_retry', { turnId, attempt, pauseMs, reason });
-          continue;
-        }
-        collector.add(event);
-        if (event.type === 'text') this.#events.emit('text_delta', { turnId, delta: event.delta });
-        else if (event.type === 'reasoning')
-          this.#events.emit('reasoning_delta', { turnId, delta: event.delta });
+      for await (const event of parts ? durableStream(events, parts, partOf) : events) {
+        if (event.type === 'retry') response = new ResponseCollector(model.origin);
+        else response.add(event);
+        this.#emit(turnId, event);
       }
     } catch (thrown) {
-      if (!signal.aborted) throw thrown;
+      if (!signal.aborted) {
+        if (parts) await this.#keepPartial(turnId, { response, messageId }, 'failed').catch(() => {}); // report the first error
+        throw thrown;
+      }
     }
-    const { inputTokens } = collector.usage;
+    const { inputTokens } = response.usage;
     if (inputTokens !== undefined) await this.#memory.learnUsage(inputTokens);
-    return collector;
+    return { response, messageId };
+  }
+
+  #emit(turnId: string, event: RetryingEvent): void {
+    if (event.type === 'retry') {
+      const { attempt, pauseMs, reason } = event;
+      this.#events.emit('model_retry', { turnId, attempt, pauseMs, reason });
+    } else if (event.type === 'text') this.#events.emit('text_delta', { turnId, delta: event.delta });
+    else if (event.type === 'reasoning') this.#events.emit('reasoning_delta', { turnId, delta: event.delta });
   }
 
   #callIdsOf(turnId: string): Set<string> {
@@ -163,22 +179,31 @@ export class TurnLoop {
     return new Set(own.flatMap(toolCallsOf).map((call) => call.id));
   }
 
+  async #keepAborted(turnId: string, asked: Asked, steps: number, usage: TokenUsage): Promise<TurnResult> {
+    await this.#keepPartial(turnId, asked, 'aborted');
+    return this.#aborted(turnId, asked.response.text, steps, usage);
+  }
+
   /** Keeps the text received so far; unfinished calls are dropped. */
   async #keepPartial(
     turnId: string,
-    response: ResponseCollector,
-    steps: number,
-    usage: TokenUsage,
-  ): Promise<TurnResult> {
-    const partial = response.partial();
-    if (partial) await this.#memory.ingestAssistantResponse(partial, turnId);
-    return this.#aborted(turnId, response.text, steps, usage);
+    { response, messageId }: Asked,
+    status: 'aborted' | 'failed',
+  ): Promise<void> {
+    const partial = response.partial(status);
+    if (partial) await this.#memory.ingestAssistantResponse({ ...partial, ...messageId }, turnId);
   }
 
   async #aborted(turnId: string, text: string, steps: number, usage: TokenUsage): Promise<TurnResult> {
     await this.#memory.endTurn();
     return { turnId, text, status: 'aborted', steps, usage };
   }
+}
+
+function partOf(event: RetryingEvent): AnswerPart | null {
+  if (event.type === 'text') return { text: event.delta };
+  if (event.type === 'reasoning') return { reasoning: event.delta };
+  return event.type === 'retry' ? { discarded: true } : null;
 }
 
 function modelOf({ origin }: LanguageModel): { model?: string } {

@@ -51,9 +51,9 @@ export class ResponseCollector {
   }
 
   /** The text received before the cut; unfinished calls are dropped. Null if there is none. */
-  partial(): AssistantResponse | null {
+  partial(status: 'aborted' | 'failed'): AssistantResponse | null {
     if (this.#text.trim() === '') return null;
-    return { content: this.#text, origin: this.#origin, status: 'aborted', final: false };
+    return { content: this.#text, origin: this.#origin, status, final: false };
   }
 
   #said(): AssistantResponse {

@@ -77,8 +77,8 @@ function inOwn<T>(
 }
 
 function seqsOf(scope: PartScope): Readonly<Record<MemoryJournalName, readonly number[]>> {
-  const { traces, episodic, semantic, ledger } = scope;
-  return { raw_traces: traces, episodic, semantic, pending_calls: ledger };
+  const { traces, episodic, semantic, ledger, answerParts = [] } = scope;
+  return { raw_traces: traces, episodic, semantic, pending_calls: ledger, answer_parts: answerParts };
 }
 
 async function recordPlaces({ backend, target, scope }: PartPlace): Promise<StoredPlace[]> {
@@ -98,7 +98,7 @@ async function recordPlaces({ backend, target, scope }: PartPlace): Promise<Stor
   return places;
 }
 
-/** Cut off one of the four journals, or kept by a repair. The state of the agent has its own journals. */
+/** Cut off one of the agent's own journals, or kept by a repair. The state of the agent has its own journals. */
 function isOwnAside({ kind, place }: StoredPlace, folder: Name): boolean {
   const below = place.slice(folder.join('/').length + 1).split('/');
   return isJournalAside(kind, place) && MEMORY_JOURNALS.some((name) => below[0]?.startsWith(`${name}.`));

@@ -38,6 +38,8 @@ export interface PartScope {
   readonly episodic: readonly number[];
   readonly semantic: readonly number[];
   readonly ledger: readonly number[];
+  /** All parts of answers: whole answers are in the traces. Absent in scopes of older releases. */
+  readonly answerParts?: readonly number[];
   /** Digests. */
   readonly artifacts: readonly string[];
   /** `turn_id`, NUL, `tool_call_id`. */
@@ -75,6 +77,7 @@ export async function findPart(
   if (traces.size + semantic.length + summaries.seqs.length + Object.keys(subjects).length === 0) return null;
   const calls = callsOf(erased.rows);
   const ledger = await ledgerSeqs(backend, erased, new Set(calls));
+  const answerParts = await seqsIn(backend, ['agents', agent, 'answer_parts'], () => true);
   const found = {
     id,
     traces: [...traces.keys()].sort((a, b) => a - b),
@@ -86,6 +89,7 @@ export async function findPart(
     episodic: summaries.seqs,
     semantic,
     ledger,
+    answerParts,
     calls,
     turn: erased.wholeTurn,
     source: erased.source,
@@ -98,6 +102,7 @@ export async function findPart(
     episodic: new Set(summaries.seqs),
     semantic: new Set(semantic),
     pending_calls: new Set(ledger),
+    answer_parts: new Set(answerParts),
   };
   const added = [...summaries.rows, ...boundaries.map(rowOf)];
   const artifacts = await artifactsOnlyIn(backend, agent, going, added, candidatesOf(traces, erased));

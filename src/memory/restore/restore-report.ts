@@ -54,6 +54,15 @@ export interface InterruptedCall {
   readonly leftOpen: boolean;
 }
 
+/** An answer that was delivered in part when its process ended. */
+export interface CutOffAnswer {
+  readonly turnId: string;
+  /** Length of the text that had been delivered, in UTF-16 units. */
+  readonly characters: number;
+  /** False if the calls of this response are recorded: then its text was whole. */
+  readonly isCutOff: boolean;
+}
+
 /** What a restore found, repaired and could not determine. */
 export interface RestoreReport {
   readonly agentId: string;
@@ -74,6 +83,8 @@ export interface RestoreReport {
   /** Records of messages, calls and results that were erased on request: see `erase`. */
   readonly erased: number;
   readonly interruptedCalls: readonly InterruptedCall[];
+  /** Streamed answers whose end was never recorded. Their text is in the context. */
+  readonly cutOffAnswers: readonly CutOffAnswer[];
   /** What was recalled for requests and is in the context, and why. */
   readonly recalls: readonly RecallReport[];
   /** Where the conversation stopped, before interrupted calls were closed. */

@@ -17,6 +17,7 @@ import type { Boundary } from '../models/trace.js';
 import { recallsIn } from '../recall/recall-report.js';
 import { frontierOf, type MemoryState, setSystemPrompt, systemPromptOf } from '../working-context-reducer.js';
 import { closeInterruptedCalls, ledgerCall } from './close-interrupted-calls.js';
+import { keepCutOffAnswers } from './keep-cut-off-answers.js';
 import { type LoadedState, loadState } from './load-state.js';
 import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
 import { toDamageReport } from './trace-replay.js';
@@ -81,6 +82,7 @@ export class WorkingContextSnapshotBootstrapper {
     memory.adopt({ state, head, pending: prompt.pending, reader, unknown });
     await redoMemoryItems(memory, loaded);
     const isForeign = loaded.source === 'imported' || loaded.replay.isForeign;
+    const cutOffAnswers = await keepCutOffAnswers(memory, frontier);
     const dropped = await dropUnfinished(memory);
     const closed = await this.#closeCalls(memory, options, isForeign);
     const callsAt = performance.now();
@@ -101,6 +103,7 @@ export class WorkingContextSnapshotBootstrapper {
       damage: [...(await damageOf(memory)), ...loaded.replay.damage],
       erased: await erasedRecords(memory.store.backend, memory.agentId),
       interruptedCalls: closed,
+      cutOffAnswers,
       recalls: recallsIn(memory.context),
       frontier,
       promptChanged: prompt.changed,

@@ -27,12 +27,13 @@ import {
 } from '../models/memory-items.js';
 import { GivenArguments } from './given-arguments.js';
 
-export type MemoryJournalName = 'raw_traces' | 'episodic' | 'semantic' | 'pending_calls';
+export type MemoryJournalName = 'raw_traces' | 'episodic' | 'semantic' | 'pending_calls' | 'answer_parts';
 export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
   'raw_traces',
   'episodic',
   'semantic',
   'pending_calls',
+  'answer_parts',
 ];
 
 /** `records`: how many were written, including a header if one was needed. */

@@ -21,7 +21,7 @@ import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { saidMime } from './media-source.js';
 import { Preparation } from './preparation.js';
-import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import type { Projection, ProjectionTarget } from './projection.js';
 import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
 import { markedOutputText } from './tool-output.js';
 
@@ -128,7 +128,8 @@ export function projectAiSdk(
     else out.push({ role: 'user', content: userContent(message, preparation) });
   }
   addResponses(preparation, out);
-  if (preparation.needsUserTurn()) out.push({ role: 'user', content: CONTINUE_TEXT });
+  const added = preparation.addedUserTurn();
+  if (added !== null) out.push({ role: 'user', content: added });
   const tools = preparation
     .tools(false)
     .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));

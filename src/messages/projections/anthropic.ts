@@ -19,7 +19,7 @@ import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { ownCompactionOf } from './own-compaction.js';
 import { Preparation } from './preparation.js';
-import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import type { Projection, ProjectionTarget } from './projection.js';
 import { endingInText, isOwn, replayedParts } from './reasoning-origin.js';
 import { markedOutputText } from './tool-output.js';
 
@@ -91,7 +91,8 @@ export function projectAnthropic(
     else if (message.role === 'tool') addResult(message, preparation, out);
     else out.push({ role: 'user', content: userContent(message, preparation) });
   }
-  if (preparation.needsUserTurn()) out.push({ role: 'user', content: CONTINUE_TEXT });
+  const added = preparation.addedUserTurn();
+  if (added !== null) out.push({ role: 'user', content: added });
   else trimPrefill(out);
   const system = preparation.systemText;
   const tools = preparation.tools(true).map(({ name, description, inputSchema }) => ({

@@ -20,7 +20,7 @@ import {
 import { argumentsObjectOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
-import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import type { Projection, ProjectionTarget } from './projection.js';
 import { hasReasoning, isOwn, saidParts } from './reasoning-origin.js';
 import { partTexts } from './tool-output.js';
 
@@ -70,7 +70,8 @@ export function projectGemini(
     else if (message.role === 'tool') builder.addResponse(message);
     else builder.addUser(userParts(message, preparation));
   }
-  if (preparation.needsUserTurn()) builder.addUser([{ text: CONTINUE_TEXT }]);
+  const added = preparation.addedUserTurn();
+  if (added !== null) builder.addUser([{ text: added }]);
   const contents = builder.end();
   const declarations = preparation.tools(true).map(({ name, description, inputSchema }) => ({
     name,

@@ -18,7 +18,7 @@ import {
 import { argumentsTextOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { Preparation } from './preparation.js';
-import { BRIDGE_TEXT, CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import { BRIDGE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
 import { hasReasoning, saidParts } from './reasoning-origin.js';
 import { markedOutputText, partTexts } from './tool-output.js';
 
@@ -152,7 +152,8 @@ class ChatBuilder {
 
   end(): void {
     this.#endBlock();
-    if (this.#preparation.needsUserTurn()) this.#pushUser(CONTINUE_TEXT);
+    const added = this.#preparation.addedUserTurn();
+    if (added !== null) this.#pushUser(added);
     const last = this.messages[this.messages.length - 1];
     if (this.#mistral && last?.role === 'assistant') last.prefix = true;
   }

@@ -19,7 +19,7 @@ import { argumentsTextOf } from './call-arguments.js';
 import type { SentMedia } from './media-plan.js';
 import { ownCompactionOf } from './own-compaction.js';
 import { Preparation } from './preparation.js';
-import { CONTINUE_TEXT, type Projection, type ProjectionTarget } from './projection.js';
+import type { Projection, ProjectionTarget } from './projection.js';
 import { isOwn, replayedParts } from './reasoning-origin.js';
 import { markedOutputText } from './tool-output.js';
 
@@ -70,7 +70,8 @@ export function projectOpenAiResponses(
 ): Projection<OpenAiResponsesRequest> {
   const { preparation, groups } = responsesGroups(messages, target);
   const input = groups.flatMap(({ items }) => items);
-  if (preparation.needsUserTurn()) input.push({ role: 'user', content: CONTINUE_TEXT });
+  const added = preparation.addedUserTurn();
+  if (added !== null) input.push({ role: 'user', content: added });
   const system = preparation.systemText;
   const tools = preparation.tools(false).map(({ name, description, inputSchema }) => ({
     type: 'function' as const,

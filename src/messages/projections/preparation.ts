@@ -24,7 +24,16 @@ import {
   type SentMedia,
 } from './media-plan.js';
 import { ownCompactionOf } from './own-compaction.js';
-import type { NoteCode, Projection, ProjectionNote, ProjectionTarget, WaitingCall } from './projection.js';
+import {
+  CONTINUE_TEXT,
+  CUT_OFF_LINE,
+  CUT_OFF_TEXT,
+  type NoteCode,
+  type Projection,
+  type ProjectionNote,
+  type ProjectionTarget,
+  type WaitingCall,
+} from './projection.js';
 import { limitsFor, type TargetLimits } from './target-limits.js';
 import type { TargetName } from './targets.js';
 
@@ -54,7 +63,7 @@ export class Preparation {
       interruptedText: (callId) => waitingText(target.waiting?.get(callId)),
       keepOpen: { has: (callId) => name === 'ai-sdk' && isAsked(target.waiting?.get(callId)) },
     });
-    this.messages = legal;
+    this.messages = this.#withCutOffLines(legal);
     this.#open = target.waiting?.size ? unansweredIn(legal) : new Set();
     for (const { code, messageIndex, reason } of repairs) {
       this.#notes.push({ code: 'repaired', messageIndex, detail: `${code}: ${reason}` });
@@ -169,14 +178,13 @@ export class Preparation {
     });
   }
 
-  /** True if the list ends where the user has to speak, and the target asked for a user turn there. */
-  needsUserTurn(): boolean {
+  /** The user turn to add at the end; null if none is needed, or if the target asked for none. */
+  addedUserTurn(): string | null {
     const last = this.messages[this.messages.length - 1];
-    if (this.target.ending === 'as-is' || (last && (last.role === 'user' || toolResultOf(last))))
-      return false;
+    if (this.target.ending === 'as-is' || (last && (last.role === 'user' || toolResultOf(last)))) return null;
     this.at(null);
     this.note('user-turn-added', last ? 'the list ends with the assistant' : 'the list is empty');
-    return true;
+    return last?.status === undefined ? CONTINUE_TEXT : CUT_OFF_TEXT;
   }
 
   finish<Request>(request: Request): Projection<Request> {
@@ -186,6 +194,17 @@ export class Preparation {
       callIds: this.ids.originals,
       toolNames: this.#names.originals,
     };
+  }
+
+  /** The model is told of an answer that was cut off. One that the assistant continues needs no mark. */
+  #withCutOffLines(messages: readonly Message[]): readonly Message[] {
+    if (!messages.some(({ status }) => status !== undefined)) return messages;
+    return messages.map((message, messageIndex) => {
+      const isMarked = message.status !== undefined && !isBlankText(textOf(message));
+      if (!isMarked || messages[messageIndex + 1]?.role !== 'user') return message;
+      this.#notes.push({ code: 'cut-off-marked', messageIndex, detail: CUT_OFF_LINE });
+      return withLine(message, CUT_OFF_LINE);
+    });
   }
 
   /** Only the model that made provider items can use them. For other models, a message with nothing else is blank. */
@@ -258,3 +277,9 @@ function hasItemsOfOthers({ role, providerItems }: Message): boolean {
 }
 
 const STUB_DESCRIPTION = 'This tool is not available any more. Do not call it.';
+
+function withLine(message: Message, line: string): Message {
+  const { content, parts } = message;
+  if (parts) return { ...message, parts: [...parts, { type: 'text', text: line }] };
+  return { ...message, content: `${content}\n\n${line}` };
+}

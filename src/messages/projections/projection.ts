@@ -58,6 +58,7 @@ export const NOTE_CODES = [
   'output-cut',
   'assistant-bridge-added',
   'user-turn-added',
+  'cut-off-marked',
 ] as const;
 /** A kind of note. Part of the API. */
 export type NoteCode = (typeof NOTE_CODES)[number];
@@ -87,5 +88,9 @@ export type Project<Request> = (
 
 /** Fixed text, without time or id, for providers that require the user to speak last. */
 export const CONTINUE_TEXT = 'Please continue.';
+/** Fixed text after an answer that was cut off. */
+export const CUT_OFF_TEXT = 'Your last answer was cut off. Continue exactly where it stopped.';
+/** Fixed line at the end of an answer that was cut off, if the user spoke after it. */
+export const CUT_OFF_LINE = '[This answer was cut off.]';
 /** Fixed text between a result and the user, for templates that require the assistant to speak there. */
 export const BRIDGE_TEXT = 'I have the result.';

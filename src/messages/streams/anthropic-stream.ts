@@ -1,7 +1,7 @@
 /** Collects Anthropic Messages events into one message. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
 import { tryParseJsonKeepingDigits } from '../../core/json-digits.js';
-import type { ResponseStream } from './response-stream.js';
+import { type ResponseStream, type StreamedText, streamedText } from './response-stream.js';
 
 interface Block {
   readonly block: JsonObject;
@@ -31,6 +31,11 @@ export class AnthropicStream implements ResponseStream {
     else if (type === 'message_delta' && isJsonObject(delta)) {
       this.#message['stop_reason'] = delta['stop_reason'] ?? null;
     } else if (type === 'message_stop') this.#isFinished = true;
+  }
+
+  textIn({ type, content_block: block, delta }: JsonObject): StreamedText {
+    const added = type === 'content_block_delta' ? delta : this.#isHelper ? null : block;
+    return isJsonObject(added) ? streamedText(added['text'], added['thinking']) : {};
   }
 
   #begin(index: number, given: JsonObject): void {

@@ -1,6 +1,6 @@
 /** Collects chunks of Gemini's `generateContentStream` into one response. */
 import { isJsonObject, type JsonObject } from '../../core/json.js';
-import type { ResponseStream } from './response-stream.js';
+import { type ResponseStream, type StreamedText, streamedText } from './response-stream.js';
 
 export class GeminiStream implements ResponseStream {
   readonly #envelope: JsonObject = {};
@@ -15,12 +15,17 @@ export class GeminiStream implements ResponseStream {
     for (const field of ['modelVersion', 'responseId']) {
       if (typeof chunk[field] === 'string') this.#envelope[field] = chunk[field];
     }
-    const [candidate] = Array.isArray(chunk['candidates']) ? chunk['candidates'].filter(isJsonObject) : [];
-    if (!candidate) return;
-    const { content, finishReason } = candidate;
-    const parts = isJsonObject(content) && Array.isArray(content['parts']) ? content['parts'] : [];
-    for (const part of parts.filter(isJsonObject)) this.#addPart(part);
+    const candidate = candidateIn(chunk);
+    for (const part of partsIn(candidate)) this.#addPart(part);
+    const finishReason = candidate?.['finishReason'];
     if (typeof finishReason === 'string') this.#finishReason = finishReason;
+  }
+
+  textIn(chunk: JsonObject): StreamedText {
+    const parts = partsIn(candidateIn(chunk)).filter(({ text }) => typeof text === 'string');
+    const isThought = ({ thought }: JsonObject) => thought === true;
+    const joined = (list: readonly JsonObject[]) => list.map(({ text }) => text).join('');
+    return streamedText(joined(parts.filter((part) => !isThought(part))), joined(parts.filter(isThought)));
   }
 
   /** Consecutive texts are joined, unless one of them is signed. */
@@ -40,4 +45,16 @@ export class GeminiStream implements ResponseStream {
 
 function isPlainText(part: JsonObject): boolean {
   return typeof part['text'] === 'string' && part['thoughtSignature'] === undefined;
+}
+
+function candidateIn(chunk: JsonObject): JsonObject | undefined {
+  const candidates = Array.isArray(chunk['candidates']) ? chunk['candidates'] : [];
+  return candidates.find(isJsonObject);
+}
+
+function partsIn(candidate: JsonObject | undefined): readonly JsonObject[] {
+  const content = candidate?.['content'];
+  return isJsonObject(content) && Array.isArray(content['parts'])
+    ? content['parts'].filter(isJsonObject)
+    : [];
 }

@@ -1,6 +1,6 @@
 /** Collects chunks of OpenAI Chat Completions, or of a compatible server, into one completion. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
-import type { ResponseStream } from './response-stream.js';
+import { type ResponseStream, type StreamedText, streamedText } from './response-stream.js';
 
 /** Text fields of a delta, which are concatenated. */
 const TEXTS = ['content', 'refusal', 'reasoning_content', 'reasoning'];
@@ -19,11 +19,17 @@ export class OpenAiChatStream implements ResponseStream {
     for (const field of ['id', 'model']) {
       if (typeof chunk[field] === 'string' && chunk[field] !== '') this.#envelope[field] = chunk[field];
     }
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
-    const choice = choices.find(({ index }) => (index ?? 0) === 0);
+    const choice = choiceIn(chunk);
     if (!choice) return;
     if (isJsonObject(choice['delta'])) this.#addDelta(choice['delta']);
     this.#finishReason = choice['finish_reason'] ?? this.#finishReason;
+  }
+
+  textIn(chunk: JsonObject): StreamedText {
+    const delta = choiceIn(chunk)?.['delta'];
+    if (!isJsonObject(delta)) return {};
+    const { content, refusal, reasoning_content, reasoning } = delta;
+    return streamedText(content || refusal, reasoning_content || reasoning);
   }
 
   #addDelta(delta: JsonObject): void {
@@ -56,4 +62,9 @@ export class OpenAiChatStream implements ResponseStream {
     const message = { ...this.#message, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
     return { ...this.#envelope, choices: [{ index: 0, message, finish_reason: this.#finishReason }] };
   }
+}
+
+function choiceIn(chunk: JsonObject): JsonObject | undefined {
+  const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
+  return choices.find(({ index }) => (index ?? 0) === 0);
 }

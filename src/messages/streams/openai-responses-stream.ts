@@ -1,6 +1,8 @@
 /** Collects OpenAI Responses events into one response. */
-import { isJsonObject, type JsonObject } from '../../core/json.js';
-import type { ResponseStream } from './response-stream.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
+import { type ResponseStream, type StreamedText, streamedText } from './response-stream.js';
+
+const REASONING_DELTA = /^response\.reasoning(_summary)?_text\.delta$/;
 
 export class OpenAiResponsesStream implements ResponseStream {
   #response: JsonObject = { object: 'response', output: [] };
@@ -22,8 +24,13 @@ export class OpenAiResponsesStream implements ResponseStream {
       this.#items.set(index, item);
       this.#texts.delete(index);
     }
-    const isText = type === 'response.output_text.delta' || type === 'response.refusal.delta';
-    if (isText && typeof delta === 'string') this.#texts.set(index, (this.#texts.get(index) ?? '') + delta);
+    if (isTextDelta(type) && typeof delta === 'string')
+      this.#texts.set(index, (this.#texts.get(index) ?? '') + delta);
+  }
+
+  textIn({ type, delta }: JsonObject): StreamedText {
+    if (isTextDelta(type)) return streamedText(delta);
+    return REASONING_DELTA.test(String(type)) ? streamedText(undefined, delta) : {};
   }
 
   response(): JsonObject {
@@ -36,4 +43,8 @@ export class OpenAiResponsesStream implements ResponseStream {
     const items = [...this.#items, ...partial].sort(([a], [b]) => a - b).map(([, item]) => item);
     return { ...this.#response, output: items };
   }
+}
+
+function isTextDelta(type: JsonValue | undefined): boolean {
+  return type === 'response.output_text.delta' || type === 'response.refusal.delta';
 }

@@ -18,7 +18,7 @@ export interface HostFixture {
   open(options?: Partial<WorkingContextOptions>): Promise<WorkingContext>;
   /** As `open`, and the process before is dead: it did not close its context. */
   openAfterCrash(options?: Partial<WorkingContextOptions>): Promise<WorkingContext>;
-  rows(journal?: 'raw_traces' | 'pending_calls'): Promise<JsonObject[]>;
+  rows(journal?: 'raw_traces' | 'pending_calls' | 'answer_parts'): Promise<JsonObject[]>;
 }
 
 export async function hostFixture(): Promise<HostFixture> {
