@@ -3,6 +3,7 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
   #items: T[] = [];
   #failure: { readonly thrown: unknown } | null = null;
   #ended = false;
+  #hasLeft = false;
   #wake = () => {};
   #taken = () => {};
 
@@ -23,21 +24,36 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Resolves when the reader has taken everything. */
+  /** The reader takes nothing more. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  /** Resolves when the reader has taken everything, or has left. */
   async drained(): Promise<void> {
-    while (this.#items.length > 0) await new Promise<void>((resolve) => (this.#taken = resolve));
+    while (this.#items.length > 0 && !this.#hasLeft)
+      await new Promise<void>((resolve) => (this.#taken = resolve));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    while (true) {
-      const items = this.#items;
-      this.#items = [];
-      this.#taken();
-      yield* items;
-      if (this.#items.length > 0) continue;
-      if (this.#ended) break;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+    try {
+      while (true) {
+        yield* this.#take();
+        if (this.#items.length > 0) continue;
+        if (this.#ended) break;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+      if (this.#failure) throw this.#failure.thrown;
+    } finally {
+      this.#hasLeft = true;
+      this.#take(); // nobody waits for a reader that has left
     }
-    if (this.#failure) throw this.#failure.thrown;
+  }
+
+  #take(): T[] {
+    const items = this.#items;
+    this.#items = [];
+    this.#taken();
+    return items;
   }
 }

@@ -86,7 +86,7 @@ export async function rowsOf(folder: string, journal: string): Promise<JsonObjec
 
 /** No header: neither of a segment, nor of the traces. */
 function isSaid(row: JsonObject): boolean {
-  return 'ts' in row && row['trace_type'] !== 'journal';
+  return !('_segment' in row) && row['trace_type'] !== 'journal';
 }
 
 /**

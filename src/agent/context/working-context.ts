@@ -233,9 +233,8 @@ export class WorkingContext {
     response: StreamedResponse<Chunk>,
   ): AsyncGenerator<Chunk, RecordedAnswer> {
     const chunks = new AsyncQueue<Chunk>();
-    let hasLeft = false;
     const onChunk = async (chunk: unknown) => {
-      if (hasLeft) throw new RekindleError('ABORTED', 'The reader left the stream.');
+      if (chunks.hasLeft) throw new RekindleError('ABORTED', 'The reader left the stream.');
       chunks.push(chunk as Chunk);
       await chunks.drained();
     };
@@ -249,7 +248,6 @@ export class WorkingContext {
       yield* chunks;
       isWhole = true;
     } finally {
-      hasLeft = true;
       if (!isWhole) await recording.catch(() => {}); // the reader has left, or got the error
     }
     return recording;

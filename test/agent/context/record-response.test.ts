@@ -1,9 +1,12 @@
 /** Answers of the providers' own clients: whole or streamed, durable, and kept when the stream breaks. */
+import { stepCountIs, streamText } from 'ai';
 import { describe, expect, it } from 'vitest';
 import type { WorkingContext } from '../../../src/agent/context/working-context.js';
 import { checkRequest } from '../../../src/messages/projections/project.js';
+import { CUT_OFF_TEXT } from '../../../src/messages/projections/projection.js';
+import { mockModel } from '../../support/mock-ai-sdk.js';
 import { outline } from '../agent-fixture.js';
-import { hostFixture } from './host-fixture.js';
+import { double, hostFixture } from './host-fixture.js';
 
 type Target = 'openai-chat' | 'openai-responses' | 'anthropic' | 'gemini';
 const TARGETS: readonly Target[] = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'];
@@ -269,6 +272,119 @@ describe.each(TARGETS)('recordResponse(%s)', (target) => {
       await expect(ctx.recordResponse(target, odd)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     }
     expect(await fixture.rows()).toEqual(before);
+  });
+});
+
+describe.each(TARGETS)('stream(%s)', (target) => {
+  const call = { id: 'x', path: '0' };
+
+  it('yields every chunk as it is, returns the recorded answer, and the turn goes on over its calls', async () => {
+    const { ctx } = await opened();
+    const parts = chunks(target, 'I look.', [call]);
+    const reader = ctx.stream(target, streamOf(parts));
+    const seen: object[] = [];
+    let next = await reader.next();
+    for (; !next.done; next = await reader.next()) seen.push(next.value);
+    expect(seen).toEqual(parts);
+    expect(next.value).toMatchObject({ text: 'I look.', toolCalls: [{ name: 'read' }] });
+    await ctx.runTool(next.value.toolCalls[0]!, () => 'content');
+    expectLegal(ctx, target);
+  });
+
+  it('keeps what was read when the reader leaves, as an aborted answer', async () => {
+    const { ctx } = await opened();
+    for await (const chunk of ctx.stream(target, streamOf(chunks(target, 'One two three four', []))))
+      if (JSON.stringify(chunk).includes('two')) break;
+    expect(ctx.messages.at(-1)).toMatchObject({
+      status: 'aborted',
+      content: expect.stringMatching(/^One two/),
+    });
+  });
+
+  it('yields what came before a failure, then throws it', async () => {
+    const { ctx } = await opened();
+    const seen: object[] = [];
+    const parts = chunks(target, 'Half of it', [], true);
+    const reading = (async () => {
+      for await (const chunk of ctx.stream(target, streamOf(parts, new Error('reset')))) seen.push(chunk);
+    })();
+    await expect(reading).rejects.toThrow('reset');
+    expect(seen).toEqual(parts);
+    expect(ctx.messages.at(-1)).toMatchObject({ content: 'Half of it', status: 'aborted' });
+  });
+
+  it('has left what was delivered when the process dies, and the next request asks to continue it', async () => {
+    const { fixture, ctx } = await opened();
+    for await (const chunk of ctx.stream(target, streamOf(chunks(target, 'One two three', [])))) {
+      if (!JSON.stringify(chunk).includes('two')) continue;
+      const next = await fixture.openAfterCrash();
+      expect(next.report.cutOffAnswers).toHaveLength(1);
+      expect(next.messages.at(-1)).toMatchObject({
+        status: 'failed',
+        content: expect.stringMatching(/^One two/),
+      });
+      expect(JSON.stringify(next.requestFor(target).request)).toContain(CUT_OFF_TEXT);
+      expectLegal(next, target);
+      next.resumeTurn();
+      await next.recordResponse(target, whole(target, ' four', []));
+      await next.endTurn();
+      await next.beginTurn('And?');
+      expectLegal(next, target);
+      break;
+    }
+  });
+});
+
+describe('stream(ai-sdk)', () => {
+  it('keeps the text of each step with its calls when the process dies in a later one', async () => {
+    const { fixture, ctx } = await opened();
+    const model = mockModel([
+      { text: 'I look. ', calls: [{ id: 'c1', name: 'work', input: { n: 1 } }] },
+      { text: 'Now I know that' },
+    ]);
+    const result = streamText({
+      model,
+      messages: ctx.messagesFor('ai-sdk'),
+      tools: ctx.guardTools(double),
+      stopWhen: stepCountIs(5),
+    });
+    for await (const part of ctx.stream('ai-sdk', result)) {
+      if (part.type !== 'text-delta' || !part.text.includes('know')) continue;
+      const next = await fixture.openAfterCrash();
+      expect(outline(next.messages)).toEqual([
+        ...['user: go', 'assistant: I look. ', 'call: work{"n":1}', 'result: {"twice":2}'],
+        expect.stringMatching(/^assistant: Now I know/),
+      ]);
+      expect(next.report.cutOffAnswers).toMatchObject([{ isCutOff: false }, { isCutOff: true }]);
+      expect(next.messages.filter(({ status }) => status === 'failed')).toHaveLength(1);
+      expect(JSON.stringify(next.messagesFor('ai-sdk').at(-1))).toContain(CUT_OFF_TEXT);
+      break;
+    }
+  });
+
+  it('records the steps of a whole stream once', async () => {
+    const { fixture, ctx } = await opened();
+    const model = mockModel([
+      { text: 'I look.', calls: [{ id: 'c1', name: 'work', input: { n: 1 } }] },
+      { text: 'It is two.' },
+    ]);
+    const tools = ctx.guardTools(double);
+    const messages = ctx.messagesFor('ai-sdk');
+    const stopWhen = stepCountIs(5);
+    const result = streamText({ model, messages, tools, stopWhen, prepareStep: ctx.prepareStep });
+    for await (const _ of ctx.stream('ai-sdk', result));
+    await ctx.endTurn();
+    const said = [
+      'user: go',
+      'assistant: I look.',
+      'call: work{"n":1}',
+      'result: {"twice":2}',
+      'assistant: It is two.',
+    ];
+    expect(outline(ctx.messages)).toEqual(said);
+    const next = await fixture.openAfterCrash();
+    expect(outline(next.messages)).toEqual(said);
+    expect(next.report.cutOffAnswers).toEqual([]);
   });
 });
 
