@@ -151,6 +151,7 @@ export class TurnLoop {
     const messageId = parts ? { messageId: parts.messageId } : {};
     try {
       for await (const event of parts ? durableStream(events, parts, partOf) : events) {
+        if (signal.aborted) break; // what waits was not delivered
         if (event.type === 'retry') response = new ResponseCollector(model.origin);
         else response.add(event);
         this.#emit(turnId, event);

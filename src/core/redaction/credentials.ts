@@ -149,7 +149,7 @@ function isMixed(text: string): boolean {
 
 /** Random tokens mix letters and digits, and repeat few characters. */
 function isRandom(text: string): boolean {
-  return isMixed(text) && entropyOf(text) >= 3.2;
+  return isMixed(text) && entropyOf(text) >= 3;
 }
 
 /** False for variables, paths, addresses and dates, which are also assigned to such names. */

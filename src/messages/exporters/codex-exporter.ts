@@ -25,7 +25,7 @@ export const codexExporter: TranscriptExporter = {
   extension: '.jsonl',
   *write(messages, options) {
     const { artifacts } = options;
-    const target = { ending: 'as-is' as const, ...(artifacts ? { artifacts } : {}) };
+    const target = { ending: 'as-is' as const, cutOffLine: false, ...(artifacts ? { artifacts } : {}) };
     const { preparation, groups } = responsesGroups(messages, target);
     const rollout = new Rollout(groups, options);
     for (const record of rollout.records(preparation.systemText)) yield `${JSON.stringify(record)}\n`;

@@ -198,7 +198,8 @@ export class Preparation {
 
   /** The model is told of an answer that was cut off. One that the assistant continues needs no mark. */
   #withCutOffLines(messages: readonly Message[]): readonly Message[] {
-    if (!messages.some(({ status }) => status !== undefined)) return messages;
+    if (this.target.cutOffLine === false || messages.every(({ status }) => status === undefined))
+      return messages;
     return messages.map((message, messageIndex) => {
       const isMarked = message.status !== undefined && !isBlankText(textOf(message));
       if (!isMarked || messages[messageIndex + 1]?.role !== 'user') return message;

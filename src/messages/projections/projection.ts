@@ -40,6 +40,8 @@ export interface ProjectionTarget {
    * with the assistant asks the model to continue its own text, which newer models reject. `as-is` adds nothing.
    */
   readonly ending?: 'user-turn' | 'as-is';
+  /** False: no line tells the model that an answer was cut off. Default true. */
+  readonly cutOffLine?: boolean;
 }
 
 export const NOTE_CODES = [
