@@ -17,7 +17,7 @@ export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/chec
 export type { FromCheckpoint, FromCheckpointInit } from './checkpoints/from-checkpoint.js';
 export type { AgentConfig, AgentStateOptions } from './context/agent-config.js';
 export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
-export type { RecordedAnswer, RecordOptions } from './context/answer.js';
+export type { RecordedAnswer, RecordOptions, StreamedResponse } from './context/answer.js';
 export type {
   ContentMessage,
   HostMessage,

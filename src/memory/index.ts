@@ -56,6 +56,7 @@ export {
 } from './recall/search-agent.js';
 export type {
   CacheRefusal,
+  CutOffAnswer,
   DamageReport,
   InterruptedCall,
   RestoreReport,
@@ -67,6 +68,7 @@ export {
   WorkingContextSnapshotBootstrapper,
 } from './restore/working-context-snapshot-bootstrapper.js';
 export { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
+export type { AnswerPart, PartWriter } from './store/answer-parts.js';
 export { MemoryStore } from './store/memory-store.js';
 export {
   CallLedger,

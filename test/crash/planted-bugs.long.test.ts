@@ -34,6 +34,7 @@ import { ladder } from './workloads/ladder.js';
 import { leaseTakeover } from './workloads/lease-takeover.js';
 import { rotation } from './workloads/rotation.js';
 import { state } from './workloads/state.js';
+import { streamedAnswer } from './workloads/streamed-answer.js';
 import { workspace } from './workloads/workspace.js';
 
 /** States of one sequence that a control looks at. */
@@ -113,6 +114,14 @@ const PLANTED: readonly Planted[] = [
     length: 1,
     plant: { wrap: withoutFileSync },
     found: /^BLOB_DAMAGED/,
+  },
+  {
+    bug: 'no file sync (parts of an answer)',
+    workload: streamedAnswer,
+    alphabet: ['part'],
+    length: 1,
+    plant: { wrap: withoutFileSync },
+    found: /was delivered|is lost$/,
   },
   {
     bug: 'no sync of artifacts (rungs)',

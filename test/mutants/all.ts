@@ -6,6 +6,7 @@ import { redaction } from './redaction.js';
 import { sealing } from './sealing.js';
 import { storageFiles } from './storage-files.js';
 import { storageSql } from './storage-sql.js';
+import { streaming } from './streaming.js';
 import { waysIn } from './ways-in.js';
 import { workAndAccess } from './work-and-access.js';
 
@@ -19,4 +20,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...redaction,
   ...sealing,
   ...erasure,
+  ...streaming,
 ];

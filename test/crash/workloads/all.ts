@@ -14,6 +14,7 @@ import { memory } from './memory.js';
 import { rotation } from './rotation.js';
 import { sharedState } from './shared-state.js';
 import { state } from './state.js';
+import { streamedAnswer } from './streamed-answer.js';
 import { tornTail } from './torn-tail.js';
 import { workspace } from './workspace.js';
 
@@ -29,6 +30,7 @@ export const workloads: readonly Workload[] = [
   blobs,
   memory,
   ladder,
+  streamedAnswer,
   state,
   sharedState,
   workspace,
