@@ -8,7 +8,7 @@ import PQueue from 'p-queue';
 import { type Clock, systemClock } from '../core/clock.js';
 import { TypedEvents } from '../core/events.js';
 import { formatTurnId, newId } from '../core/ids.js';
-import type { Message, Origin, ToolCallSpec, ToolResultPayload } from '../messages/message.js';
+import type { Message, ToolCallSpec, ToolResultPayload } from '../messages/message.js';
 import type { Blobs } from '../storage/ports.js';
 import { CacheWriter } from './cache-writer.js';
 import { CompactionRunner } from './compaction/compaction-runner.js';
@@ -28,8 +28,9 @@ import type { Boundary, Trace } from './models/trace.js';
 import { RAW_TAIL_TURNS, rawTail } from './raw-tail.js';
 import { type Recaller, type RecallOptions, type RequestSize, recallerFor } from './recall/recaller.js';
 import { resetBoundary } from './reset-boundary.js';
+import { ResultIngestion } from './result-ingestion.js';
 import { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
-import { AnswerParts, type PartWriter } from './store/answer-parts.js';
+import { AnswerParts } from './store/answer-parts.js';
 import type { MemoryStore } from './store/memory-store.js';
 import { ToolCallLedger } from './store/tool-call-ledger.js';
 import { type SavedSnapshot, WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
@@ -37,7 +38,6 @@ import {
   boundaryBody,
   byTurn,
   callBodies,
-  type ResultBody,
   responseBodies,
   resultBody,
   type TraceBody,
@@ -63,7 +63,8 @@ export class MemoryManager {
   readonly store: MemoryStore;
   readonly snapshotStore: WorkingContextSnapshotStore;
   readonly ledger: ToolCallLedger;
-  readonly #answerParts: AnswerParts;
+  /** Answers that are read while the model writes them. */
+  readonly answerParts: AnswerParts;
   readonly retriever: MemoryRetriever;
   readonly facts: Facts;
   /** As it was given; null: no automatic recall. */
@@ -77,6 +78,7 @@ export class MemoryManager {
   readonly #cache: CacheWriter;
   /** Null if the context is never reduced. */
   readonly #fitter: ContextFitter | null;
+  readonly #results: ResultIngestion;
   readonly #recaller: Recaller | null;
   /** Serializes saves and compactions. */
   readonly #maintenance = new PQueue({ concurrency: 1 });
@@ -95,11 +97,6 @@ export class MemoryManager {
       () => store.journal('pending_calls'),
       () => this.#clock.nowMs(),
     );
-    this.#answerParts = new AnswerParts(
-      () => store.journal('answer_parts'),
-      store.backend.redactor ?? null,
-      () => this.#clock.nowMs(),
-    );
     this.#log = new TraceLog(
       store,
       this.#clock,
@@ -107,12 +104,14 @@ export class MemoryManager {
       (code, reason, callId) =>
         this.events.emit('history_mended', { code, reason, ...(callId === undefined ? {} : { callId }) }),
     );
+    this.answerParts = new AnswerParts(this.#log, store, this.#clock);
     const shared = { log: this.#log, store, events: this.events, clock: this.#clock };
     const saveCache = () => this.#cache.save();
     const flushItems = () => this.#compaction.flushItems();
     this.#compaction = new CompactionRunner({ ...shared, ledger: this.ledger, compactor, saveCache });
     this.#cache = new CacheWriter({ ...shared, snapshotStore: this.snapshotStore, flushItems });
     this.#fitter = compactor && new ContextFitter({ ...shared, compactor, compaction: this.#compaction });
+    this.#results = new ResultIngestion(this.#log, store, this.#fitter);
     this.#recaller = recallerFor(shared, this.#requestSize(), this.recall);
   }
 
@@ -185,30 +184,12 @@ export class MemoryManager {
    * Results, durable before the model sees them. A result that exceeds its share of the input budget becomes an
    * artifact; the context holds its head, its tail, and how to read the rest. Returns the results as recorded, by turn.
    */
-  async ingestToolResults(
+  ingestToolResults(
     results: readonly ToolResultInput[],
     turnId: string,
     sourceEvent = 'ToolResult',
   ): Promise<readonly ToolResultPayload[]> {
-    const groups: [turn: string, bodies: ResultBody[]][] = [];
-    for (const [turn, group] of byTurn(results, turnId)) {
-      groups.push([turn, await this.#resultBodies(group, turn, sourceEvent)]);
-    }
-    if (groups.length > 1) for (const [turn, bodies] of groups) this.#log.check(turn, bodies);
-    for (const [turn, bodies] of groups) await this.#log.append(turn, bodies);
-    return groups.flatMap(([, bodies]) => bodies.map(({ result }) => result));
-  }
-
-  /** @param calls number of calls in the response of these results, if it is not recorded yet */
-  async #resultBodies(
-    results: readonly ToolResultInput[],
-    turnId: string,
-    sourceEvent: string,
-    calls = 0,
-  ): Promise<ResultBody[]> {
-    const bodies = results.map((result) => resultBody(result, sourceEvent, this.store.backend.redactor));
-    const fitter = this.#fitter;
-    return fitter ? Promise.all(bodies.map((body) => fitter.withinShare(body, turnId, calls))) : bodies;
+    return this.#results.ingest(results, turnId, sourceEvent);
   }
 
   /**
@@ -233,22 +214,9 @@ export class MemoryManager {
     for (const { response, results } of responses) {
       if (response) bodies.push(...this.#responseBodies(response, 'ModelResponse'));
       const calls = response?.toolCalls?.length ?? 0;
-      bodies.push(...(await this.#resultBodies(results, turnId, 'ToolResult', calls)));
+      bodies.push(...(await this.#results.bodies(results, turnId, 'ToolResult', calls)));
     }
     await this.#log.append(turnId, bodies);
-  }
-
-  /**
-   * For an answer that somebody reads while the model still writes it: its parts are durable before they are delivered. Record
-   * the whole answer under the writer's `messageId`. Writes nothing yet.
-   */
-  streamAnswer(turnId: string, origin: Origin | null): PartWriter {
-    return this.#answerParts.begin({ turnId, after: this.lastTrace, origin });
-  }
-
-  /** Sequence number of the last trace; 0 if there is none. */
-  get lastTrace(): number {
-    return this.#log.head.seq;
   }
 
   #requestSize(): RequestSize | null {
@@ -267,7 +235,7 @@ export class MemoryManager {
     await this.fit().catch(() => null);
     await this.#fitter?.saveSizes().catch(() => {}); // the next usage report repeats it
     await this.persistWorkingContextSnapshot();
-    await this.#answerParts.removeOld().catch(() => {}); // the next turn that streams repeats it
+    await this.answerParts.removeOld().catch(() => {}); // the next turn that streams repeats it
     this.#recaller?.refresh();
   }
 
@@ -313,14 +281,6 @@ export class MemoryManager {
       const bodies = group.map((result) => resultBody(result, 'Restore'));
       await this.#log.appendRepair(turn, bodies);
     }
-  }
-
-  /** For the restore: records answers that were delivered and not recorded. In a read-only store in memory only. */
-  async keepAnswers(
-    answers: readonly { readonly turnId: string; readonly message: Message }[],
-  ): Promise<void> {
-    for (const { turnId, message } of answers)
-      await this.#log.appendRepair(turnId, [{ type: 'assistant', message, sourceEvent: 'Restore' }]);
   }
 
   /** For the restore: records a repair of the list; null if it was already repaired. In a read-only store only in memory. */

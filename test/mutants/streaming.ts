@@ -22,7 +22,7 @@ export const streaming: readonly Mutant[] = [
   ]),
   ...inFile('src/memory/store/answer-parts.ts', PARTS, [
     ['parts-discarded-and-kept', "row['discarded'] === true || ", ''],
-    ['parts-never-removed', 'await (await this.#journal()).removeBefore(last + 1);', ''],
+    ['parts-never-removed', "await (await this.#store.journal('answer_parts')).removeBefore(last + 1);", ''],
     [
       'parts-of-the-answer-missed',
       "entry.record['after'] < after",

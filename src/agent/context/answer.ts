@@ -42,7 +42,7 @@ export function shownChunks<Chunk>(
   textIn: (chunk: JsonObject) => AnswerPart,
 ): AsyncIterable<Chunk> {
   if (!options.onChunk) return stream;
-  return durableStream(stream, memory.streamAnswer(turn.turnId, origin), (chunk) => {
+  return durableStream(stream, memory.answerParts.begin(turn.turnId, origin), (chunk) => {
     const json = toJsonValue(chunk).value;
     const part = isJsonObject(json) ? textIn(json) : {};
     return Object.keys(part).length > 0 ? part : null;

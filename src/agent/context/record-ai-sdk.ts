@@ -60,7 +60,7 @@ async function readThrough(
 
 /** Each step is an answer of its own. */
 function textIn({ type, text }: JsonObject, memory: MemoryManager): AnswerPart {
-  if (type === 'start-step') return { begins: memory.lastTrace };
+  if (type === 'start-step') return { begins: memory.answerParts.lastTrace };
   return streamedText(
     type === 'text-delta' ? text : undefined,
     type === 'reasoning-delta' ? text : undefined,

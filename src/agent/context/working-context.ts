@@ -1,4 +1,3 @@
-import { AsyncQueue } from '../../core/async-queue.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { ToolContext, ToolDescription } from '../../core/tool-definition.js';
@@ -8,7 +7,6 @@ import type { UserInput } from '../../memory/memory-input.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { OpenMemory } from '../../memory/open-memory.js';
 import { embedderOptions } from '../../memory/recall/embedder-options.js';
-import { ledgerCall, waitsForOf } from '../../memory/restore/close-interrupted-calls.js';
 import type { RestoreReport } from '../../memory/restore/restore-report.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
 import { lookBackTools } from '../../memory/tools/memory-tools.js';
@@ -16,7 +14,7 @@ import { readResultTool } from '../../memory/tools/read-result.js';
 import { type Message, type Origin, toolResultOf } from '../../messages/message.js';
 import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
 import { project, type RequestOf, type RequestTarget } from '../../messages/projections/project.js';
-import type { Projection, WaitingCall } from '../../messages/projections/projection.js';
+import type { Projection } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
 import { type GivenTools, toolDescriptionsOf } from '../../messages/projections/tool-descriptions.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
@@ -29,6 +27,8 @@ import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js
 import { type HostReading, readHostInput, readHostList } from './host-reading.js';
 import { HostTurn } from './host-turn.js';
 import { recordAnswer } from './record-answer.js';
+import { streamAnswer } from './stream-answer.js';
+import { callOfApproval, waitingCalls } from './waiting-calls.js';
 
 /** Used when the host gives no origin. */
 export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };
@@ -173,7 +173,12 @@ export class WorkingContext {
 
   #project<Name extends TargetName>(name: Name, target: RequestTarget): Projection<RequestOf<Name>> {
     const own = name === 'ai-sdk' ? this.#origin : {};
-    const given = { ...own, artifacts: this.#artifacts.loaded, waiting: this.#waitingCalls(), ...target };
+    const given = {
+      ...own,
+      artifacts: this.#artifacts.loaded,
+      waiting: waitingCalls(this.memory),
+      ...target,
+    };
     const projection = project(name, this.memory.context.messages, given);
     this.#toolNames.set(name, projection.toolNames);
     return projection;
@@ -228,29 +233,11 @@ export class WorkingContext {
    * read is recorded as an aborted answer.
    * @throws as `recordResponse`
    */
-  async *stream<Chunk>(
+  stream<Chunk>(
     target: TargetName,
     response: StreamedResponse<Chunk>,
   ): AsyncGenerator<Chunk, RecordedAnswer> {
-    const chunks = new AsyncQueue<Chunk>();
-    const onChunk = async (chunk: unknown) => {
-      if (chunks.hasLeft) throw new RekindleError('ABORTED', 'The reader left the stream.');
-      chunks.push(chunk as Chunk);
-      await chunks.drained();
-    };
-    const recording = this.recordResponse(target, response, { onChunk });
-    void recording.then(
-      () => chunks.end(),
-      (thrown: unknown) => chunks.end({ thrown }),
-    );
-    let isWhole = false;
-    try {
-      yield* chunks;
-      isWhole = true;
-    } finally {
-      if (!isWhole) await recording.catch(() => {}); // the reader has left, or got the error
-    }
-    return recording;
+    return streamAnswer((options) => this.recordResponse(target, response, options));
   }
 
   /**
@@ -295,7 +282,7 @@ export class WorkingContext {
     const input = this.memory.context.messages.findLast(
       ({ role, turnId }) => role === 'user' && turnId === turn.turnId,
     );
-    const callOf = (id: string) => this.#callOfApproval(id);
+    const callOf = (id: string) => callOfApproval(this.memory, id);
     const { redactor } = this.memory.store.backend;
     const reading: HostReading = readHostList(list, this.#origin, input, callOf, redactor);
     const messages = await Promise.all(reading.messages.map((message) => this.#stored(message)));
@@ -328,29 +315,6 @@ export class WorkingContext {
   /** Loads the artifacts that the next request needs. @throws STORAGE_FAILED */
   loadArtifacts(): Promise<void> {
     return this.#artifacts.load();
-  }
-
-  #waitingCalls(): Map<string, WaitingCall> {
-    const waiting = new Map<string, WaitingCall>();
-    for (const open of this.memory.openCalls()) {
-      const state = this.memory.ledger.verdictOn(ledgerCall(open));
-      const waitsFor = waitsForOf(state);
-      if (waitsFor === null) continue;
-      const { request, response } = state;
-      waiting.set(open.call.id, {
-        waitsFor,
-        ...(request ? { request } : {}),
-        ...(response ? { response } : {}),
-      });
-    }
-    return waiting;
-  }
-
-  #callOfApproval(approvalId: string): string | undefined {
-    for (const [callId, { request }] of this.#waitingCalls()) {
-      if (request?.['approvalId'] === approvalId) return callId;
-    }
-    return undefined;
   }
 
   #stored(message: Message): Promise<Message> {

@@ -147,7 +147,7 @@ export class TurnLoop {
     };
     const events = retryingStream(model, request, this.#config.retry);
     const isHeard = this.#events.isHeard('text_delta') || this.#events.isHeard('reasoning_delta');
-    const parts = isHeard ? this.#memory.streamAnswer(turnId, model.origin) : null;
+    const parts = isHeard ? this.#memory.answerParts.begin(turnId, model.origin) : null;
     const messageId = parts ? { messageId: parts.messageId } : {};
     try {
       for await (const event of parts ? durableStream(events, parts, partOf) : events) {

@@ -23,7 +23,9 @@ export async function keepCutOffAnswers(
   const kept = answers
     .map((answer, index) => ({ ...answer, response: responseOf(answer, answers[index + 1], calls) }))
     .filter(({ text }) => !isBlankText(text));
-  await memory.keepAnswers(kept.map((answer) => ({ turnId: answer.turnId, message: messageOf(answer) })));
+  await memory.answerParts.keep(
+    kept.map((answer) => ({ turnId: answer.turnId, message: messageOf(answer) })),
+  );
   return kept.map(({ turnId, text, response }) => ({
     turnId,
     characters: text.length,

@@ -6,12 +6,15 @@
  *
  * Stored in `answer_parts.jsonl`.
  */
+import type { Clock } from '../../core/clock.js';
 import { newId } from '../../core/ids.js';
 import { isJsonObject, type JsonObject, textOr } from '../../core/json.js';
-import type { Origin } from '../../messages/message.js';
+import type { Message, Origin } from '../../messages/message.js';
 import { isOrigin } from '../../messages/message-serializer.js';
 import type { Journal } from '../../storage/ports.js';
 import type { StorageRedactor } from '../../storage/storage-redactor.js';
+import type { TraceLog } from '../trace-log.js';
+import type { MemoryStore } from './memory-store.js';
 import { RedactedPieces } from './redacted-pieces.js';
 
 /** Records between two removals of old parts. */
@@ -37,8 +40,7 @@ export interface StoredAnswer {
   readonly text: string;
 }
 
-/** What identifies the answer that a stream gives. */
-export interface AnswerStart {
+interface AnswerStart {
   readonly turnId: string;
   readonly after: number;
   readonly origin: Origin | null;
@@ -56,32 +58,43 @@ export interface PartWriter {
   write(part: AnswerPart): Promise<void>;
 }
 
-/** The parts of an agent's answers. */
+/** The parts of an agent's answers. Part of `MemoryManager`. */
 export class AnswerParts {
-  readonly #journal: () => Promise<Journal<JsonObject>>;
-  readonly #redactor: StorageRedactor | null;
-  readonly #nowMs: () => number;
-  /** Number of the first record of the last stream, and of its last one. */
+  readonly #log: TraceLog;
+  readonly #store: MemoryStore;
+  readonly #clock: Clock;
+  /** Number of the first record since the last turn, and of the last one. */
   #written = { first: 0, last: 0 };
 
-  /** @param journal opened at the first part: an agent whose answers nobody streams has no such file */
-  constructor(
-    journal: () => Promise<Journal<JsonObject>>,
-    redactor: StorageRedactor | null,
-    nowMs: () => number,
-  ) {
-    this.#journal = journal;
-    this.#redactor = redactor;
-    this.#nowMs = nowMs;
+  constructor(log: TraceLog, store: MemoryStore, clock: Clock) {
+    this.#log = log;
+    this.#store = store;
+    this.#clock = clock;
   }
 
-  /** Writes nothing yet. */
-  begin(start: AnswerStart): PartWriter {
+  /** Sequence number of the last trace; 0 if there is none. */
+  get lastTrace(): number {
+    return this.#log.head.seq;
+  }
+
+  /**
+   * For an answer that somebody reads while the model writes it. Record the whole answer under the writer's `messageId`. Writes
+   * nothing yet.
+   */
+  begin(turnId: string, origin: Origin | null): PartWriter {
     const add = async (row: JsonObject) => {
-      const { seq } = await (await this.#journal()).append([row]);
+      const journal = await this.#store.journal('answer_parts'); // made with the first part
+      const { seq } = await journal.append([row]);
       this.#written = { first: this.#written.first || seq, last: seq };
     };
-    return new StreamedAnswer(start, add, this.#redactor, this.#nowMs);
+    const start = { turnId, after: this.lastTrace, origin };
+    return new StreamedAnswer(start, add, this.#store.backend.redactor ?? null, this.#clock);
+  }
+
+  /** For the restore: records answers that were delivered and not recorded. In a read-only store in memory only. */
+  async keep(answers: readonly { readonly turnId: string; readonly message: Message }[]): Promise<void> {
+    for (const { turnId, message } of answers)
+      await this.#log.appendRepair(turnId, [{ type: 'assistant', message, sourceEvent: 'Restore' }]);
   }
 
   /** Removes old parts if many were added. Call it when the answers of a turn are recorded. */
@@ -89,14 +102,14 @@ export class AnswerParts {
     const { first, last } = this.#written;
     this.#written = { first: 0, last: 0 };
     if (last === 0 || Math.floor(first / REMOVE_EVERY) === Math.floor((last + 1) / REMOVE_EVERY)) return;
-    await (await this.#journal()).removeBefore(last + 1);
+    await (await this.#store.journal('answer_parts')).removeBefore(last + 1);
   }
 }
 
 class StreamedAnswer implements PartWriter {
   readonly #add: (row: JsonObject) => Promise<void>;
   readonly #redactor: StorageRedactor | null;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   #start: AnswerStart;
   #pieces: RedactedPieces | null;
   messageId: string;
@@ -106,14 +119,14 @@ class StreamedAnswer implements PartWriter {
     start: AnswerStart,
     add: (row: JsonObject) => Promise<void>,
     redactor: StorageRedactor | null,
-    nowMs: () => number,
+    clock: Clock,
   ) {
     this.#start = start;
     this.#add = add;
     this.#redactor = redactor;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
     this.#pieces = redactor && new RedactedPieces(redactor);
-    this.messageId = newId('msg', nowMs());
+    this.messageId = newId('msg', clock.nowMs());
   }
 
   get byLines(): boolean {
@@ -134,7 +147,7 @@ class StreamedAnswer implements PartWriter {
   #next(after: number): void {
     this.#start = { ...this.#start, after };
     this.#pieces = this.#redactor && new RedactedPieces(this.#redactor);
-    this.messageId = newId('msg', this.#nowMs());
+    this.messageId = newId('msg', this.#clock.nowMs());
     this.isBegun = false;
   }
 
@@ -142,7 +155,7 @@ class StreamedAnswer implements PartWriter {
     const { turnId, after, origin } = this.#start;
     const begins: JsonObject = this.isBegun
       ? {}
-      : { ts: this.#nowMs() / 1000, after, ...(origin ? { origin: { ...origin } as JsonObject } : {}) };
+      : { ts: this.#clock.nowMs() / 1000, after, ...(origin ? { origin: { ...origin } as JsonObject } : {}) };
     this.isBegun = true;
     await this.#add({ message_id: this.messageId, turn_id: turnId, ...begins, ...fields });
   }

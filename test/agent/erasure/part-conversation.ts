@@ -113,7 +113,7 @@ export async function converseOnce(
   if (turn === 5) await lookBack(storage, memory, turnId, canaries.all.get('2 user')![0]!);
   await memory.fit(BUDGET);
   const final = { content: `Done. ${text('final')}`, messageId: `end_${turn}` };
-  await memory.streamAnswer(turnId, null).write({ text: final.content });
+  await memory.answerParts.begin(turnId, null).write({ text: final.content });
   await memory.ingestAssistantResponse(final, turnId);
 }
 

@@ -53,7 +53,7 @@ class StreamSession implements Session {
     this.#count += 1;
     const text = `u${this.#count}`;
     await this.#step({ kind: 'ask', text }, () => memory.ingestUserMessage(text, this.#turnId));
-    this.#writer = memory.streamAnswer(this.#turnId, null);
+    this.#writer = memory.answerParts.begin(this.#turnId, null);
     return this.#writer;
   }
 

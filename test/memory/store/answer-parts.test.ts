@@ -1,11 +1,11 @@
 /** Parts of answers: written ahead, kept by a restore, redacted, removed when they are old. */
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { restoreAgent } from '../../../src/agent/factory/agent-factory.js';
 import type { ModelRequest } from '../../../src/agent/model/language-model.js';
 import { ScriptedModel } from '../../../src/agent/model/scripted-model.js';
-import type { JsonObject } from '../../../src/core/json.js';
-import { AnswerParts } from '../../../src/memory/store/answer-parts.js';
+import { openMemory } from '../../../src/memory/open-memory.js';
 import { isBlankText, textOf } from '../../../src/messages/message.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { withRedaction } from '../../../src/storage/redacted-storage.js';
@@ -154,12 +154,23 @@ describe('an answer that somebody reads while it is written', () => {
   it('is stored without its secrets, also where a secret arrives in pieces', async () => {
     const fixture = await agentFixture();
     const secret = `sk-ant-api03-${'Zk3'.repeat(30)}`;
-    const story = `The key is ${secret} and\nthe password: hunter2hunter2\nand so on `;
+    const keyLine = 'MIIEpAIBAAKCAQEAq7x';
+    const lines = [
+      ...[
+        `The key is ${secret} and\n`,
+        'the password: hunter2hunter2\n',
+        '-----BEGIN RSA PRIVATE KEY-----\n',
+      ],
+      ...[`${keyLine}\n`, `${keyLine}\n`, '-----END RSA PRIVATE KEY-----\n', 'and so on.\n'],
+    ];
     const model = {
       origin: { provider: 'scripted' },
       async *stream({ signal }: ModelRequest) {
-        for (const delta of story.match(/[\s\S]{1,7}/g) ?? []) yield { type: 'text' as const, delta };
-        await once(signal, 'abort');
+        for (const line of lines) {
+          for (const delta of line.match(/[\s\S]{1,7}/g) ?? []) yield { type: 'text' as const, delta };
+          await sleep(30);
+        }
+        if (!signal.aborted) await once(signal, 'abort');
       },
     };
     const storage = withRedaction(storageAfterKill(fixture.dir), { credentials: true });
@@ -170,8 +181,11 @@ describe('an answer that somebody reads while it is written', () => {
       read += delta;
     });
     void agent.send('tell').catch(() => {});
-    await expect.poll(() => read, { timeout: 10_000 }).toContain('hunter2hunter2');
-    const stored = (await fixture.rows('answer_parts')).map((row) => row['text']).join('');
+    await expect.poll(() => read, { timeout: 10_000 }).toContain('so on.\n');
+    const rows = await fixture.rows('answer_parts');
+    expect(rows.length).toBeGreaterThan(3);
+    const stored = rows.map((row) => row['text']).join('');
+    expect(stored).not.toContain(keyLine);
     expect(stored).not.toContain(secret.slice(0, 20));
     expect(stored).not.toContain('hunter2');
     expect(stored).toContain('The key is ');
@@ -180,21 +194,18 @@ describe('an answer that somebody reads while it is written', () => {
 
   it('leaves at most 512 parts of older answers behind', async () => {
     const storage = new MemoryStorage();
-    const journal = await storage.openJournal<JsonObject>(['agents', 'ada', 'answer_parts']);
-    const parts = new AnswerParts(
-      async () => journal,
-      null,
-      () => 0,
-    );
+    const { memory, close } = await openMemory(storage, 'ada', { compaction: null });
+    const journal = await memory.store.journal('answer_parts');
     let left = 0;
     for (let answer = 0; answer < 30; answer += 1) {
-      const writer = parts.begin({ turnId: `turn_${answer}`, after: answer, origin: null });
+      const writer = memory.answerParts.begin(`turn_${answer}`, null);
       for (let part = 0; part < 100; part += 1) await writer.write({ text: 'word ' });
-      await parts.removeOld();
+      await memory.answerParts.removeOld();
       left = 0;
       for await (const _ of journal.read()) left += 1;
       expect(left).toBeLessThan(612);
     }
     expect((await journal.head()).seq).toBe(3_000);
+    await close();
   });
 });
