@@ -317,6 +317,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type FromCheckpoint',
     'type FromCheckpointInit',
     'type HostCall',
+    'type HostCallLogging',
     'type HostMessage',
     'type HostStep',
     'type LanguageModel',

@@ -25,7 +25,11 @@ export type {
   PartsMessage,
   TypedItem,
 } from './context/host-message.js';
-export { openWorkingContext, type WorkingContextOptions } from './context/open-working-context.js';
+export {
+  type HostCallLogging,
+  openWorkingContext,
+  type WorkingContextOptions,
+} from './context/open-working-context.js';
 export { WorkingContext } from './context/working-context.js';
 export { type EraseOptions, erase, resumeErasures } from './erasure/erase.js';
 export {

@@ -12,6 +12,7 @@ import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { beginBranch } from '../checkpoints/begin-branch.js';
 import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
+import { type CallLogging, CallRecorder } from '../tools/call-recorder.js';
 import { DEFAULT_ORIGIN, WorkingContext } from './working-context.js';
 
 /** Options of `openWorkingContext`. */
@@ -39,6 +40,19 @@ export interface WorkingContextOptions {
    * reasoning back.
    */
   readonly origin?: Origin;
+  /** Where the calls of guarded tools and of `runTool` are logged. Written when the turn ends. Default: nowhere. */
+  readonly toolCallLog?: HostCallLogging;
+}
+
+/** A tool-call log of a host's loop. */
+export interface HostCallLogging extends CallLogging {
+  /** Called if a call cannot be logged. The turn goes on. */
+  readonly onFailed?: (message: string) => void;
+}
+
+function recorderOf({ toolCallLog, agentId, memory }: WorkingContextOptions): CallRecorder | null {
+  if (!toolCallLog) return null;
+  return new CallRecorder(toolCallLog, agentId, toolCallLog.onFailed ?? (() => {}), memory?.clock);
 }
 
 /**
@@ -84,7 +98,10 @@ export async function openWorkingContext(options: WorkingContextOptions): Promis
     );
     const report: RestoreReport =
       fromCheckpoint === undefined ? restored : { ...restored, source: 'checkpoint' };
-    const context = new WorkingContext(opened, report, !existed, options.origin ?? DEFAULT_ORIGIN);
+    const log = recorderOf(options);
+    log?.recordInterrupted(report.interruptedCalls, opened.memory.context.messages);
+    const origin = options.origin ?? DEFAULT_ORIGIN;
+    const context = new WorkingContext(opened, report, !existed, origin, log);
     await context.loadArtifacts();
     return context;
   } catch (thrown) {

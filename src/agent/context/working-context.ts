@@ -1,4 +1,4 @@
-import { isRekindleError, RekindleError } from '../../core/errors.js';
+import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import type { ToolContext, ToolDescription } from '../../core/tool-definition.js';
 import type { FitRequest } from '../../memory/fit/context-fitter.js';
@@ -16,7 +16,8 @@ import type { AiSdkMessage } from '../../messages/projections/ai-sdk.js';
 import { project, type RequestOf, type RequestTarget } from '../../messages/projections/project.js';
 import type { Projection } from '../../messages/projections/projection.js';
 import type { TargetName } from '../../messages/projections/targets.js';
-import { type GivenTools, toolDescriptionsOf } from '../../messages/projections/tool-descriptions.js';
+import { toolDescriptionsOf } from '../../messages/projections/tool-descriptions.js';
+import type { CallRecorder } from '../tools/call-recorder.js';
 import { closeOpenCalls } from '../tools/close-open-calls.js';
 import { type GuardableTools, guardTools } from '../tools/guard-tools.js';
 import { type HostTool, hostTool } from '../tools/host-tool.js';
@@ -27,6 +28,7 @@ import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js
 import { type HostReading, readHostInput, readHostList } from './host-reading.js';
 import { HostTurn } from './host-turn.js';
 import { recordAnswer } from './record-answer.js';
+import { descriptionsIn } from './sdk-tools.js';
 import { streamAnswer } from './stream-answer.js';
 import { callOfApproval, waitingCalls } from './waiting-calls.js';
 
@@ -50,6 +52,8 @@ export class WorkingContext {
   readonly #opened: OpenMemory;
   readonly #origin: Origin;
   readonly #artifacts: ContextArtifacts;
+  /** Null: calls are not logged. */
+  readonly #log: CallRecorder | null;
   #turn: HostTurn | null = null;
   /** Tools that the host declared without `execute`: the client returns their results. */
   readonly #clientTools = new Set<string>();
@@ -58,7 +62,14 @@ export class WorkingContext {
   /** Name of a tool in the last request for a target → the tool's own name. */
   readonly #toolNames = new Map<TargetName, ReadonlyMap<string, string>>();
 
-  constructor(opened: OpenMemory, report: RestoreReport, isNew: boolean, origin: Origin) {
+  constructor(
+    opened: OpenMemory,
+    report: RestoreReport,
+    isNew: boolean,
+    origin: Origin,
+    log: CallRecorder | null,
+  ) {
+    this.#log = log;
     this.#opened = opened;
     this.report = report;
     this.isNew = isNew;
@@ -190,7 +201,7 @@ export class WorkingContext {
       if (typeof (tool as { execute?: unknown }).execute !== 'function') this.#clientTools.add(name);
     }
     this.#sdkTools = descriptionsIn(tools);
-    return guardTools(tools, this.memory, () => this.#openTurn());
+    return guardTools(tools, { memory: this.memory, log: this.#log }, () => this.#openTurn());
   }
 
   /**
@@ -250,7 +261,7 @@ export class WorkingContext {
     run: (args: JsonValue, context: ToolContext) => unknown,
     options: RunToolOptions = {},
   ): Promise<LedgerOutcome> {
-    return runHostCall(this.memory, this.#openTurn(), call, run, options);
+    return runHostCall({ memory: this.memory, log: this.#log }, this.#openTurn(), call, run, options);
   }
 
   /**
@@ -276,6 +287,7 @@ export class WorkingContext {
     await turn.leaveToClient();
     this.#turn = null;
     await this.memory.endTurn();
+    await this.#log?.flush();
   }
 
   async #ingest(turn: HostTurn, list: readonly HostMessage[]): Promise<void> {
@@ -305,6 +317,7 @@ export class WorkingContext {
 
   /** Flushes and releases the lease, so that another process can open the agent at once. */
   async close(): Promise<void> {
+    await this.#log?.flush();
     await this.#opened.close();
   }
 
@@ -335,16 +348,4 @@ export class WorkingContext {
 
 function isStep(given: HostStep | readonly HostMessage[]): given is HostStep {
   return typeof given === 'object' && given !== null && 'response' in given;
-}
-
-/** Tools that the provider runs have no schema to count. */
-function descriptionsIn(tools: GuardableTools): ToolDescription[] {
-  return Object.entries(tools).flatMap(([name, tool]) => {
-    try {
-      return toolDescriptionsOf({ [name]: tool } as GivenTools);
-    } catch (thrown) {
-      if (isRekindleError(thrown, 'TOOL_INVALID')) return [];
-      throw thrown;
-    }
-  });
 }

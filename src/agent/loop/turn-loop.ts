@@ -68,13 +68,7 @@ export class TurnLoop {
 
   /** Records calls that an earlier process left unfinished in the tool-call log. */
   recordInterrupted(calls: readonly InterruptedCall[]): void {
-    const { messages } = this.#memory.context;
-    for (const call of calls) {
-      const made = messages[call.messageIndex];
-      const spec = made ? toolCallsOf(made).find(({ id }) => id === call.callId) : undefined;
-      if (!call.leftOpen && call.verdict !== 'finished')
-        this.#recorder?.interrupted(call, spec?.arguments ?? null);
-    }
+    this.#recorder?.recordInterrupted(calls, this.#memory.context.messages);
   }
 
   /** Resolves when everything handed to the tool-call log is written. */

@@ -4,7 +4,7 @@ import { messageOf } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { InterruptedCall } from '../../memory/restore/restore-report.js';
-import type { ToolCallSpec } from '../../messages/message.js';
+import { type Message, type ToolCallSpec, toolCallsOf } from '../../messages/message.js';
 import type { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import type { ToolOutcome } from './tool-runner.js';
 
@@ -70,8 +70,16 @@ export class CallRecorder {
     this.#writing.add(writing);
   }
 
-  /** A call that an earlier process left unfinished. This is the only place that logs it. */
-  interrupted({ callId, toolName, turnId, verdict }: InterruptedCall, input: JsonValue): void {
+  /** Calls that an earlier process left unfinished. This is the only place that logs them. */
+  recordInterrupted(calls: readonly InterruptedCall[], messages: readonly Message[]): void {
+    for (const call of calls) {
+      const made = messages[call.messageIndex];
+      const spec = made ? toolCallsOf(made).find(({ id }) => id === call.callId) : undefined;
+      if (!call.leftOpen && call.verdict !== 'finished') this.#interrupted(call, spec?.arguments ?? null);
+    }
+  }
+
+  #interrupted({ callId, toolName, turnId, verdict }: InterruptedCall, input: JsonValue): void {
     this.#running.set(callId, { input, startedMs: this.#clock.nowMs(), since: performance.now() });
     const error = `Interrupted by the end of its process: ${verdict}.`;
     this.ended({ callId, toolName, result: null, error }, turnId ?? '');

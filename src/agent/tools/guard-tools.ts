@@ -5,10 +5,9 @@
 import { RekindleError } from '../../core/errors.js';
 import type { JsonValue } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
-import type { MemoryManager } from '../../memory/memory-manager.js';
 import { ARGUMENTS_GONE } from '../../memory/store/given-arguments.js';
+import { type CallTarget, runLoggedCall } from './logged-call.js';
 import { type ShownOutput, shownOutput } from './model-output.js';
-import { runRecordedCall } from './recorded-call.js';
 
 interface ExecuteOptions {
   readonly toolCallId: string;
@@ -43,13 +42,13 @@ export interface GuardedTurn {
  */
 export function guardTools<Tools extends GuardableTools>(
   tools: Tools,
-  memory: MemoryManager,
+  target: CallTarget,
   openTurn: () => GuardedTurn,
 ): Tools {
   const guarded = Object.entries(tools).map(([name, tool]) => {
     const execute = (tool as { readonly execute?: unknown }).execute;
     if (typeof execute !== 'function') return [name, tool];
-    return [name, { ...tool, execute: guard(name, tool, execute.bind(tool) as Execute, memory, openTurn) }];
+    return [name, { ...tool, execute: guard(name, tool, execute.bind(tool) as Execute, target, openTurn) }];
   });
   return Object.fromEntries(guarded) as Tools;
 }
@@ -58,9 +57,10 @@ function guard(
   name: string,
   tool: object,
   execute: Execute,
-  memory: MemoryManager,
+  target: CallTarget,
   openTurn: () => GuardedTurn,
 ): Execute {
+  const { memory } = target;
   return async (input, options) => {
     const turn = openTurn();
     const args = toJsonValue(input).value;
@@ -69,8 +69,8 @@ function guard(
     return turn.once(callId, async () => {
       if (!turn.isRecorded(callId))
         await memory.ingestToolIntents([{ id: callId, name, arguments: args }], turn.turnId, step);
-      const call = { callId, turnId: turn.turnId, toolName: name };
-      return runGuarded(memory, call, tool, input, options, async () => {
+      const call = { callId, turnId: turn.turnId, toolName: name, input: args };
+      return runGuarded(target, call, tool, input, options, async () => {
         const given = { id: callId, name, arguments: args };
         const whole = memory.store.given.inputOf(turn.turnId, given, input);
         if (whole === undefined) throw new RekindleError('TOOL_FAILED', ARGUMENTS_GONE); // the result of the call
@@ -81,19 +81,20 @@ function guard(
 }
 
 async function runGuarded(
-  memory: MemoryManager,
-  call: { readonly callId: string; readonly turnId: string; readonly toolName: string },
+  target: CallTarget,
+  call: Parameters<typeof runLoggedCall>[1],
   tool: object,
   input: unknown,
   options: ExecuteOptions,
   execute: () => Promise<unknown>,
 ): Promise<unknown> {
+  const { memory } = target;
   const signal = options.abortSignal ?? new AbortController().signal;
   const idempotent = (tool as { readonly idempotent?: unknown }).idempotent === true;
   let output: unknown;
   let shown: ShownOutput | null = null;
   const parts = () => shown?.parts;
-  const outcome = await runRecordedCall(memory, call, { idempotent, signal, parts }, async () => {
+  const outcome = await runLoggedCall(target, call, { idempotent, signal, parts }, async () => {
     output = await execute();
     shown = await shownOutput(tool, { toolCallId: options.toolCallId, input, output }, memory);
     return shown ? shown.result : output;

@@ -6,7 +6,7 @@ import type { MemoryManager } from '../../memory/memory-manager.js';
 import { ARGUMENTS_GONE } from '../../memory/store/given-arguments.js';
 import type { LedgerOutcome } from '../../memory/store/tool-call-ledger.js';
 import { type ToolCallSpec, toolResultOf } from '../../messages/message.js';
-import { runRecordedCall } from './recorded-call.js';
+import { type CallTarget, runLoggedCall } from './logged-call.js';
 
 /** A recorded call for `runTool`. Take it from `RecordedAnswer.toolCalls`. */
 export interface HostCall {
@@ -32,12 +32,13 @@ interface RunningTurn {
 }
 
 export async function runHostCall(
-  memory: MemoryManager,
+  target: CallTarget,
   turn: RunningTurn,
   given: HostCall,
   run: (args: JsonValue, context: ToolContext) => unknown,
   options: RunToolOptions,
 ): Promise<LedgerOutcome> {
+  const { memory } = target;
   const recorded = turn.callOf(given.id);
   if (!recorded) {
     const text = `The turn has no call ${JSON.stringify(given.id)}. Give its response to recordResponse() first.`;
@@ -46,10 +47,11 @@ export async function runHostCall(
   const known = resultOf(memory, turn.turnId, given.id);
   if (known) return known;
   const { idempotent = false, timeoutMs, signal = new AbortController().signal } = options;
-  const call = { callId: given.id, turnId: turn.turnId, toolName: recorded.name };
+  const input = recorded.arguments;
+  const call = { callId: given.id, turnId: turn.turnId, toolName: recorded.name, input };
   const limits = { idempotent, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   return turn.once(given.id, () =>
-    runRecordedCall(memory, call, limits, (context) => {
+    runLoggedCall(target, call, limits, (context) => {
       const args = memory.store.given.of(turn.turnId, recorded);
       if (args === undefined) throw new RekindleError('TOOL_FAILED', ARGUMENTS_GONE); // the result of the call
       return run(args, context);
