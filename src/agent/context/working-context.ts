@@ -39,8 +39,8 @@ export const DEFAULT_ORIGIN: Origin = { provider: 'ai-sdk' };
 export type RequestBudget = Pick<FitRequest, 'inputBudgetTokens' | 'reserveTokens' | 'signal'>;
 
 /** The model continues an answer that was cut off only if it is asked to. */
-function endsCutOff(messages: readonly Message[]): boolean {
-  return messages.at(-1)?.status !== undefined;
+function endingOf(messages: readonly Message[]): 'user-turn' | 'as-is' {
+  return messages.at(-1)?.status === undefined ? 'as-is' : 'user-turn';
 }
 
 /** The working context of a host with its own loop: turns, requests, answers, tools. See `openWorkingContext`. */
@@ -121,8 +121,7 @@ export class WorkingContext {
 
   /** The messages of the next request. Call it before each request; it is cheap. */
   messagesFor(target: 'ai-sdk'): AiSdkMessage[] {
-    const ending = endsCutOff(this.memory.context.messages) ? 'user-turn' : 'as-is';
-    return this.requestFor(target, { ending }).request.messages;
+    return this.requestFor(target, { ending: endingOf(this.memory.context.messages) }).request.messages;
   }
 
   /**
