@@ -130,6 +130,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type AgentCopy',
     'type AgentSummary',
     'type AnswerPart',
+    'type AnswerParts',
     'type AssistantResponse',
     'type Boundary',
     'type CacheRefusal',

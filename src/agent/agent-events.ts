@@ -35,7 +35,9 @@ export type AgentEvents = {
   status_changed: { readonly from: AgentStatus; readonly to: AgentStatus };
   restored: { readonly report: RestoreReport };
   turn_started: { readonly turnId: string; readonly resumed: boolean };
+  /** Durable before it is emitted. A listener that is added while an answer is written hears the next one. */
   text_delta: { readonly turnId: string; readonly delta: string };
+  /** As `text_delta`. A restore does not bring back the reasoning of an answer that was cut off. */
   reasoning_delta: { readonly turnId: string; readonly delta: string };
   /** Discard the text of this response so far: the request is sent again after `pauseMs` milliseconds. */
   model_retry: {

@@ -68,7 +68,7 @@ export {
   WorkingContextSnapshotBootstrapper,
 } from './restore/working-context-snapshot-bootstrapper.js';
 export { type MemoryRetriever, Retriever } from './retrieval/retriever.js';
-export type { AnswerPart, PartWriter } from './store/answer-parts.js';
+export type { AnswerPart, AnswerParts, PartWriter } from './store/answer-parts.js';
 export { MemoryStore } from './store/memory-store.js';
 export {
   CallLedger,

@@ -148,7 +148,7 @@ export class TurnLoop {
         if (signal.aborted) break; // what waits was not delivered
         if (event.type === 'retry') response = new ResponseCollector(model.origin);
         else response.add(event);
-        this.#emit(turnId, event);
+        if (event.type === 'retry' || parts) this.#emit(turnId, event); // a listener that came later hears the next answer
       }
     } catch (thrown) {
       if (!signal.aborted) {

@@ -32,6 +32,22 @@ describe('an answer that somebody reads while it is written', () => {
     expect(delivered.join('')).toBe('One two three.');
   });
 
+  it('is not heard by a listener that is added in its middle, which hears the next one', async () => {
+    const fixture = await agentFixture();
+    const heard: string[] = [];
+    const agent = await fixture.started([
+      () => {
+        setTimeout(() => agent.events.on('text_delta', ({ delta }) => heard.push(delta)), 20);
+        return { text: 'a b c d e f g h i j', wordMs: 8 };
+      },
+      { text: 'Heard.' },
+    ]);
+    await agent.send('one');
+    expect(heard).toEqual([]);
+    await agent.send('two');
+    expect(heard.join('')).toBe('Heard.');
+  });
+
   it('has no parts if nobody listens', async () => {
     const fixture = await agentFixture();
     const agent = await fixture.started([{ text: 'Hello.' }]);
