@@ -77,6 +77,13 @@ export {
   openToolCallLedger,
 } from './store/open-tool-call-ledger.js';
 export {
+  type AnswerReading,
+  type AnswerState,
+  type ReadAnswerOptions,
+  readAnswer,
+  type StoredPart,
+} from './store/read-answer.js';
+export {
   type CallVerdict,
   type LedgerCall,
   type LedgerOutcome,

@@ -63,10 +63,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const version = options.version ?? '0';
   const tools = new McpTools({ backend, shared, checkpoints, version, documents, audit });
   const hub = new EventHub(backend, shared);
+  const closing = new AbortController();
   let access: AccessCheck;
   const app = createHttpApp({
     routes: allRoutes,
-    services: { backend, shared, checkpoints, pool },
+    services: { backend, shared, checkpoints, pool, closing: closing.signal },
     audit,
     principalOf: (context) => principalOf(context.env.incoming) ?? NOBODY,
     onUnexpected: tell,
@@ -102,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on('connection', (socket) => unproven.add(socket));
   sockets.attach(server);
   const close = async () => {
+    closing.abort();
     sockets.close();
     const ending = setTimeout(() => tools.stop(), CLOSE_MS);
     await closed(server);

@@ -319,6 +319,7 @@ async function tourOf(
   statuses.push(
     await step('GET', '/agents/{id}/search', { id: 'ada', query: '?q=hello&limit=1' }),
     await step('GET', '/agents/{id}/passages', { id: 'ada', query: '?from_turn=1' }),
+    await step('GET', '/agents/{id}/answer', { id: 'ada', query: '?after=0' }),
   );
   expect(new Set(statuses)).toEqual(new Set([200, 201]));
   const operations = [
@@ -354,6 +355,8 @@ async function tourOf(
     [400, await step('GET', '/agents/{id}/search', { id: 'ada' })],
     [404, await step('GET', '/agents/{id}/passages', { id: 'none', query: '?record=1' })],
     [400, await step('GET', '/agents/{id}/passages', { id: 'ada' })],
+    [404, await step('GET', '/agents/{id}/answer', { id: 'none' })],
+    [400, await step('GET', '/agents/{id}/answer', { id: 'ada', query: '?wait_ms=x' })],
     [404, await step('GET', '/checkpoints', { query: '?session=none' })],
     [400, await step('GET', '/checkpoints', { query: '?after=yesterday' })],
     [404, await step('GET', CHECKPOINT, { id: 'none' })],

@@ -4,11 +4,11 @@
  * An answer is unfinished if no message follows its first part in the traces. If the calls of its response follow, the text
  * was whole and belongs to them. Otherwise the answer was cut off, and the message is marked so.
  */
-import { type JsonObject, textOr } from '../../core/json.js';
+import type { JsonObject } from '../../core/json.js';
 import { isBlankText, type Message } from '../../messages/message.js';
-import type { Journal } from '../../storage/ports.js';
 import type { MemoryManager } from '../memory-manager.js';
 import { answersSince, type StoredAnswer } from '../store/answer-parts.js';
+import { type RecordedCall, recentTraces } from '../store/recent-traces.js';
 import type { Frontier } from '../working-context-reducer.js';
 import type { CutOffAnswer } from './restore-report.js';
 
@@ -42,30 +42,6 @@ async function storedAnswers({ store }: MemoryManager, lastMessage: number): Pro
   } finally {
     await journal.close();
   }
-}
-
-interface RecordedCall {
-  readonly seq: number;
-  readonly messageId: string;
-}
-
-/** Traces that set messages. */
-const MESSAGES = new Set(['user', 'assistant', 'compaction']);
-
-/** The last trace that is a message, and the calls after it. */
-async function recentTraces(
-  journal: Journal<JsonObject>,
-): Promise<{ readonly lastMessage: number; readonly calls: readonly RecordedCall[] }> {
-  const calls: RecordedCall[] = [];
-  for await (const entry of journal.readBackward()) {
-    if (entry.kind !== 'record') continue;
-    const { record, seq } = entry;
-    const type = textOr(record['trace_type']);
-    if (type === 'tool_call') calls.push({ seq, messageId: textOr(record['message_id']) });
-    if (MESSAGES.has(type) || (type === 'boundary' && record['boundary'] === 'base'))
-      return { lastMessage: seq, calls: calls.reverse() };
-  }
-  return { lastMessage: 0, calls: calls.reverse() };
 }
 
 /** The id of the response whose calls follow the answer's first part; null if none do. */

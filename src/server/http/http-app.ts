@@ -54,6 +54,7 @@ async function answer(
       params: paramsOf(route.path, url),
       query: url.searchParams,
       header: (name: string) => context.req.header(name) ?? null,
+      signal: () => AbortSignal.any([context.req.raw.signal, services.closing]),
       body: null,
     };
     const call = route.needsToken === false ? null : callOf(route, request);

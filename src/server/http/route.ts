@@ -14,6 +14,8 @@ export interface Services {
   readonly checkpoints: CheckpointService;
   /** Durable documents. */
   readonly pool: DocumentPool;
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal;
 }
 
 export interface RouteRequest {
@@ -24,6 +26,8 @@ export interface RouteRequest {
   readonly query: URLSearchParams;
   /** Null if it is missing. */
   header(name: string): string | null;
+  /** Aborted when the client has left, or the server closes: for routes that wait. */
+  signal(): AbortSignal;
   /** Validated against the route's schema; null if the route has none. */
   readonly body: JsonValue;
 }

@@ -221,6 +221,23 @@ export const agentPassages = Type.Object({
   }),
 });
 
+export const agentAnswer = Type.Object({
+  agent_id: Type.String(),
+  parts: Type.Array(
+    Type.Object({
+      seq: Type.Integer(),
+      message_id: Type.String(),
+      turn_id: Type.String(),
+      text: Type.String(),
+      reasoning: Type.String(),
+      discards: Type.Boolean({ description: 'Discard what this answer said before.' }),
+    }),
+  ),
+  next: Type.Integer({ description: 'Where to read on: `after` of the next request.' }),
+  state: Type.Enum(['none', 'writing', 'recorded', 'cut_off']),
+  message_id: Type.Union([Type.String(), Type.Null()], { description: 'Of the answer that was begun last.' }),
+});
+
 export const problemDetails = Type.Object({
   type: Type.String(),
   title: Type.String(),

@@ -21,7 +21,8 @@ class Served {
   private constructor(backend: MemoryStorage, shared: SharedSessions) {
     const checkpoints = new CheckpointService({ backend });
     const onUnexpected = (thrown: unknown) => void this.unexpected.push(thrown);
-    const services = { backend, shared, checkpoints, pool: new DocumentPool(backend, [taskBoard]) };
+    const closing = new AbortController().signal;
+    const services = { backend, shared, checkpoints, pool: new DocumentPool(backend, [taskBoard]), closing };
     this.app = createHttpApp({
       routes: allRoutes,
       services,
