@@ -36,6 +36,15 @@ export const streaming: readonly Mutant[] = [
       crash('streamed-answer'),
     ],
   ]),
+  ...inFile(
+    'src/memory/store/read-answer.ts',
+    ['test/server/answer-endpoint.test.ts'],
+    [
+      ['answer-read-twice', 'if (seq > after && (', 'if (seq >= after && ('],
+      ['answer-of-a-dead-process', "if (holder?.alive) return 'writing';", "return 'writing';"],
+      ['answer-wait-not-ended', 'left <= 0 || signal?.aborted', 'left <= 0'],
+    ],
+  ),
   ...inFile('src/memory/store/redacted-pieces.ts', PARTS, [
     ['parts-with-secrets', 'this.#redactor.text(this.#given[kind])', 'this.#given[kind]'],
   ]),
