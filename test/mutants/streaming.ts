@@ -42,6 +42,11 @@ export const streaming: readonly Mutant[] = [
     [
       ['answer-read-twice', 'if (seq > after && (', 'if (seq >= after && ('],
       ['answer-of-a-dead-process', "if (holder?.alive) return 'writing';", "return 'writing';"],
+      [
+        'answer-without-its-end',
+        'found = await partsAfter(place.journal, after);\n    if (found',
+        'if (found',
+      ],
       ['answer-wait-not-ended', 'left <= 0 || signal?.aborted', 'left <= 0'],
     ],
   ),

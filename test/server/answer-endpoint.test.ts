@@ -5,6 +5,9 @@ import type { ScriptedAnswer } from '../../src/agent/model/scripted-model.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { type Agent, createAgent, ScriptedModel } from '../../src/index.js';
 import { readAnswer } from '../../src/memory/store/read-answer.js';
+import { ForwardingJournal } from '../../src/storage/forwarding-journal.js';
+import { ForwardingStorage } from '../../src/storage/forwarding-storage.js';
+import type { Journal, JournalEntry, JournalOptions, Name, StorageBackend } from '../../src/storage/ports.js';
 import { storageAfterKill } from '../agent/agent-fixture.js';
 import { folderPrint, type ServerKit, serverKit } from './server-kit.js';
 
@@ -40,6 +43,38 @@ async function readOn(
     read.state = json['state'] as string;
   }
   return read;
+}
+
+/** Traces are read when the turn has ended. */
+class LateTraces extends ForwardingStorage {
+  readonly #turn: Promise<unknown>;
+
+  constructor(inner: StorageBackend, turn: Promise<unknown>) {
+    super(inner);
+    this.#turn = turn;
+  }
+
+  override async openJournal<R extends JsonObject>(
+    name: Name,
+    options?: JournalOptions,
+  ): Promise<Journal<R>> {
+    const journal = await this.inner.openJournal<R>(name, options);
+    return name.at(-1) === 'raw_traces' ? new LateJournal(journal, this.#turn) : journal;
+  }
+}
+
+class LateJournal<R extends JsonObject> extends ForwardingJournal<R> {
+  readonly #turn: Promise<unknown>;
+
+  constructor(inner: Journal<R>, turn: Promise<unknown>) {
+    super(inner);
+    this.#turn = turn;
+  }
+
+  override async *readBackward(): AsyncGenerator<JournalEntry<R>> {
+    await this.#turn;
+    yield* this.inner.readBackward();
+  }
 }
 
 const fresh = (): Read => ({ text: '', next: 0, state: '' });
@@ -136,5 +171,16 @@ describe('readAnswer', () => {
       break;
     }
     expect((await readAnswer(kit.backend, 'ada')).state).toBe('recorded');
+  });
+
+  it('has the last parts of an answer that ends while it looks', async () => {
+    const { kit, agent } = await withAgent({ text: TEXT, wordMs: 8 });
+    const begun = new Promise<void>((resolve) => agent.events.on('text_delta', () => resolve()));
+    const turn = agent.send('tell');
+    await begun;
+    const slow = new LateTraces(kit.backend, turn);
+    const { parts, state } = await readAnswer(slow, 'ada');
+    expect(state).toBe('recorded');
+    expect(parts.map(({ text }) => text).join('')).toBe(TEXT);
   });
 });

@@ -91,20 +91,33 @@ interface Place {
   readonly traces: Journal<JsonObject>;
 }
 
+/** An answer that is over is read again: the last parts may have been written between the two looks. */
 async function look(place: Place, after: number): Promise<AnswerReading> {
-  const { first, parts } = await partsAfter(place.journal, after);
-  const next = parts.at(-1)?.seq ?? after;
-  if (first === null) return { parts, next, state: 'none', messageId: null };
-  return { parts, next, state: await stateOf(place, first.after), messageId: first.messageId };
+  let found = await partsAfter(place.journal, after);
+  while (found.first !== null) {
+    const { first } = found;
+    const state = await stateOf(place, first.after);
+    if (!isOver(state)) return readingOf(found, state, after);
+    found = await partsAfter(place.journal, after);
+    if (found.first?.messageId === first.messageId) return readingOf(found, state, after);
+  }
+  return readingOf(found, 'none', after);
 }
 
-/** All parts after a number; for 0, those of the answer that was begun last. `first`: where that answer began. */
-async function partsAfter(
-  journal: Journal<JsonObject>,
-  after: number,
-): Promise<{ readonly first: { messageId: string; after: number } | null; readonly parts: StoredPart[] }> {
+function readingOf({ first, parts }: FoundParts, state: AnswerState, after: number): AnswerReading {
+  return { parts, next: parts.at(-1)?.seq ?? after, state, messageId: first?.messageId ?? null };
+}
+
+interface FoundParts {
+  /** Where the answer began that was begun last; null if no part is stored. */
+  readonly first: { readonly messageId: string; readonly after: number } | null;
+  readonly parts: readonly StoredPart[];
+}
+
+/** All parts after a number; for 0, those of the answer that was begun last. */
+async function partsAfter(journal: Journal<JsonObject>, after: number): Promise<FoundParts> {
   const parts: StoredPart[] = [];
-  let first: { messageId: string; after: number } | null = null;
+  let first: FoundParts['first'] = null;
   for await (const entry of journal.readBackward()) {
     if (entry.kind !== 'record') continue;
     const { seq, record } = entry;
