@@ -48,7 +48,15 @@ export interface ReadAnswerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @throws AGENT_NOT_FOUND, INVALID_ARGUMENT for a negative or fractional `after` or `waitMs` */
+/**
+ * Reads a streamed answer from a place on. Any number of readers may do so while the agent writes it, in this or another process. Takes
+ * no lease and writes nothing.
+ * ```ts
+ * let { parts, next, state } = await readAnswer(storage, 'support-42');
+ * while (state === 'writing') ({ parts, next, state } = await readAnswer(storage, 'support-42', { after: next, waitMs: 5_000 }));
+ * ```
+ * @throws AGENT_NOT_FOUND, INVALID_ARGUMENT for a negative or fractional `after` or `waitMs`
+ */
 export async function readAnswer(
   backend: StorageBackend,
   agentId: string,

@@ -94,11 +94,11 @@ describe('durableStream', () => {
   it('begins commits at least 25 ms apart while the model writes, and none later than needed', async () => {
     const times: number[] = [];
     const pipe = new Pipe({ writes: () => times.push(performance.now()) });
-    const start = performance.now();
+    await pipe.feed(text('word '));
+    expect(times).toHaveLength(1);
     for (let word = 0; word < 20; word += 1) await pipe.feed(text('word '));
     await pipe.feed(null);
     await pipe.done;
-    expect(times[0]! - start).toBeLessThan(20);
     const pauses = times.slice(1, -1).map((time, index) => time - times[index]!);
     expect(pauses.length).toBeGreaterThan(2);
     for (const pause of pauses) expect(pause).toBeGreaterThan(23);
