@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { exploreSequence } from './explorer.js';
 import { SeenStates } from './seen-states.js';
 import { exhaustiveSequences, randomSequences } from './sequences.js';
+import { POWER } from './workload.js';
 import { workloads } from './workloads/all.js';
+import { streamedAnswer } from './workloads/streamed-answer.js';
 
 /** `.ci/run` explores two million. */
 const STATES_EACH = 40;
@@ -43,3 +45,15 @@ describe('every crash state is recovered from', { timeout: TIMEOUT_MS }, () => {
     },
   );
 });
+
+/** Violated once; each is replayed as it was found. */
+const FOUND = [{ workload: streamedAnswer, sequence: ['ask', POWER, 'ask'], seed: 20261127 }];
+
+it.each(FOUND)(
+  '$workload.name: $sequence stays mended',
+  { timeout: TIMEOUT_MS },
+  async ({ workload, sequence, seed }) => {
+    const violation = await exploreSequence(workload, sequence, new SeenStates(), { seed });
+    expect(violation?.message ?? null).toBeNull();
+  },
+);

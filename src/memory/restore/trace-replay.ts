@@ -34,6 +34,8 @@ export class TraceReplay {
   /** The journal's owner, by its newest header; null without one. */
   owner: string | null = null;
   readonly #agentId: string;
+  /** Damage that may hide acknowledged records. */
+  #isDamaged = false;
   #isDamagedInside = false;
   readonly #unknown = new Map<string, UnknownTraces>();
 
@@ -44,8 +46,8 @@ export class TraceReplay {
   }
 
   /**
-   * The agent was created, no message can be read, and all damage is after the last record: the first message was cut
-   * off before it was acknowledged.
+   * The agent was created, no message can be read, and all damage is after the last record, or after a seal: what it holds was never
+   * acknowledged.
    */
   get isOnlyBegun(): boolean {
     return this.conversational === 0 && this.applied > 0 && !this.#isDamagedInside;
@@ -58,9 +60,10 @@ export class TraceReplay {
   apply(entry: JournalEntry<JsonObject>): void {
     if (entry.kind === 'damage') {
       this.damage.push(toDamageReport(entry));
+      if (entry.reason !== 'after-seal') this.#isDamaged = true;
       return;
     }
-    if (this.damage.length > 0) this.#isDamagedInside = true;
+    if (this.#isDamaged) this.#isDamagedInside = true;
     this.head = { seq: entry.seq, cursor: entry.cursor, crc: entry.crc };
     this.isForeign = !isOurRow(entry.record);
     const trace = this.parse(entry);
