@@ -235,7 +235,7 @@ export class MemoryManager {
     await this.fit().catch(() => null);
     await this.#fitter?.saveSizes().catch(() => {}); // the next usage report repeats it
     await this.persistWorkingContextSnapshot();
-    await this.answerParts.removeOld().catch(() => {}); // the next turn that streams repeats it
+    await this.answerParts.removeOld().catch(() => {}); // a later turn removes them
     this.#recaller?.refresh();
   }
 

@@ -44,7 +44,7 @@ export const streaming: readonly Mutant[] = [
       ['answer-of-a-dead-process', "if (holder?.alive) return 'writing';", "return 'writing';"],
       [
         'answer-without-its-end',
-        'found = await partsAfter(place.journal, after);\n    if (found',
+        'found = await partsAfter(place.journal, after, found);\n    if (found',
         'if (found',
       ],
       ['answer-wait-not-ended', 'left <= 0 || signal?.aborted', 'left <= 0'],
@@ -60,7 +60,7 @@ export const streaming: readonly Mutant[] = [
   ...inFile('src/agent/loop/turn-loop.ts', PARTS, [
     [
       'failed-answer-forgotten',
-      "if (parts) await this.#keepPartial(turnId, { response, messageId }, 'failed').catch(() => {}); // report the first error",
+      "if (parts) await this.#keepPartial(turnId, response, 'failed').catch(() => {}); // report the first error",
       '',
     ],
   ]),

@@ -132,9 +132,13 @@ describe('GET /agents/{id}/answer', () => {
     const { kit, agent } = await withAgent({ text: 'One.' });
     await agent.send('first');
     await agent.stop();
+    const silent = createAgent({ agentId: 'bea', memoryDir: kit.dir, model: new ScriptedModel([]) });
+    await silent.start();
+    await silent.stop();
     const before = await folderPrint(kit.dir);
     await kit.get('/agents/ada/answer');
     await kit.get('/agents/ada/answer?after=1&wait_ms=100');
+    await kit.get('/agents/bea/answer?wait_ms=100');
     expect(await folderPrint(kit.dir)).toEqual(before);
   });
 

@@ -3,7 +3,6 @@
  * no steps for a stream that broke.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.js';
-import { toJsonValue } from '../../core/to-json-value.js';
 
 export class AiSdkSteps {
   /** Messages of the completed steps. */
@@ -15,9 +14,7 @@ export class AiSdkSteps {
   /** Unfinished texts and reasoning blocks, by id. */
   readonly #open = new Map<string, JsonObject>();
 
-  add(given: unknown): void {
-    const part = toJsonValue(given).value;
-    if (!isJsonObject(part)) return;
+  add(part: JsonObject): void {
     const { type } = part;
     if (type === 'start-step') this.#begin();
     else if (type === 'finish-step') this.#end();

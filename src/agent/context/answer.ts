@@ -35,18 +35,31 @@ export interface RecordedAnswer {
   readonly message: Message | null;
 }
 
+/** A chunk of a stream, and what it is in JSON; null if it is not an object. */
+export interface ReadChunk {
+  readonly chunk: unknown;
+  readonly json: JsonObject | null;
+}
+
 /** The chunks of a stream as they may be shown: durable first, if they are shown at all. */
-export function shownChunks<Chunk>(
+export function shownChunks(
   { turn, memory, options, origin }: Answer,
-  stream: AsyncIterable<Chunk>,
+  stream: AsyncIterable<unknown>,
   textIn: (chunk: JsonObject) => AnswerPart,
-): AsyncIterable<Chunk> {
-  if (!options.onChunk) return stream;
-  return durableStream(stream, memory.answerParts.begin(turn.turnId, origin), (chunk) => {
-    const json = toJsonValue(chunk).value;
-    const part = isJsonObject(json) ? textIn(json) : {};
+): AsyncIterable<ReadChunk> {
+  const chunks = readChunks(stream);
+  if (!options.onChunk) return chunks;
+  return durableStream(chunks, memory.answerParts.begin(turn.turnId, origin), ({ json }) => {
+    const part = json ? textIn(json) : {};
     return Object.keys(part).length > 0 ? part : null;
   });
+}
+
+async function* readChunks(stream: AsyncIterable<unknown>): AsyncGenerator<ReadChunk> {
+  for await (const chunk of stream) {
+    const json = toJsonValue(chunk).value;
+    yield { chunk, json: isJsonObject(json) ? json : null };
+  }
 }
 
 export interface Answer {

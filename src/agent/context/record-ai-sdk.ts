@@ -9,7 +9,15 @@ import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { AnswerPart } from '../../memory/store/answer-parts.js';
 import { streamedText } from '../../messages/streams/response-stream.js';
 import { AiSdkSteps } from './ai-sdk-steps.js';
-import { type Answer, keepPartial, noAnswer, type RecordedAnswer, shownChunks, viewOf } from './answer.js';
+import {
+  type Answer,
+  keepPartial,
+  noAnswer,
+  type ReadChunk,
+  type RecordedAnswer,
+  shownChunks,
+  viewOf,
+} from './answer.js';
 import type { HostMessage, HostStep } from './host-message.js';
 
 export interface AiSdkResult {
@@ -40,17 +48,17 @@ export async function recordAiSdk(answer: Answer, result: AiSdkResult): Promise<
 
 /** The error that broke the stream; null when it ended, also by an abort. */
 async function readThrough(
-  stream: AsyncIterable<unknown>,
+  stream: AsyncIterable<ReadChunk>,
   seen: AiSdkSteps,
   onChunk: Answer['options']['onChunk'],
 ): Promise<{ readonly thrown: unknown } | null> {
   let failed: { readonly thrown: unknown } | null = null;
   try {
-    for await (const part of stream) {
-      seen.add(part);
-      const { type, error } = (part ?? {}) as { type?: unknown; error?: unknown };
+    for await (const { chunk, json } of stream) {
+      if (json) seen.add(json);
+      const { type, error } = (chunk ?? {}) as { type?: unknown; error?: unknown };
       if (type === 'error') failed = { thrown: errorOf(error) };
-      await onChunk?.(part);
+      await onChunk?.(chunk);
     }
     return failed;
   } catch (thrown) {

@@ -2,7 +2,7 @@
  * Records the answer of a provider's client or of the AI SDK: a whole response, or a stream, which is read to
  * its end here.
  */
-import { isJsonObject, type JsonObject } from '../../core/json.js';
+import type { JsonObject } from '../../core/json.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import { storeInlineMedia } from '../../memory/inline-media.js';
 import { type Message, toolCallsOf } from '../../messages/message.js';
@@ -61,9 +61,8 @@ async function recordStream(
   const seen = streamOf(target, stream);
   let broken: { readonly thrown: unknown } | null = null;
   try {
-    for await (const chunk of shownChunks(answer, stream, (json) => seen.textIn(json))) {
-      const json = toJsonValue(chunk).value;
-      if (isJsonObject(json)) seen.add(json);
+    for await (const { chunk, json } of shownChunks(answer, stream, (shown) => seen.textIn(shown))) {
+      if (json) seen.add(json);
       await answer.options.onChunk?.(chunk);
     }
   } catch (thrown) {

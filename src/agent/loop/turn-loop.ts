@@ -22,12 +22,6 @@ import { ToolRunner } from '../tools/tool-runner.js';
 const STEPS_MAX = 50;
 const PARALLEL_TOOLS_MAX = 8;
 
-/** An answer, and the id under which its parts are stored if they are. */
-interface Asked {
-  readonly response: ResponseCollector;
-  readonly messageId: { readonly messageId?: string };
-}
-
 export class TurnLoop {
   readonly #memory: MemoryManager;
   readonly #registry: ToolRegistry;
@@ -86,12 +80,12 @@ export class TurnLoop {
     let text = '';
     if (signal.aborted) return this.#aborted(turnId, text, 0, usage); // aborted while it waited
     for (let steps = 1; steps <= stepsMax; steps += 1) {
-      const { response, messageId } = await this.#ask(turnId, signal);
+      const response = await this.#ask(turnId, signal);
       usage = sum(usage, response.usage);
       text = response.text;
-      if (signal.aborted) return this.#keepAborted(turnId, { response, messageId }, steps, usage);
+      if (signal.aborted) return this.#keepAborted(turnId, response, steps, usage);
       const { toolCalls = [], ...said } = response.response(this.#callIdsOf(turnId));
-      await this.#memory.ingestAssistantResponse({ ...said, ...messageId, toolCalls }, turnId);
+      await this.#memory.ingestAssistantResponse({ ...said, toolCalls }, turnId);
       if (toolCalls.length === 0) return { turnId, text, status: 'completed', steps, usage };
       await this.runCalls(toolCalls, turnId, signal);
       if (signal.aborted) return this.#aborted(turnId, text, steps, usage);
@@ -117,7 +111,7 @@ export class TurnLoop {
    * Asks for one response. After a cancellation, returns the text received so far. If the provider refuses
    * the request for its length, makes the context smaller and repeats the request, once.
    */
-  async #ask(turnId: string, signal: AbortSignal): Promise<Asked> {
+  async #ask(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
     const fit = { tools: this.#registry.descriptions(), signal, ...modelOf(this.#config.model) };
     await this.#memory.fit(fit);
     try {
@@ -130,9 +124,8 @@ export class TurnLoop {
     }
   }
 
-  async #askOnce(turnId: string, signal: AbortSignal): Promise<Asked> {
+  async #askOnce(turnId: string, signal: AbortSignal): Promise<ResponseCollector> {
     const { model } = this.#config;
-    let response = new ResponseCollector(model.origin);
     const request: ModelRequest = {
       messages: this.#memory.getWorkingContextMessages(),
       tools: this.#registry.descriptions(),
@@ -142,23 +135,23 @@ export class TurnLoop {
     const events = retryingStream(model, request, this.#config.retry);
     const isHeard = this.#events.isHeard('text_delta') || this.#events.isHeard('reasoning_delta');
     const parts = isHeard ? this.#memory.answerParts.begin(turnId, model.origin) : null;
-    const messageId = parts ? { messageId: parts.messageId } : {};
+    let response = new ResponseCollector(model.origin, parts?.messageId);
     try {
       for await (const event of parts ? durableStream(events, parts, partOf) : events) {
         if (signal.aborted) break; // what waits was not delivered
-        if (event.type === 'retry') response = new ResponseCollector(model.origin);
+        if (event.type === 'retry') response = new ResponseCollector(model.origin, parts?.messageId);
         else response.add(event);
         if (event.type === 'retry' || parts) this.#emit(turnId, event); // a listener that came later hears the next answer
       }
     } catch (thrown) {
       if (!signal.aborted) {
-        if (parts) await this.#keepPartial(turnId, { response, messageId }, 'failed').catch(() => {}); // report the first error
+        if (parts) await this.#keepPartial(turnId, response, 'failed').catch(() => {}); // report the first error
         throw thrown;
       }
     }
     const { inputTokens } = response.usage;
     if (inputTokens !== undefined) await this.#memory.learnUsage(inputTokens);
-    return { response, messageId };
+    return response;
   }
 
   #emit(turnId: string, event: RetryingEvent): void {
@@ -174,19 +167,24 @@ export class TurnLoop {
     return new Set(own.flatMap(toolCallsOf).map((call) => call.id));
   }
 
-  async #keepAborted(turnId: string, asked: Asked, steps: number, usage: TokenUsage): Promise<TurnResult> {
-    await this.#keepPartial(turnId, asked, 'aborted');
-    return this.#aborted(turnId, asked.response.text, steps, usage);
+  async #keepAborted(
+    turnId: string,
+    response: ResponseCollector,
+    steps: number,
+    usage: TokenUsage,
+  ): Promise<TurnResult> {
+    await this.#keepPartial(turnId, response, 'aborted');
+    return this.#aborted(turnId, response.text, steps, usage);
   }
 
   /** Keeps the text received so far; unfinished calls are dropped. */
   async #keepPartial(
     turnId: string,
-    { response, messageId }: Asked,
+    response: ResponseCollector,
     status: 'aborted' | 'failed',
   ): Promise<void> {
     const partial = response.partial(status);
-    if (partial) await this.#memory.ingestAssistantResponse({ ...partial, ...messageId }, turnId);
+    if (partial) await this.#memory.ingestAssistantResponse(partial, turnId);
   }
 
   async #aborted(turnId: string, text: string, steps: number, usage: TokenUsage): Promise<TurnResult> {

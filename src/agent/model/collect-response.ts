@@ -5,6 +5,7 @@ import type { ModelEvent, TokenUsage } from './language-model.js';
 
 export class ResponseCollector {
   readonly #origin: Origin;
+  readonly #id: { readonly messageId?: string };
   #text = '';
   #reasoningText = '';
   readonly #reasoning: ReasoningItem[] = [];
@@ -13,8 +14,10 @@ export class ResponseCollector {
   finishReason: string | null = null;
   usage: TokenUsage = {};
 
-  constructor(origin: Origin) {
+  /** @param messageId under which its parts are stored, if they are */
+  constructor(origin: Origin, messageId?: string) {
     this.#origin = origin;
+    this.#id = messageId === undefined ? {} : { messageId };
   }
 
   get text(): string {
@@ -53,13 +56,14 @@ export class ResponseCollector {
   /** The text received before the cut; unfinished calls are dropped. Null if there is none. */
   partial(status: 'aborted' | 'failed'): AssistantResponse | null {
     if (this.#text.trim() === '') return null;
-    return { content: this.#text, origin: this.#origin, status, final: false };
+    return { ...this.#id, content: this.#text, origin: this.#origin, status, final: false };
   }
 
   #said(): AssistantResponse {
     const reasoningText =
       this.#reasoning.length === 0 && this.#reasoningText !== '' ? this.#reasoningText : undefined;
     return {
+      ...this.#id,
       content: this.#text === '' ? null : this.#text,
       origin: this.#origin,
       ...(reasoningText === undefined ? {} : { reasoningContent: reasoningText }),

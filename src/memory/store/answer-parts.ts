@@ -52,8 +52,6 @@ export interface PartWriter {
   readonly messageId: string;
   /** Parts must end at the ends of lines: the store is redacted, and a secret that is cut in two would not be found. */
   readonly byLines: boolean;
-  /** Something was written, so that somebody may have read it. */
-  readonly isBegun: boolean;
   /** Durable when it resolves. @throws as `Journal.append` */
   write(part: AnswerPart): Promise<void>;
 }
@@ -113,7 +111,8 @@ class StreamedAnswer implements PartWriter {
   #start: AnswerStart;
   #pieces: RedactedPieces | null;
   messageId: string;
-  isBegun = false;
+  /** Its first part is stored. */
+  #isBegun = false;
 
   constructor(
     start: AnswerStart,
@@ -136,7 +135,7 @@ class StreamedAnswer implements PartWriter {
   async write(part: AnswerPart): Promise<void> {
     if (part.begins !== undefined) return this.#next(part.begins);
     if (part.discarded) {
-      if (this.isBegun) await this.#record({ discarded: true });
+      if (this.#isBegun) await this.#record({ discarded: true });
       this.#pieces = this.#redactor && new RedactedPieces(this.#redactor);
       return;
     }
@@ -148,16 +147,16 @@ class StreamedAnswer implements PartWriter {
     this.#start = { ...this.#start, after };
     this.#pieces = this.#redactor && new RedactedPieces(this.#redactor);
     this.messageId = newId('msg', this.#clock.nowMs());
-    this.isBegun = false;
+    this.#isBegun = false;
   }
 
   async #record(fields: JsonObject): Promise<void> {
     const { turnId, after, origin } = this.#start;
-    const begins: JsonObject = this.isBegun
+    const begins: JsonObject = this.#isBegun
       ? {}
       : { ts: this.#clock.nowMs() / 1000, after, ...(origin ? { origin: { ...origin } as JsonObject } : {}) };
-    this.isBegun = true;
     await this.#add({ message_id: this.messageId, turn_id: turnId, ...begins, ...fields });
+    this.#isBegun = true;
   }
 }
 

@@ -75,8 +75,11 @@ export async function readAnswer(
   const [journal, traces] = await Promise.all([open('answer_parts'), open('raw_traces')]);
   try {
     const until = performance.now() + waitMs;
+    let found = NOTHING;
     while (true) {
-      const reading = await look({ backend, agentId, journal, traces }, after);
+      let state: AnswerState;
+      ({ found, state } = await look({ backend, agentId, journal, traces }, after, found));
+      const reading = readingOf(found, state, after);
       const left = until - performance.now();
       const isNews = reading.parts.length > 0 || (after > 0 && isOver(reading.state));
       if (isNews || left <= 0 || signal?.aborted) return reading;
@@ -100,16 +103,20 @@ interface Place {
 }
 
 /** An answer that is over is read again: the last parts may have been written between the two looks. */
-async function look(place: Place, after: number): Promise<AnswerReading> {
-  let found = await partsAfter(place.journal, after);
+async function look(
+  place: Place,
+  after: number,
+  seen: FoundParts,
+): Promise<{ readonly found: FoundParts; readonly state: AnswerState }> {
+  let found = await partsAfter(place.journal, after, seen);
   while (found.first !== null) {
     const { first } = found;
     const state = await stateOf(place, first.after);
-    if (!isOver(state)) return readingOf(found, state, after);
-    found = await partsAfter(place.journal, after);
-    if (found.first?.messageId === first.messageId) return readingOf(found, state, after);
+    if (!isOver(state)) return { found, state };
+    found = await partsAfter(place.journal, after, found);
+    if (found.first?.messageId === first.messageId) return { found, state };
   }
-  return readingOf(found, 'none', after);
+  return { found, state: 'none' };
 }
 
 function readingOf({ first, parts }: FoundParts, state: AnswerState, after: number): AnswerReading {
@@ -120,21 +127,33 @@ interface FoundParts {
   /** Where the answer began that was begun last; null if no part is stored. */
   readonly first: { readonly messageId: string; readonly after: number } | null;
   readonly parts: readonly StoredPart[];
+  /** Records up to this number were read. */
+  readonly head: number;
 }
 
-/** All parts after a number; for 0, those of the answer that was begun last. */
-async function partsAfter(journal: Journal<JsonObject>, after: number): Promise<FoundParts> {
+const NOTHING: FoundParts = { first: null, parts: [], head: 0 };
+
+/** All parts after a number; for 0, those of the answer that was begun last. Reads only what was added since the look before. */
+async function partsAfter(
+  journal: Journal<JsonObject>,
+  after: number,
+  seen: FoundParts,
+): Promise<FoundParts> {
   const parts: StoredPart[] = [];
   let first: FoundParts['first'] = null;
+  let { head } = seen;
   for await (const entry of journal.readBackward()) {
     if (entry.kind !== 'record') continue;
     const { seq, record } = entry;
+    if (seq <= seen.head) break;
+    head = Math.max(head, seq);
     if (seq > after && (after > 0 || first === null)) parts.push(partOf(seq, record));
     if (first === null && typeof record['after'] === 'number')
       first = { messageId: textOr(record['message_id']), after: record['after'] };
     if (first !== null && (after === 0 || seq <= after)) break;
   }
-  return { first, parts: parts.reverse() };
+  const isNewest = after === 0 && first !== null;
+  return { first: first ?? seen.first, parts: [...(isNewest ? [] : seen.parts), ...parts.reverse()], head };
 }
 
 function partOf(seq: number, record: JsonObject): StoredPart {

@@ -196,7 +196,7 @@ export class Preparation {
     };
   }
 
-  /** The model is told of an answer that was cut off. One that the assistant continues needs no mark. */
+  /** Adds a line to each answer that was cut off and that a user message follows. An answer that the assistant continues gets none. */
   #withCutOffLines(messages: readonly Message[]): readonly Message[] {
     if (this.target.cutOffLine === false || messages.every(({ status }) => status === undefined))
       return messages;

@@ -1,18 +1,22 @@
 /** What a host's loop hands to a tool-call log. */
 import { generateText, stepCountIs } from 'ai';
 import { describe, expect, it } from 'vitest';
+import type { WorkingContext } from '../../../src/agent/context/working-context.js';
+import type { HostCall } from '../../../src/agent/tools/run-host-call.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { ToolCallLog } from '../../../src/workspace/tool-calls/tool-call-log.js';
 import { mockModel } from '../../support/mock-ai-sdk.js';
 import { double, hostFixture, workTool } from './host-fixture.js';
 
 const logged = () => new ToolCallLog(new MemoryStorage());
-const answer = (...calls: { id: string; name: string; path: string }[]) => ({
-  id: 'a',
-  type: 'message',
-  role: 'assistant',
-  content: calls.map(({ id, name, path }) => ({ type: 'tool_use', id, name, input: { path } })),
-});
+
+/** The model asks for one call of `read`. */
+async function calledRead(ctx: WorkingContext): Promise<HostCall> {
+  const content = [{ type: 'tool_use', id: 'x', name: 'read', input: { path: '/a' } }];
+  const response = { id: 'a', type: 'message', role: 'assistant', content };
+  const { toolCalls } = await ctx.recordResponse('anthropic', response);
+  return toolCalls[0]!;
+}
 
 describe('the tool-call log of a host', () => {
   it('has the calls of guarded tools when endTurn resolves, also those that failed', async () => {
@@ -47,11 +51,8 @@ describe('the tool-call log of a host', () => {
     const fixture = await hostFixture();
     const ctx = await fixture.open({ toolCallLog: { log } });
     await ctx.beginTurn('go');
-    const { toolCalls } = await ctx.recordResponse(
-      'anthropic',
-      answer({ id: 'x', name: 'read', path: '/a' }),
-    );
-    for (let time = 0; time < 2; time += 1) await ctx.runTool(toolCalls[0]!, () => 'content');
+    const call = await calledRead(ctx);
+    for (let time = 0; time < 2; time += 1) await ctx.runTool(call, () => 'content');
     await ctx.endTurn();
     expect(await log.search()).toMatchObject([
       { agent: 'host', tool: 'read', input: { path: '/a' }, output: 'content', status: 'ok' },
@@ -63,12 +64,9 @@ describe('the tool-call log of a host', () => {
     const fixture = await hostFixture();
     const ctx = await fixture.open({ toolCallLog: { log } });
     await ctx.beginTurn('go');
-    const { toolCalls } = await ctx.recordResponse(
-      'anthropic',
-      answer({ id: 'x', name: 'read', path: '/a' }),
-    );
+    const call = await calledRead(ctx);
     await new Promise<void>((resolve) => {
-      void ctx.runTool(toolCalls[0]!, () => {
+      void ctx.runTool(call, () => {
         resolve();
         return new Promise(() => {});
       });

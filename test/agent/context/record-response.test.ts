@@ -314,6 +314,7 @@ describe.each(TARGETS)('stream(%s)', (target) => {
   });
 
   it('has left what was delivered when the process dies, and the next request asks to continue it', async () => {
+    expect.hasAssertions(); // they are at one of the chunks
     const { fixture, ctx } = await opened();
     for await (const chunk of ctx.stream(target, streamOf(chunks(target, 'One two three', [])))) {
       if (!JSON.stringify(chunk).includes('two')) continue;
@@ -337,6 +338,7 @@ describe.each(TARGETS)('stream(%s)', (target) => {
 
 describe('stream(ai-sdk)', () => {
   it('keeps the text of each step with its calls when the process dies in a later one', async () => {
+    expect.hasAssertions(); // they are at one of the parts
     const { fixture, ctx } = await opened();
     const model = mockModel([
       { text: 'I look. ', calls: [{ id: 'c1', name: 'work', input: { n: 1 } }] },

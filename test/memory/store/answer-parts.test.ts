@@ -113,6 +113,7 @@ describe('an answer that somebody reads while it is written', () => {
   });
 
   it('is kept once, also if the restore is repeated', async () => {
+    expect.hasAssertions(); // they are at the first word
     const fixture = await agentFixture();
     const agent = await fixture.started([{ text: 'word '.repeat(500), wordMs: 5 }]);
     for await (const event of agent.stream('tell')) {
@@ -142,7 +143,7 @@ describe('an answer that somebody reads while it is written', () => {
       }));
       const script = [...steps, { text: 'The end is here.', wordMs: 4 }];
       const agent = await fixture.started(script, { tools: [tool({ execute: async () => 'ok' })] });
-      const stopAt = random.below(script.reduce((sum, { text }) => sum + text.split(' ').length, 0));
+      const moment = random.below(script.flatMap(({ text }) => text.match(/\S+/g) ?? []).length);
       const answers = [''];
       let heard = 0;
       for await (const event of agent.stream('go')) {
@@ -150,8 +151,7 @@ describe('an answer that somebody reads while it is written', () => {
         if (event.type !== 'text_delta') continue;
         answers[answers.length - 1] += event.delta;
         heard += 1;
-        if (heard > stopAt) break;
-        if (random.below(10) > 0) continue;
+        if (heard <= moment) continue;
         const storage = storageAfterKill(fixture.dir);
         const next = restoreAgent('ada', { storage, model: new ScriptedModel([]) });
         await next.start();
@@ -164,6 +164,7 @@ describe('an answer that somebody reads while it is written', () => {
         await next.stop();
         break;
       }
+      expect(heard).toBe(moment + 1);
     }
   });
 
