@@ -1,4 +1,4 @@
-/** Routes to search an agent's past, read around results, and read a streamed answer. They take no lease and write nothing. */
+/** Routes to search an agent's past and read around results. They take no lease and write nothing. */
 import { RekindleError } from '../../../core/errors.js';
 import { Type } from '../../../core/schema.js';
 import { AROUND_MAX, type PastPlace, readPast, TURNS_MAX } from '../../../memory/recall/read-past.js';
@@ -12,7 +12,6 @@ import {
   SPEAKER_WORDS,
   speakersOf,
 } from '../../../memory/recall/search-filters.js';
-import { readAnswer } from '../../../memory/store/read-answer.js';
 import { passageJson } from '../../../memory/tools/search-tools.js';
 import { text, wholeNumber } from '../query.js';
 import { ok, type Route, type RouteRequest } from '../route.js';
@@ -79,46 +78,7 @@ const passages: Route = {
   },
 };
 
-/** Less than proxies allow for an answer. */
-const WAIT_MS_MAX = 25_000;
-
-const streamedAnswer: Route = {
-  method: 'GET',
-  path: '/agents/{id}/answer',
-  reach: 'agent',
-  summary: 'A streamed answer from any place on, also while it is being written',
-  parameters: [
-    inQuery('after', '`next` of the reading before. Default: the last answer from its beginning.', number),
-    inQuery(
-      'wait_ms',
-      `How long to wait if there is nothing new, at most ${WAIT_MS_MAX}. Default 0.`,
-      number,
-    ),
-  ],
-  responses: {
-    200: { description: 'The parts, and whether more will come.', schema: schemas.agentAnswer },
-    404: notFound,
-  },
-  async handle(request, { backend }) {
-    const agentId = request.params['id']!;
-    const after = wholeNumber(request, 'after') ?? 0;
-    const waitMs = wholeNumber(request, 'wait_ms', WAIT_MS_MAX) ?? 0;
-    const reading = await readAnswer(backend, agentId, { after, waitMs, signal: request.signal() });
-    return ok({
-      agent_id: agentId,
-      parts: reading.parts.map(({ messageId, turnId, ...part }) => ({
-        ...part,
-        message_id: messageId,
-        turn_id: turnId,
-      })),
-      next: reading.next,
-      state: reading.state,
-      message_id: reading.messageId,
-    });
-  },
-};
-
-export const agentSearchRoutes: readonly Route[] = [search, passages, streamedAnswer];
+export const agentSearchRoutes: readonly Route[] = [search, passages];
 
 function queryOf(request: RouteRequest) {
   const words = text(request, 'q') ?? '';

@@ -4,6 +4,7 @@ import { openApiDocument } from '../openapi.js';
 import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';
 import { agentSearchRoutes } from './agent-search-routes.js';
+import { answerRoute } from './answer-route.js';
 import { changeRoutes } from './change-routes.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { documentRoutes } from './document-routes.js';
@@ -41,6 +42,7 @@ export const allRoutes: readonly Route[] = [
   ...changeRoutes,
   ...agentRoutes,
   ...agentSearchRoutes,
+  answerRoute,
   ...checkpointRoutes,
   ...documentRoutes,
 ];
