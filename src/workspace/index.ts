@@ -23,9 +23,11 @@ export {
   type NewSession,
   type Session,
   type SessionAgent,
+  type SessionBorderOptions,
   type SessionFilter,
   SessionManager,
 } from './sessions/session-manager.js';
+export type { SessionBorder, SessionSnapshot } from './sessions/session-snapshots.js';
 export {
   type PruneOptions,
   type PruneReport,

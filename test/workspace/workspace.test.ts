@@ -358,6 +358,30 @@ describe('the manifest', () => {
     expect(await shop.workspace().timing()).toEqual(timing);
   });
 
+  it.each([
+    ['kept', (text: string) => text],
+    ['lost', () => null],
+    ['written before it had this time', (text: string) => text.replace(/ *"created_at": "[^"]+",\n/, '')],
+  ])('has the time of the first write, the same when it was %s', async (how, change) => {
+    const shop = await fileShop();
+    const began = new Date(shop.clock.nowMs()).toISOString();
+    const write = async (key: string, agent: string) => {
+      const workspace = shop.workspace();
+      await workspace.write(key, 1, { agent });
+      shop.clock.advance(1_000);
+      await workspace.close();
+    };
+    await write('b', 'eve');
+    await write('a', 'ada');
+    const kept = await fs.readFile(manifestOf(shop.root), 'utf8');
+    const changed = change(kept);
+    expect(changed === kept).toBe(how === 'kept');
+    await (changed === null ? fs.rm(manifestOf(shop.root)) : fs.writeFile(manifestOf(shop.root), changed));
+    await write('c', 'bob');
+    const manifest = JSON.parse(await fs.readFile(manifestOf(shop.root), 'utf8'));
+    expect(manifest).toMatchObject({ created_at: began, agents: [{ agent: 'eve' }, { agent: 'ada' }, {}] });
+  });
+
   it('that is older than the journal is followed by what came after it', async () => {
     const shop = await fileShop();
     const workspace = shop.workspace();

@@ -2,7 +2,7 @@
  * Builds the text of a context, key by key, within the budget. The cost of a key is independent of the keys
  * before it, so it is counted once.
  */
-import { type CountValue, fitValue, mayBeWithin } from '../../core/fit-value.js';
+import { fitValue, mayBeWithin } from '../../core/fit-value.js';
 import type { JsonValue } from '../../core/json.js';
 import type { CountTokens } from '../../core/text-tokens.js';
 import type { Entry } from '../workspace.js';
@@ -20,6 +20,11 @@ const MISSES_MAX = 64;
  * loop.
  */
 const JOIN_LINES = 256;
+/** The note about left-out keys takes at most this many tokens, and at most this share of the budget from values. */
+const NOTE_TOKENS_MAX = 200;
+const NOTE_SHARE_MAX = 0.25;
+/** A note of more keys has room for this much more. */
+const NOTE_TOKENS_MORE = 24;
 
 export interface WantedKey {
   readonly key: string;
@@ -35,12 +40,12 @@ interface Shown {
 export class ContextBlock {
   readonly #count: CountTokens;
   readonly #request: ContextRequest;
-  readonly #total: number;
+  #total: number;
   readonly #perKey: { readonly [key: string]: number };
   readonly #excluded: ReadonlySet<string>;
   readonly #summaries: ReadonlySet<string> | null;
-  readonly #keys: ContextKey[] = [];
-  readonly #joined: string[] = [];
+  #keys: ContextKey[] = [];
+  #joined: string[] = [];
   #lines: string[] = [];
   /**
    * Tokens of the current block. A line ends with `>` and a line break, and the next one begins with `<`, so
@@ -51,11 +56,13 @@ export class ContextBlock {
   readonly #breaks: { readonly tag: number; readonly emptyTag: number };
   #lastCount: { readonly text: string; readonly tokens: number } | null = null;
   #misses = 0;
+  /** This block before the first key that took room which the note may need. */
+  #before: ContextBlock | null = null;
 
   constructor(count: CountTokens, request: ContextRequest) {
     this.#count = count;
     this.#request = request;
-    this.#total = request.budget?.total ?? Number.POSITIVE_INFINITY;
+    this.#total = totalOf(request);
     this.#perKey = request.budget?.perKey ?? {};
     this.#excluded = new Set(request.dependencies.excluded);
     this.#summaries = request.summaries === true ? null : new Set(request.summaries);
@@ -83,17 +90,66 @@ export class ContextBlock {
   add(wanted: WantedKey, entry: Entry | null, ageSeconds: number): void {
     const { key, required } = wanted;
     const shown = this.#shown(wanted, entry, ageSeconds);
-    const fits = shown.text === '' || this.#fits(key, shown.text);
+    const fits = shown.text === '' || this.#fits(shown.text, this.#limitOf(key));
     const { text, status, leftOut } = fits ? shown : withoutText(shown);
     if (text !== '') {
+      if (!this.#before && this.#tokens + this.#tokensOf(text) > this.#total - this.#noteMax)
+        this.#before = this.#copy();
       this.#push(text);
-      this.#tokens += this.#tokensOf(text) + this.#breakAfter(text);
     }
     this.#misses = fits && status !== 'left-out' ? 0 : this.#misses + 1;
     this.#keys.push({ key, required, status, tokens: text === '' ? 0 : this.#tokensOf(text), leftOut });
   }
 
+  /** Names the keys that the budget left out; called once, after the last key. False if the note does not fit. */
+  noteLeftOut(): boolean {
+    const keys = this.#leftOutKeys;
+    if (keys.length === 0) return true;
+    this.#total = totalOf(this.#request);
+    const text = this.#note(keys, NOTE_TOKENS_MAX);
+    if (text !== null) this.#push(text);
+    return text !== null;
+  }
+
+  /**
+   * A block in which values leave room for the note. It has the keys before the first one that took this room, and
+   * the caller adds the others again. Null if no key took it.
+   */
+  tighter(): ContextBlock | null {
+    const keys = this.#leftOutKeys;
+    const names = this.#count(noteElement(keys.slice(0, NOTE_TOKENS_MAX), keys.length));
+    if (this.#before) this.#before.#total -= Math.min(this.#noteMax, names + NOTE_TOKENS_MORE);
+    return this.#before;
+  }
+
+  #copy(): ContextBlock {
+    const copy = new ContextBlock(this.#count, this.#request);
+    copy.#keys = [...this.#keys];
+    copy.#joined = [...this.#joined];
+    copy.#lines = [...this.#lines];
+    copy.#tokens = this.#tokens;
+    copy.#misses = this.#misses;
+    return copy;
+  }
+
+  /** Tokens that values may be asked to leave for the note. */
+  get #noteMax(): number {
+    return Math.min(NOTE_TOKENS_MAX, totalOf(this.#request) * NOTE_SHARE_MAX);
+  }
+
+  get #leftOutKeys(): string[] {
+    return this.#keys.flatMap(({ key, status }) => (status === 'left-out' ? [key] : []));
+  }
+
+  #note(keys: string[], limit: number): string | null {
+    const named = this.#fitted(keys, limit, (names) => noteElement(names, keys.length));
+    if (named) return named.text;
+    const unnamed = `<budget_exceeded left_out="${keys.length}" />`;
+    return this.#fits(unnamed, limit) ? unnamed : null;
+  }
+
   #push(line: string): void {
+    this.#tokens += this.#tokensOf(line) + this.#breakAfter(line);
     if (this.#lines.length === JOIN_LINES) {
       this.#joined.push(this.#lines.join('\n'));
       this.#lines = [];
@@ -114,32 +170,44 @@ export class ContextBlock {
   #value(entry: Entry): Shown {
     const summary = () => ({ text: summaryElement(entry), status: 'summary' as const, leftOut: 0 });
     if (this.#summaries?.has(entry.key) ?? true) return summary();
-    const count: CountValue = (value) => this.#count(jsonText(value));
-    if (mayBeWithin(entry.value, this.#room(entry.key))) {
+    const limit = this.#limitOf(entry.key);
+    if (mayBeWithin(entry.value, this.#room(limit))) {
       const text = entryElement(entry, entry.value, 0);
-      if (this.#fits(entry.key, text)) return { text, status: 'full', leftOut: 0 };
+      if (this.#fits(text, limit)) return { text, status: 'full', leftOut: 0 };
     }
+    const fitted = this.#fitted(entry.value, limit, (value, leftOut) => entryElement(entry, value, leftOut));
+    return fitted ? { ...fitted, status: fitted.leftOut > 0 ? 'truncated' : 'full' } : summary();
+  }
+
+  /** The element with as much of the value as fits; null if nothing does. */
+  #fitted(
+    value: JsonValue,
+    limit: number,
+    element: (value: JsonValue, leftOut: number) => string,
+  ): Pick<Shown, 'text' | 'leftOut'> | null {
     // First subtract the enclosing element. Counting parts is inexact, so try up to three times.
-    let room = this.#room(entry.key) - this.#count(entryElement(entry, null, 1));
+    let room = this.#room(limit) - this.#count(element(null, 1));
     for (let tries = 0; tries < 3 && room > 0; tries += 1) {
-      const fitted = fitValue(entry.value, room, count);
-      if (!fitted) break;
-      const text = entryElement(entry, fitted.value, fitted.leftOut);
-      const status = fitted.leftOut > 0 ? 'truncated' : 'full';
-      if (this.#fits(entry.key, text)) return { text, status, leftOut: fitted.leftOut };
-      room -= Math.max(8, this.#tokensOf(text) - this.#room(entry.key));
+      const fitted = fitValue(value, room, (part) => this.#count(jsonText(part)));
+      if (!fitted) return null;
+      const text = element(fitted.value, fitted.leftOut);
+      if (this.#fits(text, limit)) return { text, leftOut: fitted.leftOut };
+      room -= Math.max(8, this.#tokensOf(text) - this.#room(limit));
     }
-    return summary();
+    return null;
   }
 
-  /** Tokens by which this key may still grow the block. */
-  #room(key: string): number {
-    const perKey = Object.hasOwn(this.#perKey, key) ? this.#perKey[key]! : Number.POSITIVE_INFINITY;
-    return Math.min(perKey, this.#total - this.tokens);
+  #limitOf(key: string): number {
+    return Object.hasOwn(this.#perKey, key) ? this.#perKey[key]! : Number.POSITIVE_INFINITY;
   }
 
-  #fits(key: string, text: string): boolean {
-    if (Object.hasOwn(this.#perKey, key) && this.#tokensOf(text) > this.#perKey[key]!) return false;
+  /** Tokens by which an element with this limit may still grow the block. */
+  #room(limit: number): number {
+    return Math.min(limit, this.#total - this.tokens);
+  }
+
+  #fits(text: string, limit: number): boolean {
+    if (limit !== Number.POSITIVE_INFINITY && this.#tokensOf(text) > limit) return false;
     if (this.#total === Number.POSITIVE_INFINITY) return true;
     return this.#tokens + this.#tokensOf(text) + this.#breakAfter(text) <= this.#total;
   }
@@ -166,6 +234,15 @@ export class ContextBlock {
     const { producers = {} } = this.#request;
     return Object.hasOwn(producers, key) ? ` producer=${xmlAttribute(producers[key]!)}` : '';
   }
+}
+
+function totalOf({ budget }: ContextRequest): number {
+  return budget?.total ?? Number.POSITIVE_INFINITY;
+}
+
+/** Tells the model that its budget ended before all keys were shown. The names are JSON, so any key can be one. */
+function noteElement(names: JsonValue, leftOut: number): string {
+  return `<budget_exceeded left_out="${leftOut}">${jsonText(names)}</budget_exceeded>`;
 }
 
 /** An unmet dependency is reported even if its note does not fit into the text. */

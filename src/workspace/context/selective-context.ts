@@ -34,15 +34,32 @@ async function blockOf(
 ): Promise<ContextBlock> {
   const { dependencies, signal } = request;
   const slices = new TimeSlices(signal);
-  const block = new ContextBlock(count, request);
   const named = [...dependencies.required, ...(dependencies.optional ?? [])];
   const entries = await workspace.readMany(named, signal ? { signal } : {});
-  for (const one of keysOf(dependencies)) {
-    if (slices.isOver) await slices.pause();
+  const wanted = [...keysOf(dependencies)].map((one) => {
     const entry = entries.get(one.key) ?? null;
-    block.add(one, entry, entry ? workspace.ageSeconds(entry) : 0);
-  }
-  return block;
+    return { one, entry, ageSeconds: entry ? workspace.ageSeconds(entry) : 0 };
+  });
+  const addTo = async (block: ContextBlock): Promise<void> => {
+    for (const { one, entry, ageSeconds } of wanted.slice(block.keys.length)) {
+      if (slices.isOver) await slices.pause();
+      block.add(one, entry, ageSeconds);
+    }
+  };
+  const block = new ContextBlock(count, request);
+  await addTo(block);
+  const tighter = block.noteLeftOut() ? null : block.tighter();
+  if (!tighter) return block;
+  await addTo(tighter);
+  return tighter.noteLeftOut() && showsSameRequired(block, tighter) ? tighter : block;
+}
+
+/** The note about left-out keys may cost parts of values and optional keys, but no required key its place. */
+function showsSameRequired({ keys }: ContextBlock, other: ContextBlock): boolean {
+  return keys.every(({ required, status, tokens }, index) => {
+    const { status: otherStatus, tokens: otherTokens } = other.keys[index]!;
+    return !required || (status === otherStatus && tokens > 0 === otherTokens > 0);
+  });
 }
 
 /** Each key once, in order; a key in both lists is required. */

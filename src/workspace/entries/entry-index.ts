@@ -42,6 +42,14 @@ export class EntryIndex {
     return this.#keys;
   }
 
+  /** The time of the first write; null without one. */
+  get createdAt(): string | null {
+    let earliest: string | null = null;
+    for (const { firstAt } of this.agents.values())
+      if (earliest === null || firstAt < earliest) earliest = firstAt;
+    return earliest;
+  }
+
   /** Returns the applied change; null for a row of another shape, or for a version that is already known. */
   apply(entry: JournalRecord<JsonObject>): EntryRecord | null {
     const record = decodeEntry(entry.record);

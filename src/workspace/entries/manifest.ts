@@ -18,6 +18,8 @@ import { cursorFrom } from './entry-record.js';
 const place = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 });
 const Manifest = Type.Object({
   schema_version: Type.Literal(1),
+  /** The earliest write. Only for readers of the file: it follows from `agents`, so older manifests go without it. */
+  created_at: Type.Optional(Type.String()),
   entries: Type.Array(
     Type.Object({
       key: Type.String(),
@@ -113,8 +115,10 @@ export class ManifestFile {
 
 function manifestOf(index: EntryIndex, head: JournalHead): Manifest {
   const entries = [...index.entries.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const { createdAt } = index;
   return {
     schema_version: 1,
+    ...(createdAt === null ? {} : { created_at: createdAt }),
     entries: entries.map(({ key, version, writtenBy, at, sizeBytes, deleted, cursor }) => ({
       key,
       version,

@@ -15,11 +15,11 @@ import {
   checkAgentState,
   checkCurrent,
   checkSession,
-  checkSnapshot,
   type SessionDocument,
   storableState,
   type WorkspaceSnapshot,
 } from './session.js';
+import { type SessionSnapshot, SessionSnapshots } from './session-snapshots.js';
 
 /** An agent of a session. */
 export interface SessionAgent {
@@ -53,12 +53,16 @@ export interface AgentState {
   readonly state: JsonValue;
 }
 
+/** Options of the borders of a session: `SessionManager.create`, `resume` and `end`. */
+export interface SessionBorderOptions {
+  /** The workspace whose current entries are noted in a snapshot. */
+  readonly workspace?: Workspace;
+}
+
 /** A session to create. */
-export interface NewSession {
+export interface NewSession extends SessionBorderOptions {
   readonly title?: string;
   readonly agents?: readonly SessionAgent[];
-  /** The workspace whose current entries are noted in the session's snapshot. */
-  readonly workspace?: Workspace;
 }
 
 /** Filter of `SessionManager.list`; all given fields must match. */
@@ -71,11 +75,12 @@ export interface SessionFilter {
   readonly limit?: number;
 }
 
-/** Sessions of work that ends and is resumed: their agents, saved states and a workspace snapshot, as JSON documents. */
+/** Sessions of work that ends and is resumed: their agents, saved states and workspace snapshots, as JSON documents. */
 export class SessionManager {
   readonly #backend: StorageBackend;
   readonly #folder: Name;
   readonly #clock: Clock;
+  readonly #snapshots: SessionSnapshots;
   /** One process at a time reads, changes and writes the documents of a session. */
   readonly #turns: SharedLease;
 
@@ -85,6 +90,7 @@ export class SessionManager {
     this.#backend = backend;
     this.#folder = [...folder, 'sessions'];
     this.#clock = options.clock ?? systemClock;
+    this.#snapshots = new SessionSnapshots(backend, this.#folder);
     this.#turns = new SharedLease(backend.leases, [...folder, 'sessions.lease']);
   }
 
@@ -96,7 +102,7 @@ export class SessionManager {
     assertAgentNames(agents.map(({ name }) => name));
     return this.#turns.run(async () => {
       // The session document comes last: once it exists, the session is complete.
-      await this.#write(this.#snapshotName(id), checkSnapshot(), await this.#snapshotOf(workspace, now));
+      await this.#snapshots.save(id, { border: 'start', resumed: 0 }, workspace, now);
       const document: SessionDocument = {
         schema_version: 1,
         session_id: id,
@@ -115,14 +121,16 @@ export class SessionManager {
   }
 
   /** Resumes a session and makes it the current one; an ended one becomes active. @throws SESSION_NOT_FOUND */
-  resume(id: string): Promise<Session> {
+  resume(id: string, { workspace }: SessionBorderOptions = {}): Promise<Session> {
     return this.#turns.run(async () => {
       const now = this.#now();
-      const session = await this.#change(id, (document) => {
+      const session = await this.#change(id, async (document) => {
         document.resumed += 1;
         document.status = 'active';
         document.ended_at = null;
         document.last_active_at = now;
+        if (workspace)
+          await this.#snapshots.save(id, { border: 'resume', resumed: document.resumed }, workspace, now);
       });
       await this.#setCurrent(id, session.startedAt);
       return session;
@@ -130,13 +138,15 @@ export class SessionManager {
   }
 
   /** Ends a session. @throws SESSION_NOT_FOUND */
-  end(id: string): Promise<Session> {
+  end(id: string, { workspace }: SessionBorderOptions = {}): Promise<Session> {
     return this.#turns.run(async () => {
       const now = this.#now();
-      const session = await this.#change(id, (document) => {
+      const session = await this.#change(id, async (document) => {
         document.status = 'ended';
         document.ended_at = now;
         document.last_active_at = now;
+        if (workspace)
+          await this.#snapshots.save(id, { border: 'end', resumed: document.resumed }, workspace, now);
       });
       if ((await this.#current()).session_id === id) await this.#setCurrent(null, null);
       return session;
@@ -227,34 +237,27 @@ export class SessionManager {
   /** Key, version, author and time of each workspace entry when the session was created. @throws SESSION_NOT_FOUND */
   async workspaceSnapshot(id: string): Promise<WorkspaceSnapshot> {
     if (!(await this.get(id))) throw sessionNotFound(id);
-    const none: WorkspaceSnapshot = { schema_version: 1, taken_at: '', entries: [] };
-    return (await this.#open(this.#snapshotName(id), checkSnapshot(), none)).data;
+    return this.#snapshots.read(id, { border: 'start', resumed: 0 });
+  }
+
+  /** The snapshots at the start, the resumes and the ends of a session, in this order. @throws SESSION_NOT_FOUND */
+  async workspaceSnapshots(id: string): Promise<SessionSnapshot[]> {
+    const session = await this.get(id);
+    if (!session) throw sessionNotFound(id);
+    return this.#snapshots.all(id, session.resumed);
   }
 
   close(): Promise<void> {
     return this.#turns.close();
   }
 
-  async #change(id: string, change: (document: SessionDocument) => void): Promise<Session> {
+  /** The session document is written last: once it says so, the border is complete. */
+  async #change(id: string, change: (document: SessionDocument) => Promise<void> | void): Promise<Session> {
     const document = await this.#open(this.#sessionName(id), checkSession(), noSession(id));
     if (document.data.started_at === '') throw sessionNotFound(id);
-    await document.update(change);
+    await change(document.data);
+    await document.write();
     return sessionFrom(document.data);
-  }
-
-  async #snapshotOf(workspace: Workspace | undefined, now: string): Promise<WorkspaceSnapshot> {
-    const entries = workspace ? await workspace.list() : [];
-    return {
-      schema_version: 1,
-      taken_at: now,
-      entries: entries.map(({ key, version, writtenBy, at, sizeBytes }) => ({
-        key,
-        version,
-        written_by: writtenBy,
-        timestamp: at,
-        size_bytes: sizeBytes,
-      })),
-    };
   }
 
   async #current(): Promise<CurrentSession> {
@@ -282,10 +285,6 @@ export class SessionManager {
 
   #sessionName(id: string): Name {
     return [...this.#folder, id, 'session.json'];
-  }
-
-  #snapshotName(id: string): Name {
-    return [...this.#folder, id, 'workspace_snapshot.json'];
   }
 
   #agentName(id: string, name: string): Name {

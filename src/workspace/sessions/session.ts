@@ -38,8 +38,8 @@ export type AgentStateDocument = Static<typeof AgentStateDocument>;
 export const checkAgentState = lazySchema(AgentStateDocument);
 
 /**
- * `sessions/<id>/workspace_snapshot.json`: the workspace when the session was created. Values are in its
- * history.
+ * `sessions/<id>/workspace_snapshot.json`, `workspace_snapshot_resume_<n>.json` and `workspace_snapshot_end_<n>.json`:
+ * the workspace at the start, at the n-th resume, and at the end after n resumes. Values are in its history.
  */
 export const WorkspaceSnapshot = Type.Object({
   schema_version: Type.Literal(1),
@@ -54,7 +54,7 @@ export const WorkspaceSnapshot = Type.Object({
     }),
   ),
 });
-/** The entries of a workspace when a session was created, without their values. */
+/** The entries of a workspace when a session began, was resumed or ended, without their values. */
 export type WorkspaceSnapshot = Static<typeof WorkspaceSnapshot>;
 export const checkSnapshot = lazySchema(WorkspaceSnapshot);
 

@@ -34,6 +34,8 @@ const wants = (...required: readonly string[]): ContextRequest => ({
 });
 const statuses = ({ keys }: SelectiveContext) => keys.map(({ key, status }) => `${key} ${status}`);
 const elements = ({ text }: SelectiveContext): readonly XmlElement[] => parseStrictXml(text).children;
+const noteOf = (context: SelectiveContext) => elements(context).find(isNote);
+const isNote = ({ name }: XmlElement) => name === 'budget_exceeded';
 const keyOf = (element: XmlElement | undefined) => element?.attributes.get('key');
 
 /** What must hold of every context, whatever was asked. */
@@ -46,7 +48,8 @@ async function checked(workspace: Workspace, request: ContextRequest): Promise<S
   const root = parseStrictXml(context.text);
   expect([root.name, root.text.trim()]).toEqual(['workspace_context', '']);
   const shown = context.keys.filter(({ tokens }) => tokens > 0);
-  expect(root.children).toHaveLength(shown.length);
+  expect(root.children.filter((element) => !isNote(element))).toHaveLength(shown.length);
+  checkNote(context, root, total);
   for (const [index, { key, tokens, status, leftOut }] of shown.entries()) {
     const element = root.children[index]!;
     expect(keyOf(element)).toBe(
@@ -61,6 +64,22 @@ async function checked(workspace: Workspace, request: ContextRequest): Promise<S
     if (leftOut === 0) expect(JSON.parse(element.text)).toEqual(value);
   }
   return context;
+}
+
+/** The last element names what the budget left out, and is only absent where it does not even fit without names. */
+function checkNote({ keys, text }: SelectiveContext, root: XmlElement, total: number): void {
+  const leftOut = keys.flatMap(({ key, status }) => (status === 'left-out' ? [key] : []));
+  const notes = root.children.filter(isNote);
+  if (notes.length === 0) {
+    const note = `<budget_exceeded left_out="${leftOut.length}" />`;
+    const before = text === EMPTY ? '<workspace_context>\n' : text.slice(0, -'</workspace_context>'.length);
+    const tokens = countTokens(`${before}${note}\n</workspace_context>`);
+    expect(leftOut.length === 0 || !(tokens <= total)).toBe(true);
+    return;
+  }
+  const note = root.children.at(-1)!;
+  expect([notes.length, note.attributes.get('left_out')]).toEqual([1, String(leftOut.length)]);
+  if (note.text !== '') expect(leftOutOf(JSON.parse(note.text) as JsonValue, leftOut)).not.toBeNull();
 }
 
 describe('the context of an agent', () => {
@@ -228,7 +247,61 @@ describe('the budget of an agent', () => {
     const dependencies = { required: ['b'], optional: ['a'] };
     const { tokens } = await selectContext(workspace, wants('b'));
     const context = await checked(workspace, { agent: 'reader', dependencies, budget: { total: tokens } });
-    expect(statuses(context)).toEqual(['b full', 'a left-out']);
+    expect([statuses(context), noteOf(context)]).toEqual([['b full', 'a left-out'], undefined]);
+  });
+
+  it('that ends before all keys are shown says so and names the others, at the cost of parts of a value', async () => {
+    const { workspace } = await workspaceWith({
+      a: Array.from({ length: 500 }, (_, n) => n),
+      '<b>': long(30),
+      '"c"': long(30),
+    });
+    const request = { ...wants('a', '<b>', '"c"'), budget: { total: 300 } };
+    const context = await checked(workspace, request);
+    expect(statuses(context)).toEqual(['a truncated', '<b> left-out', '"c" left-out']);
+    expect(noteOf(context)!.text).toBe('["<b>","\\"c\\""]');
+    expect(context.text).toContain('<budget_exceeded left_out="2">["&lt;b&gt;",');
+    expect(context.tokens).toBeGreaterThan(260);
+  });
+
+  it('gives up optional keys so that the others can be named, and no required one', async () => {
+    const values = Array.from({ length: 40 }, (_, n) => [`key_${n}`, `${n}: ${long(5)}`] as const);
+    const { workspace } = await workspaceWith(Object.fromEntries(values));
+    const optional = values.map(([key]) => key);
+    const { tokens } = await selectContext(workspace, wants(...optional.slice(0, 20)));
+    const budget = { total: tokens };
+    const context = await checked(workspace, {
+      ...wants(),
+      dependencies: { required: [], optional },
+      budget,
+    });
+    const leftOut = context.keys.filter(({ status }) => status === 'left-out');
+    const named = JSON.parse(noteOf(context)!.text) as string[];
+    expect([leftOut[0]!.key, named[0]]).toEqual([
+      optional[40 - leftOut.length],
+      optional[40 - leftOut.length],
+    ]);
+    expect(leftOut.length).toBeLessThan(25);
+    const all = await checked(workspace, { ...wants(...optional), budget });
+    expect([all.keys.filter(({ status }) => status === 'full').length, noteOf(all)]).toEqual([20, undefined]);
+  });
+
+  it('names as many of the keys that it leaves out as a short note can, and says how many more', async () => {
+    const keys = Array.from({ length: 300 }, (_, n) => `key number ${n}`);
+    const { workspace } = await workspaceWith(Object.fromEntries(keys.map((key) => [key, 1])));
+    const perKey = Object.fromEntries(keys.map((key) => [key, 0]));
+    const context = await checked(workspace, { ...wants(...keys), budget: { perKey } });
+    const named = JSON.parse(noteOf(context)!.text) as string[];
+    expect(named.at(-1)).toBe(`[${301 - named.length} more items left out]`);
+    expect([context.tokens > 150, context.tokens < 220]).toEqual([true, true]);
+  });
+
+  it('without room for the names says how many keys are left out', async () => {
+    const key = long(4);
+    const { workspace } = await workspaceWith({ [key]: 1 });
+    const budget = { perKey: { [key]: 0 }, total: 24 };
+    const context = await checked(workspace, { ...wants(key), budget });
+    expect(context.text).toContain('\n<budget_exceeded left_out="1" />\n');
   });
 
   it('that is just what a value needs shows all of it', async () => {
@@ -250,13 +323,14 @@ describe('the budget of an agent', () => {
     expect(context.keys[0]!.tokens).toBeGreaterThan(70);
   });
 
-  it('of zero for one key shows nothing of it', async () => {
+  it('of zero for one key shows nothing of it but that it is left out', async () => {
     const { workspace } = await workspaceWith({ a: 1, b: 2 });
     const context = await checked(workspace, {
       ...wants('a', 'b', 'gone'),
       budget: { perKey: { a: 0, gone: 0 } },
     });
-    expect(elements(context).map(keyOf)).toEqual(['b']);
+    expect(elements(context).map(({ name }) => name)).toEqual(['workspace_entry', 'budget_exceeded']);
+    expect([keyOf(elements(context)[0]), noteOf(context)!.text]).toEqual(['b', '["a"]']);
   });
 
   it('is looked up among own keys only', async () => {

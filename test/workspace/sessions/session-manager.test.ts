@@ -1,8 +1,10 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { erase } from '../../../src/agent/erasure/erase.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import { SessionManager } from '../../../src/workspace/sessions/session-manager.js';
+import { Workspace } from '../../../src/workspace/workspace.js';
 import { fileShop, SHOPS, type Shop } from '../workspace-kit.js';
 
 const managerOf = (shop: Shop, backend = shop.backend) => new SessionManager(backend, { clock: shop.clock });
@@ -65,6 +67,52 @@ describe.each(SHOPS)('sessions over $name', ({ make }) => {
     ]);
     const without = await sessions.create();
     expect((await sessions.workspaceSnapshot(without.id)).entries).toEqual([]);
+  });
+
+  it('note what the workspace was at each resume and each end that names it', async () => {
+    const shop = await make();
+    const workspace = shop.workspace();
+    const sessions = managerOf(shop);
+    const { id } = await sessions.create({ workspace });
+    const borders = [
+      () => sessions.end(id, { workspace }),
+      () => sessions.resume(id, { workspace }),
+      () => sessions.resume(id),
+      () => sessions.end(id, { workspace }),
+    ];
+    for (const [n, cross] of borders.entries()) {
+      await workspace.write('kept', n);
+      shop.clock.advance(1_000);
+      await cross();
+    }
+    const found = await managerOf(shop).workspaceSnapshots(id);
+    expect(
+      found.map(({ border, resumed, snapshot: { entries } }) => [
+        border,
+        resumed,
+        entries.map(({ key, version }) => [key, version]),
+      ]),
+    ).toEqual([
+      ['start', 0, []],
+      ['end', 0, [['kept', 1]]],
+      ['resume', 1, [['kept', 2]]],
+      ['end', 2, [['kept', 4]]],
+    ]);
+    expect(found[0]!.snapshot).toEqual(await sessions.workspaceSnapshot(id));
+    expect(found[3]!.snapshot.taken_at).toBe((await sessions.get(id))!.endedAt);
+    const old = await sessions.create();
+    await sessions.end(old.id);
+    expect((await sessions.workspaceSnapshots(old.id)).map(({ border }) => border)).toEqual(['start']);
+  });
+
+  it('stay active when their last snapshot cannot be made', async () => {
+    const shop = await make();
+    const sessions = managerOf(shop);
+    const session = await sessions.create();
+    const workspace = shop.workspace();
+    workspace.list = () => Promise.reject(new Error('The disk is gone.'));
+    await expect(sessions.end(session.id, { workspace })).rejects.toThrow('The disk is gone.');
+    expect(await sessions.current()).toEqual(session);
   });
 
   it('end, and are active again when they are resumed', async () => {
@@ -194,11 +242,16 @@ describe.each(SHOPS)('sessions over $name', ({ make }) => {
   });
 
   it('that are not there are SESSION_NOT_FOUND', async () => {
-    const sessions = managerOf(await make());
+    const shop = await make();
+    const sessions = managerOf(shop);
     const notFound = { code: 'SESSION_NOT_FOUND', details: { id: 'session_1' } };
     await expect(sessions.resume('session_1')).rejects.toMatchObject(notFound);
     await expect(sessions.end('session_1')).rejects.toMatchObject(notFound);
     await expect(sessions.workspaceSnapshot('session_1')).rejects.toMatchObject(notFound);
+    await expect(sessions.workspaceSnapshots('session_1')).rejects.toMatchObject(notFound);
+    const workspace = shop.workspace();
+    await expect(sessions.end('session_1', { workspace })).rejects.toMatchObject(notFound);
+    expect(await shop.backend.listNames(['workspace', 'sessions'])).toEqual([]);
     await expect(sessions.saveAgentState('session_1', ada)).rejects.toMatchObject(notFound);
     expect(await sessions.agentState('session_1', 'analyst')).toBeNull();
     expect(await sessions.current()).toBeNull();
@@ -269,6 +322,21 @@ describe('session files', () => {
     expect(await fs.readdir(shop.root)).toEqual(['store']);
     expect(await fs.readdir(root)).toEqual(['workspace']);
     await sessions.close();
+  });
+
+  it('in the workspace of an agent go with it, snapshots of every border included', async () => {
+    const shop = await fileShop();
+    const workspace = new Workspace(shop.backend, { scope: { agent: 'ada' } });
+    await workspace.write('a secret key', 1);
+    const sessions = new SessionManager(shop.backend, { folder: workspace.folder });
+    const { id } = await sessions.create({ workspace });
+    await sessions.end(id, { workspace });
+    await sessions.resume(id, { workspace });
+    await Promise.all([sessions.close(), workspace.close()]);
+    const files = async () => (await fs.readdir(shop.root, { recursive: true })).join('\n');
+    expect(await files()).toMatch(/workspace_snapshot_end_0.*workspace_snapshot_resume_1/s);
+    await erase(shop.backend, { agent: 'ada' });
+    expect(await files()).not.toMatch(/snapshot/);
   });
 
   it.each([

@@ -244,7 +244,9 @@ describe('get_workspace_context', () => {
     for (const args of [{}, { keys: ['a'] }, { keys: ['a'], budget: { total: 9_999 } }] as JsonObject[])
       expect(await call('get_workspace_context', args)).toMatch(/more items left out/);
     await backend.documents.write(name, { reader: { per_key_limits: { a: 0 } }, other: {} });
-    expect(keysIn(await call('get_workspace_context', { keys: ['a'] }))).toEqual([]);
+    expect(keysIn(await call('get_workspace_context', { keys: ['a'] }))).toEqual([
+      ['budget_exceeded', undefined],
+    ]);
   });
 
   it('fails with the place where the configuration is not what it should be', async () => {
