@@ -28,6 +28,18 @@ describe('the whole state', () => {
     });
   });
 
+  it('is there from the beginning, without keys, and a condition on its version 0 works', async () => {
+    const kit = await serverKit();
+    const empty = await kit.get(STATE);
+    expect([empty.status, empty.headers.etag]).toEqual([200, '"0"']);
+    expect(empty.json).toEqual({ root_session_id: 'root', global_version: 0, keys: {} });
+    expect((await patch(kit, { a: 1 }, { 'If-Match': '"0"' })).status).toBe(200);
+    expect((await patch(kit, { a: 2 }, { 'If-Match': '"0"' })).status).toBe(409);
+    await kit.call('DELETE', keyPath('a'));
+    const emptied = await kit.get(STATE);
+    expect([emptied.status, emptied.headers.etag, emptied.json['keys']]).toEqual([200, '"2"', {}]);
+  });
+
   it('is shown as it was with ?at, and refuses a version that is not reached', async () => {
     const kit = await serverKit();
     await kit.put('a', 1);
@@ -208,6 +220,32 @@ describe('events', () => {
     }
   });
 
+  it('say whether there are more after the last one', async () => {
+    const kit = await serverKit();
+    const pageOf = async (query: string) => {
+      const { events, has_more } = (await kit.get(`${EVENTS}?${query}`)).json;
+      return [(events as JsonObject[]).map((event) => event['global_version']), has_more];
+    };
+    expect(await pageOf('')).toEqual([[], false]);
+    for (const value of [1, 2, 3]) await kit.put('k', value);
+    expect(await pageOf('since=0&limit=2')).toEqual([[1, 2], true]);
+    expect(await pageOf('since=0&limit=3')).toEqual([[1, 2, 3], false]);
+    expect(await pageOf('since=2&limit=2')).toEqual([[3], false]);
+    expect(await pageOf('since=1&limit=0')).toEqual([[], true]);
+    expect(await pageOf('since=3')).toEqual([[], false]);
+    expect(await pageOf('since=9')).toEqual([[], false]); // of another history: `resync`
+  });
+
+  it('that are too large for one page end with a page that says so', async () => {
+    const kit = await serverKit();
+    for (let n = 0; n < 19; n += 1) await kit.put('k', 'x'.repeat(250_000));
+    const first = (await kit.get(EVENTS)).json;
+    const read = (first['events'] as JsonObject[]).length;
+    expect([read < 19, first['has_more']]).toEqual([true, true]);
+    const rest = (await kit.get(`${EVENTS}?since=${read}`)).json;
+    expect([(rest['events'] as JsonObject[]).length, rest['has_more']]).toEqual([19 - read, false]);
+  });
+
   it('tell of a batch where it ends', async () => {
     const kit = await serverKit();
     await batch(kit, [
@@ -235,7 +273,13 @@ describe('events', () => {
       oldest_version: oldest,
       events: [{ global_version: oldest + 1 }],
     });
-    expect((await kit.get(`${keyPath('k')}/history?limit=1`)).json).toMatchObject({ complete: false });
+    expect((await kit.get(`${keyPath('k')}/history?limit=1`)).json).toMatchObject({
+      complete: false,
+      has_more: true,
+    });
+    // Those that were removed are no reason to ask for more.
+    for (const list of [`${keyPath('k')}/history?limit=1000`, `${STATE}/changes?limit=1000`])
+      expect((await kit.get(list)).json).toMatchObject({ complete: false, has_more: false });
   });
 });
 
@@ -248,10 +292,15 @@ describe('the history of a key', () => {
     expect(whole.json).toMatchObject({
       key: 'k',
       complete: true,
+      has_more: false,
       changes: [{ value: 3 }, { value: 2 }, { value: 1 }],
     });
     const cut = await kit.get(`${keyPath('k')}/history?limit=1`);
-    expect(cut.json).toMatchObject({ complete: false, changes: [{ value: 3, version: 3 }] });
+    expect(cut.json).toMatchObject({
+      complete: false,
+      has_more: true,
+      changes: [{ value: 3, version: 3 }],
+    });
     expect((await kit.get(`${keyPath('no')}/history`)).json).toMatchObject({ changes: [], complete: true });
     expect((await kit.get(`${keyPath('k')}/history?limit=1001`)).status).toBe(400);
   });
@@ -280,6 +329,8 @@ describe('the changes of all keys', () => {
     expect(await numbers('?key=a&session=root')).toEqual([1]);
     expect(await numbers('?limit=2')).toEqual([3, 2]);
     expect(await numbers('?limit=2&before=2')).toEqual([1]);
+    expect((await read('?limit=2'))['has_more']).toBe(true);
+    expect((await read('?limit=2&before=2'))['has_more']).toBe(false);
     for (const query of ['?limit=1001', '?before=x', '?key=', '?by=child'])
       expect((await kit.get(`${STATE}/changes${query}`)).status).toBe(400);
     expect((await kit.get('/sessions/nobody/state/changes')).status).toBe(404);

@@ -30,7 +30,9 @@ const SCRIPTS = [
   'app.js',
   'change-list.js',
   'checkpoint-session-view.js',
+  'checkpoint-view.js',
   'checkpoints-view.js',
+  'diff-view.js',
   'diff.js',
   'document-view.js',
   'documents-view.js',
@@ -44,6 +46,7 @@ const SCRIPTS = [
   'search-view.js',
   'session-rows.js',
   'sessions-view.js',
+  'state-comparison.js',
   'state-view.js',
   'text.js',
 ] as const;

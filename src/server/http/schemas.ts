@@ -1,130 +1,13 @@
 /** Schemas of bodies, for validation and for the OpenAPI document. */
+import { CHECKPOINT_STATUSES } from '../../checkpoints/session/checkpoint-record.js';
 import { Type } from '../../core/schema.js';
 import { SPEAKERS } from '../../memory/recall/passage.js';
 import { SESSION_STATUSES } from '../../state/shared/sessions/session-record.js';
 
 export const anyJson = Type.Unknown({ description: 'Any JSON value.' });
-const version = Type.Integer({ minimum: 0 });
-const time = Type.String({ description: 'ISO 8601, UTC.' });
-const operationName = Type.Enum(['set', 'delete', 'increment', 'append', 'merge']);
-
-export const stateKey = Type.Object({
-  key: Type.String(),
-  value: anyJson,
-  version,
-  created_at: time,
-  updated_at: time,
-  updated_by: Type.String(),
-  global_version: version,
-});
-
-export const stateView = Type.Object({
-  root_session_id: Type.String(),
-  global_version: version,
-  /** Together with the version it identifies the history; undefined before the first change. */
-  history: Type.Optional(Type.String()),
-  keys: Type.Record(Type.String(), stateKey),
-});
-
-export const stateEvent = Type.Object({
-  type: Type.Enum(['state_key_updated', 'state_key_deleted']),
-  root_session_id: Type.String(),
-  key: Type.String(),
-  value: Type.Optional(anyJson),
-  version,
-  op: operationName,
-  global_version: version,
-  last_of_commit: version,
-  history: Type.String(),
-  updated_by: Type.Optional(Type.String()),
-  deleted_by: Type.Optional(Type.String()),
-  timestamp: time,
-});
-
-export const stateEvents = Type.Object({
-  root_session_id: Type.String(),
-  global_version: version,
-  oldest_version: version,
-  /** The requested version is beyond the newest, or of another history: read the whole state again. */
-  resync: Type.Optional(Type.Literal(true)),
-  events: Type.Array(stateEvent),
-});
-
-export const keyHistory = Type.Object({
-  root_session_id: Type.String(),
-  key: Type.String(),
-  complete: Type.Boolean({ description: 'False when older changes are not among them.' }),
-  changes: Type.Array(stateEvent),
-});
-
-export const stateChanges = Type.Object({
-  root_session_id: Type.String(),
-  complete: Type.Boolean({ description: 'False when older matching changes are not among them.' }),
-  changes: Type.Array(stateEvent),
-});
-
-const batchResults = Type.Array(
-  Type.Object({
-    key: Type.String(),
-    status: Type.Enum(['applied', 'conflict', 'not_applied']),
-    version: Type.Union([version, Type.Null()]),
-    value: Type.Optional(anyJson),
-  }),
-);
-
-export const batchReply = Type.Object({
-  applied: Type.Boolean(),
-  global_version: version,
-  results: batchResults,
-});
-
-const strict = { additionalProperties: false } as const;
-export const putKeyBody = Type.Object({ value: anyJson }, { ...strict, required: ['value'] });
-
-/** Chosen by name, so that errors refer to the intended operation. */
-export const operationBody = {
-  type: 'object',
-  discriminator: { propertyName: 'operation' },
-  required: ['operation'],
-  oneOf: [
-    Type.Object({ operation: Type.Literal('increment'), delta: Type.Optional(Type.Integer()) }, strict),
-    Type.Object({ operation: Type.Literal('append'), items: Type.Array(anyJson, { minItems: 1 }) }, strict),
-    Type.Object(
-      { operation: Type.Literal('merge'), patch: Type.Object({}, { description: 'RFC 7396.' }) },
-      strict,
-    ),
-  ],
-};
-
-const ifMatch = Type.Optional(
-  Type.Union([version, Type.Literal('*')], {
-    description: 'Only at this version; 0: only without a value; *: only with one.',
-  }),
-);
-
-export const batchBody = Type.Object(
-  {
-    operations: Type.Array(
-      Type.Object(
-        {
-          op: operationName,
-          key: Type.String({ minLength: 1 }),
-          value: Type.Optional(anyJson),
-          delta: Type.Optional(Type.Integer()),
-          items: Type.Optional(Type.Array(anyJson)),
-          patch: Type.Optional(Type.Object({})),
-          if_match: ifMatch,
-        },
-        strict,
-      ),
-      { minItems: 1 },
-    ),
-  },
-  strict,
-);
-
+export const time = Type.String({ description: 'ISO 8601, UTC.' });
+export const strict = { additionalProperties: false } as const;
 export const patchBody = Type.Object({}, { description: 'RFC 7396, over the keys: null deletes one.' });
-
 const status = Type.Enum([...SESSION_STATUSES]);
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
@@ -263,8 +146,14 @@ export const checkpoint = Type.Object({
   stored_bytes: size,
   compression: Type.Enum(['none', 'gzip', 'zstd']),
   encrypted: Type.Boolean(),
+  status: Type.Enum([...CHECKPOINT_STATUSES], {
+    description: '`archived`: put aside. `corrupt`: a check found that it cannot be loaded.',
+  }),
   critical: Type.Boolean(),
   kind: textOrNull,
+  left_out_keys: Type.Array(Type.String(), {
+    description: 'Keys of the running program, which were not saved.',
+  }),
   classification_summary: anyJson,
 });
 
@@ -287,6 +176,7 @@ export const checkpointSessions = Type.Object({
       workflow_id: textOrNull,
       tags: Type.Array(Type.String()),
       total_size_bytes: size,
+      context_size_bytes: size,
       checkpoints: Type.Integer({ minimum: 0 }),
       encrypted: Type.Boolean(),
       critical_keys: Type.Array(Type.String()),

@@ -78,7 +78,8 @@ export function agentToWire({
 }
 
 export function checkpointToWire(checkpoint: CheckpointMetadata): JsonObject {
-  const { id, sessionId, number, name, agentId, workflowId, createdAt, tags, critical, kind } = checkpoint;
+  const { id, sessionId, number, name, agentId, workflowId, createdAt, tags, status, critical, kind } =
+    checkpoint;
   return {
     id,
     session_id: sessionId,
@@ -93,8 +94,10 @@ export function checkpointToWire(checkpoint: CheckpointMetadata): JsonObject {
     stored_bytes: checkpoint.storedBytes,
     compression: checkpoint.compression,
     encrypted: checkpoint.encrypted,
+    status,
     critical,
     kind,
+    left_out_keys: [...checkpoint.leftOutKeys],
     classification_summary: checkpoint.classificationSummary as JsonValue,
   };
 }
@@ -108,6 +111,7 @@ export function checkpointSessionToWire(info: SessionInfo): JsonObject {
     workflow_id: workflowId,
     tags: [...tags],
     total_size_bytes: totalSizeBytes,
+    context_size_bytes: info.contextSizeBytes,
     checkpoints,
     encrypted,
     critical_keys: [...info.criticalKeys],

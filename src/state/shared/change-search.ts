@@ -18,6 +18,8 @@ export interface KeyHistory {
   readonly changes: readonly StateChange[];
   /** False if older matching changes were removed, or left out because of the limit. */
   readonly complete: boolean;
+  /** True if the store has older matching changes, which the limit left out. Removed ones do not count. */
+  readonly hasMore: boolean;
 }
 
 /** A list of changes also ends at this size of its values, in bytes. */

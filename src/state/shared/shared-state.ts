@@ -208,7 +208,7 @@ export class SharedState {
     if (query.before !== undefined) assertVersionNumber('before', query.before);
     const { changes, all } = await newestChanges(this.#log.wholeHistory(), query);
     const complete = all && (await this.#log.oldestVersion()) === 0;
-    return { changes: copyOf(changes), complete };
+    return { changes: copyOf(changes), complete, hasMore: !all };
   }
 
   /**

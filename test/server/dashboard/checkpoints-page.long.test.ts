@@ -84,6 +84,22 @@ describe.skipIf(!hasBrowser)('the checkpoints on the page', () => {
       }
     }));
 
+  it('are each shown with their session, their status and their context', () =>
+    open('#/checkpoints/small', async (page) => {
+      await stage.checkpoints.save({ sessionId: 'aside', context: { note: 'put aside' } });
+      await stage.checkpoints.save({ sessionId: 'aside', context: { note: 'in use' } });
+      await stage.checkpoints.archive('aside@1');
+      await page.evaluate("location.hash = '#/checkpoints/aside'");
+      await page.getByRole('heading', { name: 'Checkpoints of aside' }).waitFor();
+      expect(await heads(page)).toEqual(['aside@2', 'aside@1 archived']);
+      await page.getByRole('link', { name: 'aside@1' }).click();
+      await page.getByRole('heading', { name: 'Checkpoint aside@1' }).waitFor();
+      await page.getByRole('region', { name: 'Context' }).getByText('put aside').waitFor();
+      await page.getByText('archived', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Session aside' }).click();
+      await page.getByRole('heading', { name: 'Checkpoints of aside' }).waitFor();
+    }));
+
   it('show what changed between the newest two, and between any two that are chosen', () =>
     open(`#/checkpoints/${SESSION}`, async (page) => {
       const [first, , third, fourth] = ids as [string, string, string, string];

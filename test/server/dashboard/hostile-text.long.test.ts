@@ -43,7 +43,12 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
     await stage.close();
   });
 
-  async function expectText(fragment: string, texts: readonly string[], act?: string): Promise<void> {
+  async function expectText(
+    fragment: string,
+    texts: readonly string[],
+    act?: string,
+    seen = 'main',
+  ): Promise<void> {
     const { page, trouble } = await stage.page(browser, fragment);
     const asked: string[] = [];
     page.on('request', (request) => {
@@ -52,6 +57,7 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
     await page.locator('main h1').waitFor();
     await page.getByText('Comparing…').waitFor({ state: 'detached' });
     if (act) await page.getByRole('button', { name: act }).first().click();
+    await page.locator(seen).first().waitFor();
     await page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
     const more = page.getByRole('button', { name: /^Show all/ });
     while ((await more.count()) > 0) await more.first().click();
@@ -69,13 +75,19 @@ describe.skipIf(!hasBrowser)('hostile text on the page', () => {
     await page.close();
   }
 
-  it('in keys, values and names of sessions is text, in the table, in the history and in the diff', async () => {
+  it('in keys, values and names of sessions is text, in the table, in the history and in both diffs', async () => {
     const root = await stage.shared.tree.create({ id: 'hostile-root' });
     const state = await stage.shared.stateOf(root.id);
     for (const payload of PAYLOADS)
       await state.set(payload, { [payload]: [payload] }, { by: payload.slice(0, 100) });
     const values = PAYLOADS.map((payload) => JSON.stringify(payload));
     await expectText('#/sessions/hostile-root', [...PAYLOADS, ...values], 'History of <script>');
+    await expectText(
+      '#/sessions/hostile-root',
+      [...PAYLOADS, ...values],
+      'Compare versions',
+      '.differences .diff',
+    );
   });
 
   it('in ids, agents and reasons of the session tree is text', async () => {

@@ -154,6 +154,43 @@ describe.skipIf(!hasBrowser)(`the page with ${KEYS} keys and ${SESSIONS} session
       expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('When');
     }));
 
+  it('compares two versions of the whole state in one drawing, with a page of rows', () =>
+    open('#/sessions/root', async (page) => {
+      await page.locator('.pager').getByText('1 to 100 of 5,000 keys').waitFor();
+      await page.evaluate(`new MutationObserver((records) => {
+        const panel = document.querySelector('[aria-label="Compare two versions"]');
+        const rows = records.filter(({ target }) => panel?.contains(target) && panel.querySelector('tbody'));
+        if (rows.length === 0) return;
+        seen.drawn += 1;
+        seen.last = performance.now();
+      }).observe(document.querySelector('main'), { childList: true, subtree: true })`);
+      await page.evaluate(
+        `addEventListener('click', () => (seen.first = performance.now()), { capture: true })`,
+      );
+      await page.getByRole('button', { name: 'Compare versions' }).click();
+      const panel = page.getByRole('region', { name: 'Compare two versions' });
+      await panel.getByText('5,000 keys added, 0 keys removed, 0 keys changed').waitFor();
+      await panel.locator('.pager').getByText('1 to 100 of 5,000 keys').waitFor();
+      const { first, last, drawn } = (await page.evaluate('({ ...seen })')) as Seen;
+      console.log(`${KEYS} keys compared and shown in ${(last - first).toFixed(0)} ms, in ${drawn} drawings`);
+      expect(drawn).toBe(1);
+      expect(last - first).toBeLessThan(SHOWN_MS);
+      expect(await panel.locator('tbody tr').count()).toBe(100);
+      await panel.getByRole('button', { name: 'Next' }).click();
+      await expect.poll(() => panel.locator('tbody th').first().textContent(), SOON).toBe(keyName(100));
+      await state.set(keyName(7), 'x'.repeat(10_000), { by: 'session-0' });
+      const { globalVersion } = await state.set(keyName(8), { n: 8 }, { by: 'session-0' });
+      await page.locator('output', { hasText: `${globalVersion} of` }).waitFor();
+      await panel.getByLabel('From version').fill(String(globalVersion - 2));
+      await panel.getByLabel('To version').fill(String(globalVersion));
+      await page.keyboard.press('Enter');
+      await panel.getByText('0 keys added, 0 keys removed, 1 key changed').waitFor();
+      expect(await panel.locator('.diff').count()).toBe(0); // a large one opens when it is asked for
+      await panel.getByRole('button', { name: `Show the difference of ${keyName(7)}` }).click();
+      await panel.locator('.diff .added', { hasText: 'xxx' }).waitFor();
+      await state.set(keyName(7), { n: 7 }, { by: 'session-0' });
+    }));
+
   it('shows a page of sessions, and searches, filters, sorts and collapses them', () =>
     open('#/sessions', async (page) => {
       const status = page.locator('.pager');

@@ -170,6 +170,63 @@ describe.skipIf(!hasBrowser)('the page', () => {
       expect(await numbers()).toHaveLength(globalVersion + 61);
     }));
 
+  it('compares the whole state at two versions: what was added, removed and changed, with both values', () =>
+    open('#/sessions/release-42', async (page) => {
+      const shared = await stage.shared.stateOf('release-42');
+      await shared.set('compared', { step: 1, owner: 'ann' });
+      await shared.set('passing', 'gone soon');
+      const { globalVersion: from } = await shared.set('same', 1);
+      await shared.set('compared', { step: 2, owner: 'ann' });
+      await shared.set('same', 1);
+      await shared.delete('passing');
+      const { globalVersion: to } = await shared.set('arrived', ['late']);
+      await shared.set('after', 'the versions that are compared');
+      await page.getByRole('button', { name: 'Compare versions' }).click();
+      const panel = page.getByRole('region', { name: 'Compare two versions' });
+      await panel.getByText('From version 0 to').waitFor();
+      await panel.getByLabel('From version').fill(String(from));
+      await panel.getByLabel('To version').fill(String(to));
+      await page.keyboard.press('Enter');
+      await panel.getByText(`From version ${from} to ${to}`, { exact: true }).waitFor();
+      await panel.getByText('1 key added, 1 key removed, 1 key changed').waitFor();
+      const rows = await panel
+        .locator('tbody tr')
+        .evaluateAll((all) =>
+          all.map((one) =>
+            [...one.querySelectorAll('th, td:not(:last-child), .added, .removed')].map(
+              (part) => part.textContent,
+            ),
+          ),
+        );
+      expect(rows).toEqual([
+        ['arrived', 'added', '+ [\n', '+   "late"\n', '+ ]\n'],
+        ['compared', 'changed', '-   "step": 1,\n', '+   "step": 2,\n'],
+        ['passing', 'removed', '- "gone soon"\n'],
+      ]);
+      await panel.getByLabel('Show').selectOption('removed');
+      await expect.poll(() => panel.locator('tbody th').allTextContents(), SOON).toEqual(['passing']);
+      await panel.getByLabel('From version').fill(String(to));
+      await panel.getByRole('button', { name: 'Compare', exact: true }).click();
+      await panel.getByText('No difference.').waitFor();
+    }));
+
+  it('compares from the version of the slider, and names a version inside a commit by the one before it', () =>
+    open('#/sessions/release-42', async (page) => {
+      const first = await state.set('before the commit', 1);
+      await state.batch([1, 2, 3].map((value) => ({ op: 'set', key: `of the commit ${value}`, value })));
+      await page.locator('output', { hasText: `${first.globalVersion + 3} of` }).waitFor();
+      await page.getByRole('slider', { name: 'Version' }).fill(String(first.globalVersion));
+      await page.getByText('past version').waitFor();
+      await row(page, 'of the commit 1').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Compare versions' }).click();
+      const panel = page.getByRole('region', { name: 'Compare two versions' });
+      await panel.getByText('3 keys added, 0 keys removed, 0 keys changed').waitFor();
+      await panel.getByLabel('To version').fill(String(first.globalVersion + 2));
+      await page.keyboard.press('Enter');
+      await panel.getByText('A chosen version is in the middle of a commit.').waitFor();
+      await panel.getByText('No difference.').waitFor();
+    }));
+
   it('goes back in time with the slider, stays there while things change, and comes back', () =>
     open('#/sessions/release-42', async (page) => {
       const slider = page.getByRole('slider', { name: 'Version' });

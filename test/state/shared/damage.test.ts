@@ -181,7 +181,7 @@ describe('recovering', () => {
     const state = den.state();
     const current = await state.globalVersion();
     expect(await state.oldestVersion()).toBe(current);
-    expect(await state.history('n')).toEqual({ changes: [], complete: false });
+    expect(await state.history('n')).toEqual({ changes: [], complete: false, hasMore: false });
     expect((await errorOf(state.changesSince(0))).code).toBe('HISTORY_GONE');
     await state.set('n', 'after');
     expect((await state.history('n')).changes).toHaveLength(1);

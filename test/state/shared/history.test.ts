@@ -27,7 +27,8 @@ describe.each(DENS)('the history over $name', ({ make }) => {
     await state.set('a', 3, { by: 'two' });
     await state.delete('b', { by: 'one' });
     const numbers = async (query: Parameters<typeof state.changes>[0]) => {
-      const { changes, complete } = await den.state().changes(query);
+      const { changes, complete, hasMore } = await den.state().changes(query);
+      expect(hasMore).toBe(!complete); // nothing was removed here
       return [...changes.map(({ globalVersion }) => globalVersion), complete];
     };
     expect(await numbers({})).toEqual([4, 3, 2, 1, true]);
@@ -59,7 +60,7 @@ describe.each(DENS)('the history over $name', ({ make }) => {
       [2, 3, 'increment', 3, 'two'],
       [1, 1, 'set', 1, 'one'],
     ]);
-    expect(await den.state().history('absent')).toEqual({ changes: [], complete: true });
+    expect(await den.state().history('absent')).toEqual({ changes: [], complete: true, hasMore: false });
   });
 
   it('with a limit has the newest, and says that it is not complete', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { erase } from '../../../src/agent/erasure/erase.js';
 import { ManualClock } from '../../../src/core/clock.js';
 import {
   sessionEnvironment,
@@ -7,6 +8,8 @@ import {
 import { SESSION_STATUSES, type SessionStatus } from '../../../src/state/shared/sessions/session-record.js';
 import type { SessionTree } from '../../../src/state/shared/sessions/session-tree.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
+import { JOURNAL_START } from '../../../src/storage/journal-position.js';
+import { SharedJournal } from '../../../src/storage/shared-journal.js';
 import { errorOf, until } from '../durable/state-kit.js';
 import { DENS, Den } from './shared-kit.js';
 
@@ -263,6 +266,77 @@ describe('orphans', () => {
       (await again.orphans()).map(({ session, reason, ancestor }) => [session.id, reason, ancestor]),
     ).toEqual([['c', 'parent_missing', 'b']]);
     expect(await again.get('c')).toMatchObject({ parent: 'b', root: 'a' });
+  });
+});
+
+/** Appends records that name no root, as an older store has them: `[id, parent]`. */
+async function addOlder(den: Den, ...rows: (readonly [string, string | null])[]): Promise<void> {
+  const journal = new SharedJournal(den.storage(), {
+    journal: ['shared', 'tree', 'sessions'],
+    lease: ['shared', 'tree', 'sessions.lease'],
+    fold: { load: async () => JOURNAL_START, apply: () => {} },
+  });
+  const at = '2025-12-20T10:00:00.000Z';
+  for (const [id, parent] of rows) {
+    const record = { id, parent, agent: null, status: 'running', created_at: at, updated_at: at };
+    await journal.change(async () => ({ record, done: () => {} }));
+  }
+  await journal.close();
+}
+
+describe('the record of a session that names no root', () => {
+  const rootsIn = async (tree: SessionTree) =>
+    Object.fromEntries((await tree.list()).map(({ id, root }) => [id, root]));
+
+  it('is of its own root without a parent, and of the root of its parent with one, in any order', async () => {
+    const den = await Den.files();
+    await addOlder(den, ['a', null], ['b', 'a'], ['d', 'c'], ['c', 'b']);
+    const tree = den.tree();
+    expect(await rootsIn(tree)).toEqual({ a: 'a', b: 'a', c: 'a', d: 'a' });
+    await tree.create({ id: 'e', parent: 'd' });
+    expect(await tree.rootOf('e')).toBe('a');
+    expect(await tree.setStatus('d', 'idle')).toMatchObject({ root: 'a' });
+    expect(await rootsIn(den.tree())).toEqual({ a: 'a', b: 'a', c: 'a', d: 'a', e: 'a' });
+    const sessions = new SharedSessions(den.storage());
+    await (await sessions.stateOf('d')).set('k', 1);
+    expect(await (await sessions.stateOf('a')).get('k')).toMatchObject({ value: 1 });
+    await sessions.close();
+  });
+
+  it('is of the root that a session above it names', async () => {
+    const den = await Den.files();
+    await line(den.tree());
+    await addOlder(den, ['d', 'c']);
+    expect(await den.tree().require('d')).toMatchObject({ parent: 'c', root: 'a' });
+  });
+
+  it('below a missing session is told as an orphan, and gets its root when that session comes', async () => {
+    const den = await Den.files();
+    await addOlder(den, ['c', 'b'], ['x', 'y'], ['y', 'x']);
+    const tree = den.tree();
+    expect(await rootsIn(tree)).toEqual({ c: 'b', x: 'x', y: 'y' });
+    expect(
+      (await tree.orphans()).map(({ session, reason, ancestor }) => [session.id, reason, ancestor]),
+    ).toEqual([
+      ['c', 'parent_missing', 'b'],
+      ['x', 'parent_missing', 'x'],
+      ['y', 'parent_missing', 'y'],
+    ]);
+    await den.tree().create({ id: 'a', status: 'running' });
+    await den.tree().create({ id: 'b', parent: 'a', status: 'running' });
+    expect(await tree.require('c')).toMatchObject({ root: 'a' });
+    expect(ids((await tree.orphans()).map(({ session }) => session))).toEqual(['x', 'y']);
+  });
+
+  it('is erased with its root, and cannot be erased as a root itself', async () => {
+    const den = await Den.files();
+    await addOlder(den, ['a', null], ['b', 'a'], ['c', 'b'], ['z', null]);
+    expect(await errorOf(erase(den.storage(), { session: 'c' }))).toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      details: { session: 'c', root: 'a' },
+    });
+    await erase(den.storage(), { session: 'a' });
+    expect(ids(await den.tree().list())).toEqual(['z']);
   });
 });
 

@@ -36,7 +36,14 @@ async function conversation(
 describe('the tools of a shared state', () => {
   it('have names and schemas that every provider takes', () => {
     const { tools } = bench();
-    const names = ['state_get', 'state_set', 'state_delete', 'state_increment', 'state_append'];
+    const names = [
+      'state_get',
+      'state_set',
+      'state_delete',
+      'state_increment',
+      'state_append',
+      'state_patch',
+    ];
     expect(tools.map(({ name }) => name)).toEqual(names);
     for (const { description, inputSchema } of tools) {
       expect(description).not.toBe('');
@@ -50,12 +57,14 @@ describe('the tools of a shared state', () => {
     await call('state_increment', { key: 'a' });
     await call('state_append', { key: 'b', items: [1] });
     await call('state_delete', { key: 'a' });
+    await call('state_patch', { patch: { c: 1 }, by: 'somebody' });
     const changes = await state.changesSince(0);
     expect(changes.map(({ op, by }) => [op, by])).toEqual([
       ['set', 'child_a'],
       ['increment', 'child_a'],
       ['append', 'child_a'],
       ['delete', 'child_a'],
+      ['set', 'child_a'],
     ]);
     for (const extra of ['by', 'session', 'root'])
       expect(registry.problemWith('state_set', { key: 'a', value: 1, [extra]: 'x' })).not.toBeNull();
@@ -95,6 +104,65 @@ describe('the tools of a shared state', () => {
     expect(await valuesOf(state)).toEqual({ list: ['x', [1]] });
   });
 
+  it('keep a text that a key is set to as it is, also one that is JSON', async () => {
+    const { state, call } = bench();
+    for (const [key, value] of Object.entries({ a: '5', b: '{"c":1}', d: '"e"' }))
+      await call('state_set', { key, value });
+    await call('state_patch', { patch: { f: '[1]' } });
+    expect(await valuesOf(state)).toEqual({ a: '5', b: '{"c":1}', d: '"e"', f: '[1]' });
+  });
+
+  it('patch several keys in one commit, and tell the version of each', async () => {
+    const { state, call } = bench();
+    await state.set('plan', { owner: 'ann', due: 'Friday' });
+    await state.set('old', 1);
+    const patch = { plan: { due: null, steps: ['build'] }, old: null, done: 1, nobody: null };
+    expect(await call('state_patch', { patch })).toEqual({
+      global_version: 5,
+      keys: [
+        { key: 'plan', version: 2 },
+        { key: 'old', version: 0 },
+        { key: 'done', version: 1 },
+        { key: 'nobody', version: 0 },
+      ],
+    });
+    expect(await valuesOf(state)).toEqual({ done: 1, plan: { owner: 'ann', steps: ['build'] } });
+    expect((await state.changesSince(2)).map(({ lastOfCommit }) => lastOfCommit)).toEqual([5, 5, 5]);
+  });
+
+  it('patch only while nothing has changed since the version that is given', async () => {
+    const { state, call } = bench();
+    await call('state_patch', { patch: { a: 1 }, global_version: 0 });
+    await state.set('b', 'of another');
+    const late = await errorOf(call('state_patch', { patch: { a: 2 }, global_version: 1 }));
+    expect(late).toMatchObject({ code: 'DOCUMENT_CONFLICT', details: { currentVersion: 2, ifVersion: 1 } });
+    expect(late.message).toContain('version 2');
+    expect(await valuesOf(state)).toEqual({ a: 1, b: 'of another' });
+  });
+
+  it('patch with an object that came as a text in JSON, and say so', async () => {
+    const { state, call } = bench();
+    const patched = await call('state_patch', { patch: '{"a": {"b": 1}}' });
+    expect(patched).toEqual({ global_version: 1, keys: [{ key: 'a', version: 1 }], notes: ['decoded'] });
+    for (const patch of ['x', '[]', '5', '"{}"'])
+      expect(await errorOf(call('state_patch', { patch }))).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        details: { field: 'patch' },
+      });
+    expect(await valuesOf(state)).toEqual({ a: { b: 1 } });
+  });
+
+  it('change nothing by a patch of which one key is beyond a limit, or cannot be one', async () => {
+    const { state, call } = bench();
+    const large = { a: 1, b: 'x'.repeat(300 * 1024) };
+    expect(await errorOf(call('state_patch', { patch: large }))).toMatchObject({
+      code: 'LIMIT_EXCEEDED',
+      details: { limit: 'valueBytes', index: 1 },
+    });
+    expect((await errorOf(call('state_patch', { patch: { a: 1, '..': 1 } }))).code).toBe('INVALID_ARGUMENT');
+    expect(await state.globalVersion()).toBe(0);
+  });
+
   it('set and delete only at the version that is given', async () => {
     const { state, call } = bench();
     await call('state_set', { key: 'a', value: 'one', version: 0 });
@@ -120,6 +188,10 @@ describe('the tools of a shared state', () => {
     ['state_append', { key: 'a', items: [] }],
     ['state_append', { key: 'a', items: 5 }],
     ['state_delete', {}],
+    ['state_patch', {}],
+    ['state_patch', { patch: [] }],
+    ['state_patch', { patch: { a: 1 }, global_version: -1 }],
+    ['state_patch', { patch: { a: 1 }, version: 1 }],
   ] as const)('refuse %s with %j before it runs', (name, args) => {
     expect(bench().registry.problemWith(name, args as unknown as JsonObject)).toEqual(expect.any(String));
   });

@@ -3,6 +3,7 @@ import { AgentView } from './agent-view.js';
 import { AgentsView } from './agents-view.js';
 import { decoded, get, setToken, takeToken } from './api.js';
 import { CheckpointSessionView } from './checkpoint-session-view.js';
+import { CheckpointView } from './checkpoint-view.js';
 import { CheckpointsView } from './checkpoints-view.js';
 import { DocumentView } from './document-view.js';
 import { DocumentsView } from './documents-view.js';
@@ -96,6 +97,7 @@ function View({ place, id, live }) {
     return id === null ? html`<${AgentsView} live=${live} />` : html`<${AgentView} id=${id} live=${live} />`;
   if (place === 'documents')
     return id === null ? html`<${DocumentsView} />` : html`<${DocumentView} id=${id} />`;
+  if (place === 'checkpoint' && id !== null) return html`<${CheckpointView} id=${id} />`;
   if (place === 'checkpoints')
     return id === null ? html`<${CheckpointsView} />` : html`<${CheckpointSessionView} id=${id} />`;
   return id === null ? html`<${SessionsView} live=${live} />` : html`<${StateView} id=${id} live=${live} />`;

@@ -70,7 +70,7 @@ function Rows({ id, version, author, onChanges }) {
       <thead><tr><th scope="col">Number</th><th scope="col">Key</th><th scope="col">Change</th><th scope="col">Value after it</th><th scope="col">By</th><th scope="col">When</th></tr></thead>
       <tbody>${list.changes.map((change) => html`<${Row} key=${change.global_version} change=${change} />`)}</tbody>
     </table>
-    ${!list.complete && html`<button type="button" onClick=${loadOlder}>Older changes</button>`}`;
+    ${list.has_more && html`<button type="button" onClick=${loadOlder}>Older changes</button>`}`;
 }
 
 /** @param {{ change: StateEvent }} props */
@@ -97,13 +97,12 @@ function withNewest(before, page) {
   if (!before || !last || !before.changes.some((one) => one.global_version === last.global_version))
     return page;
   const older = before.changes.filter((one) => one.global_version < last.global_version);
-  const isWhole = older.length === 0 ? page.complete : before.complete;
-  return { complete: isWhole, changes: [...page.changes, ...older] };
+  return { ...(older.length === 0 ? page : before), changes: [...page.changes, ...older] };
 }
 
 /** @param {Changes} before @param {Changes} page @returns {Changes} */
 function withOlder(before, page) {
   const last = before.changes.at(-1)?.global_version ?? 0;
   const older = page.changes.filter((one) => one.global_version < last);
-  return { complete: page.complete || page.changes.length === 0, changes: [...before.changes, ...older] };
+  return { ...page, changes: [...before.changes, ...older] };
 }

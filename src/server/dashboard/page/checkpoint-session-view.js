@@ -1,5 +1,6 @@
 /** The checkpoints of one session, their sizes, and the difference between two of them. */
 import { get, segment } from './api.js';
+import { CheckpointMarks } from './checkpoint-view.js';
 import { html, useEffect, useState } from './preact.js';
 import { bytes, counted, LongText, Problem, Time } from './text.js';
 
@@ -16,7 +17,10 @@ export function CheckpointSessionView({ id }) {
     /** @type {{ from: string | null, to: string | null }} */ ({ from: null, to: null }),
   );
   const load = () =>
-    get(`/checkpoints?session=${segment(id)}&limit=${PAGE}&offset=${offset}`).then(setPage, setError);
+    get(`/checkpoints?session=${segment(id)}&status=all&limit=${PAGE}&offset=${offset}`).then(
+      setPage,
+      setError,
+    );
   useEffect(() => void load(), [offset]);
   if (error) return html`<${Problem} error=${error} />`;
   if (!page) return html`<p>Loading…</p>`;
@@ -34,7 +38,7 @@ export function CheckpointSessionView({ id }) {
           (checkpoint) => html`<tr key=${checkpoint.id}>
             <td data-label="From"><input type="radio" name="from" aria-label=${`Compare from ${checkpoint.id}`} checked=${checkpoint.id === from} onChange=${() => setChosen({ ...chosen, from: checkpoint.id })} /></td>
             <td data-label="To"><input type="radio" name="to" aria-label=${`Compare to ${checkpoint.id}`} checked=${checkpoint.id === to} onChange=${() => setChosen({ ...chosen, to: checkpoint.id })} /></td>
-            <th scope="row" data-label="Checkpoint">${checkpoint.id}${checkpoint.critical && html` <span class="status running">critical</span>`}${checkpoint.encrypted && html` <span class="muted">encrypted</span>`}</th>
+            <th scope="row" data-label="Checkpoint"><a href=${`#/checkpoint/${segment(checkpoint.id)}`}>${checkpoint.id}</a><${CheckpointMarks} of=${checkpoint} /></th>
             <td data-label="Name">${checkpoint.name ?? ''}${checkpoint.tags.length > 0 && html` <span class="muted">${checkpoint.tags.join(', ')}</span>`}</td>
             <td data-label="Saved"><${Time} at=${checkpoint.created_at} /></td>
             <td data-label="Context">${bytes(checkpoint.context_size_bytes)}</td>

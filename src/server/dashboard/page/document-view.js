@@ -1,6 +1,6 @@
 /** One durable document: its value, its history, and the difference between two versions. */
 import { get, segment } from './api.js';
-import { lineDiff } from './diff.js';
+import { DiffView } from './diff-view.js';
 import { fileText } from './documents-view.js';
 import { html, useEffect, useState } from './preact.js';
 import { jsonText, Problem, Time } from './text.js';
@@ -70,9 +70,6 @@ function Difference({ address, version }) {
   }, []);
   if (error) return html`<${Problem} error=${error} />`;
   if (!texts) return html`<p>Comparing…</p>`;
-  const marks = { same: ' ', added: '+', removed: '-' };
   return html`<section class="panel" aria-label=${`Version ${version}`}><h3>Version ${version}</h3>
-    <pre class="diff">${lineDiff(texts[0], texts[1]).map(
-      ({ kind, text }, index) => html`<span key=${index} class=${kind}>${`${marks[kind]} ${text}\n`}</span>`,
-    )}</pre></section>`;
+    <${DiffView} before=${texts[0]} after=${texts[1]} /></section>`;
 }

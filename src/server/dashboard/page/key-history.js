@@ -1,6 +1,6 @@
 /** The changes of one key, and the difference between two versions. */
 import { get, segment } from './api.js';
-import { lineDiff } from './diff.js';
+import { DiffView } from './diff-view.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { html, useEffect, useMemo, useRef, useState } from './preact.js';
 import { jsonText, Problem, Time } from './text.js';
@@ -55,10 +55,6 @@ export function KeyHistory({ id, name, version, onClose }) {
 
 /** @param {{ from: import('./wire.js').StateEvent | undefined, to: import('./wire.js').StateEvent }} props */
 function Difference({ from, to }) {
-  const lines = lineDiff(jsonText(from?.value), jsonText(to.value));
-  const marks = { same: ' ', added: '+', removed: '-' };
   return html`<h3>${from ? `From version ${from.version} to ${to.version}` : `Version ${to.version}`}</h3>
-    <pre class="diff">${lines.map(
-      ({ kind, text }, index) => html`<span key=${index} class=${kind}>${`${marks[kind]} ${text}\n`}</span>`,
-    )}</pre>`;
+    <${DiffView} before=${jsonText(from?.value)} after=${jsonText(to.value)} />`;
 }

@@ -6,6 +6,7 @@ import { KeyTable } from './key-table.js';
 import { LiveState } from './live-state.js';
 import { html, useEffect, useRef, useState } from './preact.js';
 import { useRedraw } from './redraw.js';
+import { StateComparison } from './state-comparison.js';
 import { Problem } from './text.js';
 
 /** @type {ReadonlySet<string>} */
@@ -17,6 +18,7 @@ export function StateView({ id, live }) {
   const [past, setPast] = useState(/** @type {LiveState | null} */ (null));
   const [selected, setSelected] = useState(/** @type {string | null} */ (null));
   const [isListing, setListing] = useState(false);
+  const [isComparing, setComparing] = useState(false);
   const [error, setError] = useState(/** @type {Error | null} */ (null));
   const redraw = useRedraw();
   useEffect(() => {
@@ -52,8 +54,10 @@ export function StateView({ id, live }) {
   if (!state) return html`<p>Loading…</p>`;
   return html`<h1>State <small>of ${state.root}</small></h1>
     <${Timeline} id=${id} state=${state} past=${past} onPast=${setPast} onError=${setError} />
-    <p><button type="button" aria-expanded=${isListing} onClick=${() => setListing(!isListing)}>All changes</button></p>
+    <p class="controls"><button type="button" aria-expanded=${isListing} onClick=${() => setListing(!isListing)}>All changes</button>
+      <button type="button" aria-expanded=${isComparing} onClick=${() => setComparing(!isComparing)}>Compare versions</button></p>
     ${isListing && html`<${ChangeList} id=${id} version=${state.version} authors=${state.authors} onClose=${() => setListing(false)} />`}
+    ${isComparing && html`<${StateComparison} id=${id} oldest=${state.oldest} newest=${state.version} start=${past?.version ?? state.oldest} onClose=${() => setComparing(false)} />`}
     <${KeyTable} state=${past ?? state} changed=${past ? NONE : state.takeChanged()} selected=${selected} onSelect=${setSelected} />
     ${selected !== null && html`<${KeyHistory} key=${selected} id=${id} name=${selected} version=${state.keys.get(selected)?.version ?? 0} onClose=${() => setSelected(null)} />`}`;
 }

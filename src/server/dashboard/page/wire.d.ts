@@ -1,4 +1,4 @@
-/** The used parts of the server's answers; see `src/server/http/schemas.ts`. */
+/** The used parts of the server's answers; see `src/server/http/schemas.ts` and `state-schemas.ts`. */
 
 export interface Session {
   readonly id: string;
@@ -45,6 +45,7 @@ export interface StateEvent {
 
 export interface KeyHistory {
   readonly complete: boolean;
+  readonly has_more: boolean;
   readonly changes: readonly StateEvent[];
 }
 
@@ -157,19 +158,29 @@ export interface CheckpointSessions {
   readonly problems: readonly { readonly session_id: string; readonly message: string }[];
 }
 
+export interface Checkpoint {
+  readonly id: string;
+  readonly session_id: string;
+  readonly name: string | null;
+  readonly agent_id: string | null;
+  readonly tags: readonly string[];
+  readonly created_at: string;
+  readonly context_size_bytes: number;
+  readonly stored_bytes: number;
+  readonly status: 'active' | 'archived' | 'corrupt';
+  readonly critical: boolean;
+  readonly encrypted: boolean;
+  readonly left_out_keys: readonly string[];
+  readonly classification_summary: LayerSummary | null;
+}
+
 export interface CheckpointPage {
   readonly total: number;
-  readonly checkpoints: readonly {
-    readonly id: string;
-    readonly name: string | null;
-    readonly tags: readonly string[];
-    readonly created_at: string;
-    readonly context_size_bytes: number;
-    readonly stored_bytes: number;
-    readonly critical: boolean;
-    readonly encrypted: boolean;
-    readonly classification_summary: LayerSummary | null;
-  }[];
+  readonly checkpoints: readonly Checkpoint[];
+}
+
+export interface CheckpointContext {
+  readonly context: { readonly [key: string]: unknown };
 }
 
 export interface CheckpointDiff {

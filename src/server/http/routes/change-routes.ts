@@ -1,7 +1,8 @@
 import { text, wholeNumber } from '../query.js';
 import { ok, type Route } from '../route.js';
 import { inQuery, wholeInQuery } from '../route-parameters.js';
-import * as schemas from '../schemas.js';
+import { problemDetails } from '../schemas.js';
+import * as schemas from '../state-schemas.js';
 import { changeToWire } from '../wire.js';
 import { open } from './state-routes.js';
 
@@ -20,7 +21,7 @@ const changes: Route = {
   ],
   responses: {
     200: { description: 'Empty if no change matches.', schema: schemas.stateChanges },
-    404: { description: 'There is no such session.', schema: schemas.problemDetails },
+    404: { description: 'There is no such session.', schema: problemDetails },
   },
   async handle(request, services) {
     const { state } = await open(request, services);
@@ -34,7 +35,8 @@ const changes: Route = {
       ...(before === null ? {} : { before }),
     });
     const rows = found.changes.map((change) => changeToWire(state.root, change));
-    return ok({ root_session_id: state.root, complete: found.complete, changes: rows });
+    const { complete, hasMore } = found;
+    return ok({ root_session_id: state.root, complete, has_more: hasMore, changes: rows });
   },
 };
 

@@ -1,4 +1,5 @@
 /** Read-only routes of checkpoints. */
+import { CHECKPOINT_STATUSES } from '../../../checkpoints/session/checkpoint-record.js';
 import type { SessionProblem } from '../../../checkpoints/session/session-pool.js';
 import type { JsonObject, JsonValue } from '../../../core/json.js';
 import { text, wholeNumber } from '../query.js';
@@ -42,6 +43,7 @@ const list: Route = {
     inQuery('session', 'Only of this session.'),
     inQuery('tag', 'Only with this tag.'),
     inQuery('agent', 'Only of this agent.'),
+    inQuery('status', `${[...CHECKPOINT_STATUSES, 'all'].join(', ')}. Default: all except archived ones.`),
     inQuery('after', 'Only saved at this time or later: ISO 8601.'),
     inQuery('before', 'Only saved before this time.'),
     wholeInQuery('limit', `At most ${LIMIT_MAX}. Default ${LIMIT}.`),
@@ -68,6 +70,7 @@ function queryOf(request: RouteRequest) {
     sessionId: text(request, 'session'),
     tag: text(request, 'tag'),
     agentId: text(request, 'agent'),
+    status: text(request, 'status'),
     after: text(request, 'after'),
     before: text(request, 'before'),
   };

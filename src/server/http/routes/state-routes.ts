@@ -18,7 +18,8 @@ import {
   type Services,
 } from '../route.js';
 import { inHeader, inQuery, wholeInQuery } from '../route-parameters.js';
-import * as schemas from '../schemas.js';
+import { patchBody, problemDetails } from '../schemas.js';
+import * as schemas from '../state-schemas.js';
 import { batchToWire, changeToWire, keyToWire } from '../wire.js';
 
 const EVENTS_MAX = 1_000;
@@ -36,13 +37,13 @@ const actor = inHeader(
   SESSION_HEADER,
   'The session that acts, of the same root. Default: the one in the path.',
 );
-const conflict = { description: 'The version has changed.', schema: schemas.problemDetails };
+const conflict = { description: 'The version has changed.', schema: problemDetails };
 const noKey = {
   description: 'There is no such session, or the key has no value.',
-  schema: schemas.problemDetails,
+  schema: problemDetails,
 };
-const noSession = { description: 'There is no such session.', schema: schemas.problemDetails };
-const refusedValue = { description: 'Beyond a limit, or of the wrong type.', schema: schemas.problemDetails };
+const noSession = { description: 'There is no such session.', schema: problemDetails };
+const refusedValue = { description: 'Beyond a limit, or of the wrong type.', schema: problemDetails };
 /** Responses of routes that give a key a new value. */
 const changedKey = {
   200: { description: 'The key as it is now.', schema: schemas.stateKey },
@@ -87,7 +88,7 @@ const readAll: Route = {
     200: { description: 'The state; its version is the ETag.', schema: schemas.stateView },
     304: { description: 'It is still at that version.' },
     404: noSession,
-    410: { description: 'The version was deleted.', schema: schemas.problemDetails },
+    410: { description: 'The version was deleted.', schema: problemDetails },
   },
   async handle(request, services) {
     const { state } = await open(request, services);
@@ -115,7 +116,7 @@ const patchAll: Route = {
   reach: 'session',
   summary: 'A merge patch (RFC 7396) over the keys, all or nothing',
   parameters: [{ ...ifMatch, description: 'Only if nothing has changed since this version.' }, actor],
-  body: { mediaType: MERGE_PATCH_TYPE, schema: schemas.patchBody },
+  body: { mediaType: MERGE_PATCH_TYPE, schema: patchBody },
   responses: {
     200: { description: 'The outcome.', schema: schemas.batchReply },
     404: noSession,
@@ -217,7 +218,13 @@ const history: Route = {
     const key = request.params['key']!;
     const found = await state.history(key, wholeNumber(request, 'limit', EVENTS_MAX) ?? 50);
     const changes = found.changes.map((change) => changeToWire(state.root, change));
-    return ok({ root_session_id: state.root, key, complete: found.complete, changes });
+    return ok({
+      root_session_id: state.root,
+      key,
+      complete: found.complete,
+      has_more: found.hasMore,
+      changes,
+    });
   },
 };
 
@@ -261,7 +268,7 @@ const events: Route = {
     404: noSession,
     410: {
       description: 'The changes were deleted.',
-      schema: schemas.problemDetails,
+      schema: problemDetails,
     },
   },
   async handle(request, services) {
@@ -270,10 +277,12 @@ const events: Route = {
     const limit = wholeNumber(request, 'limit', EVENTS_MAX) ?? 100;
     const events: JsonObject[] = [];
     let bytes = 0;
+    let hasMore = false;
     const history = request.query.get('history') ?? undefined;
     const goesOn = await state.continues(since, history);
     for await (const change of goesOn ? state.changesAfter(since) : []) {
-      if (events.length >= limit || bytes >= EVENTS_BYTES) break;
+      hasMore = events.length >= limit || bytes >= EVENTS_BYTES;
+      if (hasMore) break;
       events.push(changeToWire(state.root, change));
       bytes += change.bytes;
     }
@@ -282,6 +291,7 @@ const events: Route = {
       global_version: await state.globalVersion(),
       oldest_version: await state.oldestVersion(),
       ...(goesOn ? {} : { resync: true }),
+      has_more: hasMore,
       events,
     };
     return ok(body);

@@ -65,15 +65,15 @@ export function encodeSession(session: TreeSession): JsonObject {
   };
 }
 
-/** Null for a row of another shape. */
-export function decodeSession(row: JsonObject): TreeSession | null {
-  const { id, parent, root, agent, status, why, created_at: createdAt, updated_at: updatedAt } = row;
-  if (typeof id !== 'string' || typeof root !== 'string' || !isStatus(status)) return null;
+/** Null for a row of another shape. @param rootOf gives the root, which the row of an older session does not name */
+export function decodeSession(row: JsonObject, rootOf: (id: string) => string): TreeSession | null {
+  const { id, parent, agent, status, why, created_at: createdAt, updated_at: updatedAt } = row;
+  if (typeof id !== 'string' || !isStatus(status)) return null;
   if (typeof createdAt !== 'string' || typeof updatedAt !== 'string') return null;
   return {
     id,
     parent: typeof parent === 'string' ? parent : null,
-    root,
+    root: rootOf(id),
     agent: typeof agent === 'string' ? agent : null,
     status,
     why: typeof why === 'string' ? why : null,

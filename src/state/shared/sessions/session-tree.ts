@@ -19,6 +19,7 @@ import {
   type SessionStatus,
   type TreeSession,
 } from './session-record.js';
+import { SessionRoots } from './session-roots.js';
 
 /** Options of `SessionTree`. */
 export interface SessionTreeOptions {
@@ -76,6 +77,7 @@ export class SessionTree {
   readonly #clock: Clock;
   readonly #journal: SharedJournal<JsonObject>;
   #sessions = new Map<string, TreeSession>();
+  #roots = new SessionRoots();
 
   /** Reads nothing yet. */
   constructor(backend: StorageBackend, options: SessionTreeOptions = {}) {
@@ -87,12 +89,15 @@ export class SessionTree {
       fold: {
         load: async (journal) => {
           this.#sessions = new Map();
-          return (
-            (await followFrom(journal, JOURNAL_START, ({ record }) => this.#put(record))) ?? JOURNAL_START
-          );
+          this.#roots = new SessionRoots();
+          const head = await followFrom(journal, JOURNAL_START, ({ record }) => this.#put(record));
+          this.#deriveRoots();
+          return head ?? JOURNAL_START;
         },
         apply: ({ record }) => {
+          const before = this.#sessions.size;
           const session = this.#put(record);
+          if (this.#sessions.size > before) this.#deriveRoots();
           if (session) this.events.emit('changed', session);
         },
       },
@@ -224,9 +229,19 @@ export class SessionTree {
   }
 
   #put(record: JsonObject): TreeSession | null {
-    const session = decodeSession(record);
+    this.#roots.add(record);
+    const session = decodeSession(record, (id) => this.#roots.rootOf(id));
     if (session) this.#sessions.set(session.id, Object.freeze(session)); // frozen, because callers get the object itself
     return session;
+  }
+
+  /** The record of a parent may come after those of its children. */
+  #deriveRoots(): void {
+    for (const id of this.#roots.derived) {
+      const session = this.#sessions.get(id);
+      const root = this.#roots.rootOf(id);
+      if (session && session.root !== root) this.#sessions.set(id, Object.freeze({ ...session, root }));
+    }
   }
 
   #required(id: string): TreeSession {

@@ -2,7 +2,7 @@
  * The tools with which agents use a shared state. State and acting session are fixed here; the model cannot
  * choose them.
  */
-import { type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
 import { inputObject, type ToolDefinition } from '../../../core/tool-definition.js';
 import { invalid } from '../shared-limits.js';
 import type { SharedState, StateKey } from '../shared-state.js';
@@ -30,6 +30,21 @@ const itemsSchema = {
   description: 'Any JSON values.',
 };
 
+const patchSchema = {
+  anyOf: [
+    { type: 'object', additionalProperties: true },
+    { type: 'string', description: 'The same object as a text in JSON.' },
+  ],
+  description:
+    'Keys with what becomes of them: null deletes a key; an object is merged into an object that the key has; any other value replaces the value.',
+};
+const globalVersion = {
+  type: 'integer',
+  minimum: 0,
+  description:
+    'The global_version that state_get gave for all keys: the patch is made only while nothing at all has changed since. Else nothing is changed, and the error tells the current one. Without it, what others wrote meanwhile is overwritten.',
+};
+
 /**
  * Tool definitions for the agent loop and MCP: `state_get`, `state_set`, and others. The model cannot choose
  * the state or the session.
@@ -41,6 +56,7 @@ export function sharedStateTools(options: SharedStateToolOptions): ToolDefinitio
     deleteTool(options),
     incrementTool(options),
     appendTool(options),
+    patchTool(options),
   ];
 }
 
@@ -115,14 +131,48 @@ function appendTool({ state, session }: SharedStateToolOptions): ToolDefinition 
   };
 }
 
+function patchTool({ state, session }: SharedStateToolOptions): ToolDefinition {
+  return {
+    name: 'state_patch',
+    description:
+      'Merges a JSON Merge Patch (RFC 7396) into the shared state: several keys at once, all or none. Gives the new version of each; 0 is a key without a value.',
+    inputSchema: inputObject({ patch: patchSchema, global_version: globalVersion }, ['patch']),
+    execute: async (args) => {
+      const { patch, notes } = patchOf(args['patch']);
+      const wanted = args['global_version'];
+      const condition = typeof wanted === 'number' ? { ifGlobalVersion: wanted } : {};
+      const { globalVersion: at, results } = await state.patch(patch, { by: session, ...condition });
+      return {
+        global_version: at,
+        keys: results.map(({ key: name, version: now }) => ({ key: name, version: now })),
+        ...notes,
+      };
+    },
+  };
+}
+
+interface Notes {
+  readonly notes?: readonly string[];
+}
+
 /**
- * Models sometimes send a list as text. It is decoded once, and the answer says so, like in
- * `write_to_workspace`.
+ * Models sometimes send a list or an object as text. It is decoded once, and the answer says so, like in
+ * `write_to_workspace`. The place takes no text, so no value is changed by this.
  */
-function itemsOf(given: JsonValue | undefined): { items: JsonValue[]; notes: { notes?: string[] } } {
-  if (Array.isArray(given)) return { items: given, notes: {} };
-  const decoded = typeof given === 'string' ? tryParseJson(given) : undefined;
-  if (Array.isArray(decoded) && decoded.length > 0) return { items: decoded, notes: { notes: ['decoded'] } };
+function decoded(given: JsonValue | undefined): { given: JsonValue | undefined; notes: Notes } {
+  const value = typeof given === 'string' ? tryParseJson(given) : undefined;
+  return value === undefined ? { given, notes: {} } : { given: value, notes: { notes: ['decoded'] } };
+}
+
+function patchOf(sent: JsonValue | undefined): { patch: JsonObject; notes: Notes } {
+  const { given, notes } = decoded(sent);
+  if (isJsonObject(given)) return { patch: given, notes };
+  throw invalid('patch', 'it is an object (RFC 7396)');
+}
+
+function itemsOf(sent: JsonValue | undefined): { items: JsonValue[]; notes: Notes } {
+  const { given, notes } = decoded(sent);
+  if (Array.isArray(given) && given.length > 0) return { items: given, notes };
   throw invalid('items', 'it is a list of at least one JSON value');
 }
 
