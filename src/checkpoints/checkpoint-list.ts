@@ -30,7 +30,7 @@ async function checkpointsOf(pool: SessionPool, id: string, query: ListQuery): P
     const state = await session.read();
     if (query.sessionId !== undefined && state.since === null) throw sessionNotFound(id);
     return state.checkpoints
-      .map((record) => toMetadata(id, record, state.isCritical(record.number)))
+      .map((record) => toMetadata(id, record, state))
       .filter((metadata) => matches(metadata, query))
       .reverse();
   });

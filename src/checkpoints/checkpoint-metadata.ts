@@ -1,6 +1,6 @@
 /** Metadata of checkpoints and sessions, available without reading their data. */
 import { checkpointId } from './checkpoint-id.js';
-import type { LayerSummary, SaveRecord } from './session/checkpoint-record.js';
+import type { CheckpointStatus, LayerSummary, SaveRecord } from './session/checkpoint-record.js';
 import type { SessionState } from './session/session-state.js';
 
 /** Everything about a checkpoint except its context. */
@@ -28,10 +28,13 @@ export interface CheckpointMetadata {
   readonly blobDigest: string;
   readonly compression: SaveRecord['pack']['compression'];
   readonly encrypted: boolean;
+  readonly status: CheckpointStatus;
   /** Retention never removes it. */
   readonly critical: boolean;
   /** `agent` for a whole agent; null for a plain context. */
   readonly kind: string | null;
+  /** Keys of the given context that `isRuntimeKey` left out. */
+  readonly leftOutKeys: readonly string[];
   /** Number of keys and bytes in each layer. Null if it was not classified. */
   readonly classificationSummary: LayerSummary | null;
 }
@@ -46,15 +49,18 @@ export interface SessionInfo {
   readonly workflowId: string | null;
   /** Of all its checkpoints, sorted. */
   readonly tags: readonly string[];
-  /** Bytes of its checkpoints. */
+  /** Stored bytes of its checkpoints. */
   readonly totalSizeBytes: number;
+  /** Bytes of the JSON texts of their contexts. */
+  readonly contextSizeBytes: number;
   readonly checkpoints: number;
   readonly encrypted: boolean;
   /** Keys of the context that no view drops. */
   readonly criticalKeys: readonly string[];
 }
 
-export function toMetadata(sessionId: string, record: SaveRecord, critical: boolean): CheckpointMetadata {
+/** @param state that of its session, which forgets what is said of a removed checkpoint */
+export function toMetadata(sessionId: string, record: SaveRecord, state: SessionState): CheckpointMetadata {
   const { number, pack, context } = record;
   return {
     id: checkpointId({ sessionId, number }),
@@ -71,7 +77,9 @@ export function toMetadata(sessionId: string, record: SaveRecord, critical: bool
     blobDigest: pack.digest,
     compression: pack.compression,
     encrypted: pack.key !== undefined,
-    critical,
+    status: state.statusOf(number),
+    critical: state.isCritical(number),
+    leftOutKeys: record.leftOut ?? [],
     kind: record.kind ?? null,
     classificationSummary: record.layers ?? null,
   };
@@ -97,6 +105,7 @@ export function toSessionInfo(
     workflowId: checkpoints.find(({ workflow }) => workflow !== undefined)?.workflow ?? null,
     tags: [...new Set(checkpoints.flatMap(({ tags }) => tags ?? []))].sort(),
     totalSizeBytes: state.storedBytes(),
+    contextSizeBytes: checkpoints.reduce((sum, { context }) => sum + context.bytes, 0),
     checkpoints: checkpoints.length,
     encrypted: isEncrypted,
     criticalKeys: [...marks].sort(),

@@ -1,6 +1,7 @@
 /** Filters and pages for lists of checkpoints. */
 import type { CheckpointMetadata } from './checkpoint-metadata.js';
 import { refusedParam } from './save-params.js';
+import { CHECKPOINT_STATUSES, type CheckpointStatus } from './session/checkpoint-record.js';
 import type { SessionProblem } from './session/session-pool.js';
 
 /** Filter of `CheckpointService.list`; all given fields must match. */
@@ -13,6 +14,8 @@ export interface ListQuery {
   readonly agentIds?: readonly string[];
   /** Null: only plain contexts. */
   readonly kind?: string | null;
+  /** Default: all except archived ones. */
+  readonly status?: CheckpointStatus | 'all';
   /** Saved at this time or later: ISO 8601. */
   readonly after?: string;
   /** Saved before this time. */
@@ -37,16 +40,22 @@ const LIMIT = 20;
 const LIMIT_MAX = 1_000;
 
 export function matches(checkpoint: CheckpointMetadata, query: ListQuery): boolean {
-  const { tag, agentId, agentIds, kind } = query;
+  const { tag, agentId, agentIds, kind, status } = query;
   const at = Date.parse(checkpoint.createdAt);
   return (
     (tag === undefined || checkpoint.tags.includes(tag)) &&
     (agentId === undefined || checkpoint.agentId === agentId) &&
     (agentIds === undefined || agentIds.some((id) => checkpoint.agentId === id)) &&
     (kind === undefined || checkpoint.kind === kind) &&
+    isOfStatus(checkpoint.status, status) &&
     at >= timeOf('after', query.after, Number.NEGATIVE_INFINITY) &&
     at < timeOf('before', query.before, Number.POSITIVE_INFINITY)
   );
+}
+
+function isOfStatus(own: CheckpointStatus, wanted: ListQuery['status']): boolean {
+  if (wanted === undefined) return own !== 'archived';
+  return wanted === 'all' || own === wanted;
 }
 
 /** @throws INVALID_ARGUMENT */
@@ -54,6 +63,9 @@ export function assertQuery(query: ListQuery): void {
   timeOf('after', query.after, 0);
   timeOf('before', query.before, 0);
   pageOf([], query);
+  const { status = 'all' } = query;
+  if (status !== 'all' && !CHECKPOINT_STATUSES.includes(status))
+    throw refusedParam('status', `it is one of ${[...CHECKPOINT_STATUSES, 'all'].join(', ')}`);
 }
 
 /** Of one session in the order of saving. */

@@ -5,8 +5,6 @@ import { changesBetween, type JsonPatchStep } from '../core/json-patch.js';
 import { resolveMemoryBaseDir } from '../storage/memory-base-dir.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
-import { type MasterKeys, masterForNew } from '../storage/sealing/master-keys.js';
-import { AccessTimes } from './access-times.js';
 import {
   checkpointId,
   checkpointNotFound,
@@ -16,75 +14,38 @@ import {
 } from './checkpoint-id.js';
 import { infoOf, listCheckpoints, listSessions } from './checkpoint-list.js';
 import { type CheckpointMetadata, type SessionInfo, toMetadata } from './checkpoint-metadata.js';
+import type {
+  CheckpointServiceOptions,
+  LoadedCheckpoint,
+  LoadParams,
+  MarkParams,
+  SaveResult,
+} from './checkpoint-params.js';
 import { assertQuery, type ListQuery, type Page } from './checkpoint-query.js';
-import { Classifier } from './classify/classifier.js';
 import type { ContextView } from './classify/context-view.js';
-import type { CheckpointConfig, CheckpointConfigInit } from './config/checkpoint-config.js';
-import { loadConfig } from './config/load-config.js';
-import { assertCompression } from './content/compression.js';
-import { contextContent, derivedSessionId } from './content/context-json.js';
-import { type KeyOptions, keysFor } from './encryption/keys-for.js';
+import type { CheckpointConfig } from './config/checkpoint-config.js';
+import { contextContent, derivedSessionId, withoutRuntimeKeys } from './content/context-json.js';
 import { type PruneOptions, type PruneReport, prune } from './maintenance/prune.js';
 import { repairSession, type SessionRepair } from './maintenance/repair-session.js';
 import { type RotateOptions, type RotationReport, rotateKeys } from './maintenance/rotate-keys.js';
 import { type CheckpointStats, statsOf } from './maintenance/stats.js';
 import { type VerifyOptions, type VerifyReport, verifyCheckpoints } from './maintenance/verify.js';
-import { AGENT_KIND, checkedAbout, isNamedOtherwise, refusedParam, type SaveParams } from './save-params.js';
+import { type OperationKind, OperationTimes } from './operation-times.js';
+import {
+  AGENT_KIND,
+  assertOwnKind,
+  checkedAbout,
+  isNamedOtherwise,
+  refusedParam,
+  type SaveParams,
+} from './save-params.js';
+import { openParts, type ServiceParts } from './service-parts.js';
 import type { CheckpointSession, NewCheckpoint } from './session/checkpoint-session.js';
 import { markContextKey } from './session/mark-context-key.js';
-import { checkpointsClosed, SessionPool } from './session/session-pool.js';
-
-/** Options of `CheckpointService`. */
-export interface CheckpointServiceOptions extends KeyOptions {
-  /** Default: the storage of the agents: `REKINDLE_MEMORY_DIR`, else `memory` below the current folder. */
-  readonly backend?: StorageBackend;
-  /** Default `['checkpoints']`. */
-  readonly folder?: Name;
-  /** Takes precedence over `config/checkpoints.json` next to the checkpoints. */
-  readonly config?: CheckpointConfigInit;
-  readonly clock?: Clock;
-  /** A data key is replaced after this many records. Default 2^30. */
-  readonly messagesPerKey?: number;
-}
-
-/** The outcome of a save. */
-export interface SaveResult {
-  readonly status: 'SAVED' | 'SKIPPED_UNCHANGED';
-  readonly checkpointId: string;
-  readonly sessionId: string;
-  readonly metadata: CheckpointMetadata;
-  /** Checkpoints that were deleted to make room, oldest first. */
-  readonly removed: readonly CheckpointMetadata[];
-  /** Non-fatal problems. */
-  readonly warnings: readonly string[];
-}
-
-/** One checkpoint by its id, or the newest one of a session. */
-export type LoadParams =
-  | { readonly checkpointId: string; readonly sessionId?: undefined }
-  | { readonly sessionId: string; readonly checkpointId?: undefined };
-
-/** A context with its metadata. */
-export interface LoadedCheckpoint {
-  readonly context: JsonObject;
-  readonly metadata: CheckpointMetadata;
-}
-
-/** A context key that no view may drop, or a checkpoint that retention must keep. */
-export type MarkParams =
-  | { readonly sessionId: string; readonly contextKey: string }
-  | { readonly checkpointId: string };
+import { checkpointsClosed } from './session/session-pool.js';
 
 const SWEEP_MS = 60_000;
 const NOT_NOTED = 'Nothing was saved, so the name and the tags that were given are not noted.';
-
-interface Parts {
-  readonly config: CheckpointConfig;
-  readonly masters: MasterKeys;
-  readonly pool: SessionPool;
-  readonly classifier: Classifier;
-  readonly access: AccessTimes;
-}
 
 /**
  * Saves contexts as checkpoints and loads them again, exactly. Data shared by checkpoints of a session is stored once.
@@ -98,8 +59,9 @@ export class CheckpointService {
   readonly #options: CheckpointServiceOptions;
   readonly #clock: Clock;
   readonly #ownsBackend: boolean;
+  readonly #times: OperationTimes;
   readonly #swept = new WeakMap<CheckpointSession, number>();
-  #parts: Promise<Parts> | null = null;
+  #parts: Promise<ServiceParts> | null = null;
   #isClosed = false;
 
   /** Reads nothing yet. */
@@ -109,6 +71,7 @@ export class CheckpointService {
     this.#ownsBackend = options.backend === undefined;
     this.folder = options.folder ?? ['checkpoints'];
     this.#clock = options.clock ?? systemClock;
+    this.#times = new OperationTimes(options.onOperation);
   }
 
   /**
@@ -116,12 +79,9 @@ export class CheckpointService {
    * @throws INVALID_ARGUMENT, INVALID_NAME, LIMIT_EXCEEDED, STORAGE_QUOTA_EXCEEDED, KEY_UNAVAILABLE, LEASE_HELD, and what storage throws
    */
   async save(params: SaveParams): Promise<SaveResult> {
-    if (params.kind === AGENT_KIND)
-      throw refusedParam(
-        'kind',
-        `${AGENT_KIND} is what \`checkpointAgent\` gives to the agents that it saves`,
-      );
-    return this.#save(params);
+    assertOwnKind(params);
+    const { given, leftOut } = withoutRuntimeKeys(params.context, this.#options.isRuntimeKey);
+    return this.#save({ ...params, context: given }, leftOut);
   }
 
   /**
@@ -129,11 +89,15 @@ export class CheckpointService {
    * client wrote. @throws as `save`
    */
   async saveAgent(params: Omit<SaveParams, 'kind'>): Promise<SaveResult> {
-    return this.#save({ ...params, kind: AGENT_KIND });
+    return this.#save({ ...params, kind: AGENT_KIND }, []);
   }
 
-  async #save(params: SaveParams): Promise<SaveResult> {
-    const about = checkedAbout(params);
+  #save(params: SaveParams, leftOut: readonly string[]): Promise<SaveResult> {
+    return this.#timed('save', () => this.#saved(params, leftOut));
+  }
+
+  async #saved(params: SaveParams, leftOut: readonly string[]): Promise<SaveResult> {
+    const about = { ...checkedAbout(params), ...(leftOut.length === 0 ? {} : { leftOut }) };
     const { context, content, hash, sizes } = contextContent(params.context, this.backend.redactor);
     const sessionId = params.sessionId ?? derivedSessionId(about.workflow ?? null, hash);
     const { pool, classifier, config } = await this.#open();
@@ -151,7 +115,7 @@ export class CheckpointService {
       const { state } = session.log;
       pool.noteSize(sessionId, state.storedBytes());
       if (saved.removed.length > 0) await this.#sweep(session, config);
-      const metadata = toMetadata(sessionId, saved.record, state.isCritical(saved.record.number));
+      const metadata = toMetadata(sessionId, saved.record, state);
       if (saved.status === 'SKIPPED_UNCHANGED' && isNamedOtherwise(params, metadata))
         warnings.push(NOT_NOTED);
       return {
@@ -159,7 +123,7 @@ export class CheckpointService {
         checkpointId: metadata.id,
         sessionId,
         metadata,
-        removed: saved.removed.map((record) => toMetadata(sessionId, record, false)),
+        removed: saved.removed.map((record) => toMetadata(sessionId, record, state)),
         warnings,
       };
     });
@@ -177,14 +141,12 @@ export class CheckpointService {
 
   /** The context exactly as saved. @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND, CHECKPOINT_DAMAGED, KEY_UNAVAILABLE, STORAGE_UNAVAILABLE */
   async load(params: LoadParams): Promise<LoadedCheckpoint> {
-    const { access } = await this.#open();
-    return this.#withNumber(params, async (session, number, id) => {
+    return this.#withNumber('load', params, async (session, number, id, { access }) => {
       const loaded = await session.load(number);
       if (!loaded) throw checkpointNotFound(id);
       await access.note(session.id);
       const context = JSON.parse(loaded.content.toString('utf8')) as JsonObject;
-      const isCritical = session.log.state.isCritical(number);
-      return { context, metadata: toMetadata(session.id, loaded.record, isCritical) };
+      return { context, metadata: toMetadata(session.id, loaded.record, session.log.state) };
     });
   }
 
@@ -208,23 +170,25 @@ export class CheckpointService {
 
   /** @throws CHECKPOINT_NOT_FOUND, SESSION_NOT_FOUND */
   async metadata(params: LoadParams): Promise<CheckpointMetadata> {
-    return this.#withNumber(params, async ({ id: sessionId, log: { state } }, number, id) => {
+    return this.#withNumber('metadata', params, async ({ id: sessionId, log: { state } }, number, id) => {
       const record = state.find(number);
       if (!record) throw checkpointNotFound(id);
-      return toMetadata(sessionId, record, state.isCritical(number));
+      return toMetadata(sessionId, record, state);
     });
   }
 
-  /** Newest first; within a session in the order of saving. @throws SESSION_NOT_FOUND for a named session, INVALID_ARGUMENT, STORAGE_UNAVAILABLE */
+  /** Newest first, without archived ones unless the query asks for them; within a session in the order of saving. @throws SESSION_NOT_FOUND for a named session, INVALID_ARGUMENT, STORAGE_UNAVAILABLE */
   async list(query: ListQuery = {}): Promise<Page<CheckpointMetadata>> {
     assertQuery(query);
-    return listCheckpoints((await this.#open()).pool, query);
+    return this.#timed('list', async () => listCheckpoints((await this.#open()).pool, query));
   }
 
   /** Sessions with checkpoints, the most recently used first. Unreadable sessions are left out; `stats` names them. */
   async sessions(): Promise<readonly SessionInfo[]> {
-    const { pool, access } = await this.#open();
-    return (await listSessions(pool, access)).infos;
+    return this.#timed('list', async () => {
+      const { pool, access } = await this.#open();
+      return (await listSessions(pool, access)).infos;
+    });
   }
 
   /** @throws SESSION_NOT_FOUND */
@@ -238,7 +202,7 @@ export class CheckpointService {
   /** Marks a context key that no view may drop, or a checkpoint to keep. Durable. @throws SESSION_NOT_FOUND, CHECKPOINT_NOT_FOUND, INVALID_ARGUMENT */
   async markCritical(params: MarkParams): Promise<void> {
     if ('checkpointId' in params) {
-      return this.#withNumber(params, async (session, number, id) => {
+      return this.#withNumber('change', params, async (session, number, id) => {
         if (!(await session.mark({ number }))) throw checkpointNotFound(id);
       });
     }
@@ -246,15 +210,35 @@ export class CheckpointService {
     return pool.use(params.sessionId, (session) => markContextKey(session, params.contextKey));
   }
 
+  /**
+   * Puts a checkpoint aside: lists leave it out, and it is not the newest one of its session. It can still be loaded by its id, counts
+   * as before, and retention removes it as before. Durable. @throws CHECKPOINT_NOT_FOUND
+   */
+  async archive(id: string): Promise<void> {
+    await this.#setArchived(id, true);
+  }
+
+  /** Undoes `archive`. Durable. @throws CHECKPOINT_NOT_FOUND */
+  async unarchive(id: string): Promise<void> {
+    await this.#setArchived(id, false);
+  }
+
+  async #setArchived(checkpointId: string, archived: boolean): Promise<void> {
+    await this.#withNumber('change', { checkpointId }, async (session, number, id) => {
+      await session.setStatus([number], { archived });
+      if (session.log.state.find(number) === null) throw checkpointNotFound(id);
+    });
+  }
+
   /** Deletes one checkpoint. A `prune` after the grace time removes its data, unless others use it. @throws CHECKPOINT_NOT_FOUND */
   async delete(id: string): Promise<void> {
-    await this.#withNumber({ checkpointId: id }, async (session, number) => {
+    await this.#withNumber('change', { checkpointId: id }, async (session, number) => {
       const removed = await session.remove(() => [number], 'deleted');
       if (removed.length === 0) throw checkpointNotFound(id);
     });
   }
 
-  /** Reads and checks everything. Changes nothing. */
+  /** Reads and checks everything. Changes nothing, unless `mark` is set. */
   async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     const { pool, config } = await this.#open();
     return verifyCheckpoints(pool, config.storage.orphanGraceMinutes * 60_000, options);
@@ -267,6 +251,11 @@ export class CheckpointService {
   async repair(sessionId: string): Promise<SessionRepair> {
     const { pool } = await this.#open();
     return repairSession(pool, sessionId);
+  }
+
+  /** The configuration, with every default. @throws INVALID_ARGUMENT, STORAGE_UNAVAILABLE */
+  async config(): Promise<CheckpointConfig> {
+    return (await this.#open()).config;
   }
 
   /** Sizes, counts and limits. @throws STORAGE_UNAVAILABLE */
@@ -288,53 +277,40 @@ export class CheckpointService {
     return rotateKeys(pool, masters, [...this.folder, 'rotation.lease'], options);
   }
 
+  #timed<T>(operation: OperationKind, work: () => Promise<T>): Promise<T> {
+    return this.#times.timed(operation, work, async () => (await this.#parts)?.config.targets);
+  }
+
   /** The session and number in question; `work` checks whether the checkpoint exists. */
   async #withNumber<T>(
+    operation: OperationKind,
     params: LoadParams,
-    work: (session: CheckpointSession, number: number, id: string) => Promise<T>,
+    work: (session: CheckpointSession, number: number, id: string, parts: ServiceParts) => Promise<T>,
   ): Promise<T> {
     const { checkpointId: id, sessionId } = params ?? {};
     if ((id === undefined) === (sessionId === undefined))
       throw refusedParam('checkpointId', 'give either a checkpointId or a sessionId');
     const place = id === undefined ? { sessionId: sessionId!, number: null } : parseCheckpointId(id);
-    const { pool } = await this.#open();
-    return pool.use(place.sessionId, async (session) => {
-      const state = await session.read();
-      if (state.since === null && id === undefined) throw sessionNotFound(place.sessionId);
-      if (state.since === null && session.log.refused.length === 0) throw checkpointNotFound(id!);
-      const number = place.number ?? state.newest?.number;
-      if (number === undefined) throw noneLeft(place.sessionId);
-      return work(session, number, id ?? checkpointId({ ...place, number }));
+    return this.#timed(operation, async () => {
+      const parts = await this.#open();
+      return parts.pool.use(place.sessionId, async (session) => {
+        const state = await session.read();
+        if (state.since === null && id === undefined) throw sessionNotFound(place.sessionId);
+        if (state.since === null && session.log.refused.length === 0) throw checkpointNotFound(id!);
+        const number = place.number ?? state.newest?.number;
+        if (number === undefined) throw noneLeft(place.sessionId);
+        return work(session, number, id ?? checkpointId({ ...place, number }), parts);
+      });
     });
   }
 
-  async #open(): Promise<Parts> {
+  async #open(): Promise<ServiceParts> {
     if (this.#isClosed) throw checkpointsClosed();
     if (!this.#parts) {
-      this.#parts = this.#make();
+      this.#parts = openParts(this.backend, this.folder, this.#clock, this.#options);
       this.#parts.catch(() => (this.#parts = null)); // the next call tries again
     }
     return this.#parts;
-  }
-
-  async #make(): Promise<Parts> {
-    const { backend, folder } = this;
-    const config = await loadConfig(backend.documents, folder, this.#options.config);
-    assertCompression(config.compression);
-    const masters = keysFor(config.encryption, this.#options);
-    const nowMs = () => this.#clock.nowMs();
-    const { messagesPerKey } = this.#options;
-    const pool: SessionPool = new SessionPool({
-      backend,
-      folder,
-      config,
-      masters,
-      masterForNew: () => masterForNew(masters, () => pool.hasKeys()),
-      nowMs,
-      ...(messagesPerKey === undefined ? {} : { messagesPerKey }),
-    });
-    const classifier = new Classifier(backend.documents, folder, config.classification);
-    return { config, masters, pool, classifier, access: new AccessTimes(backend.documents, pool, nowMs) };
   }
 
   /** Waits for work in progress, and refuses later calls. */

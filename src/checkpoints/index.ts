@@ -11,15 +11,16 @@ export { type MasterKey, type MasterKeys, masterKeyOf } from '../storage/sealing
 export { type SecretPlace, StoredKeys } from '../storage/sealing/stored-keys.js';
 export { checkpointId, parseCheckpointId } from './checkpoint-id.js';
 export type { CheckpointMetadata, SessionInfo } from './checkpoint-metadata.js';
+export { type CheckpointMeter, checkpointMetrics } from './checkpoint-metrics.js';
+export type {
+  CheckpointServiceOptions,
+  LoadedCheckpoint,
+  LoadParams,
+  MarkParams,
+  SaveResult,
+} from './checkpoint-params.js';
 export type { ListQuery, Page } from './checkpoint-query.js';
-export {
-  CheckpointService,
-  type CheckpointServiceOptions,
-  type LoadedCheckpoint,
-  type LoadParams,
-  type MarkParams,
-  type SaveResult,
-} from './checkpoint-service.js';
+export { CheckpointService } from './checkpoint-service.js';
 export { byLayer, type ClassifiedContext, classify, type KeyVerdict } from './classify/classify.js';
 export { type ContextView, type ShownKey, viewContext } from './classify/context-view.js';
 export {
@@ -37,7 +38,9 @@ export type { SessionRepair } from './maintenance/repair-session.js';
 export type { RotateOptions, RotationReport } from './maintenance/rotate-keys.js';
 export type { CheckpointStats } from './maintenance/stats.js';
 export type { VerifyOptions, VerifyProblem, VerifyReport } from './maintenance/verify.js';
+export type { CheckpointOperation, OperationKind } from './operation-times.js';
 export type { SaveParams } from './save-params.js';
+export type { CheckpointStatus } from './session/checkpoint-record.js';
 export type { SessionHead } from './session/session-log.js';
 export type { SessionProblem } from './session/session-pool.js';
 export type { CheckpointScope } from './tools/checkpoint-scope.js';

@@ -73,6 +73,12 @@ export function refusedParam(field: string, problem: string): RekindleError {
   });
 }
 
+/** @throws INVALID_ARGUMENT for the kind of whole agents */
+export function assertOwnKind({ kind }: SaveParams): void {
+  if (kind === AGENT_KIND)
+    throw refusedParam('kind', `${AGENT_KIND} is what \`checkpointAgent\` gives to the agents that it saves`);
+}
+
 /** @throws INVALID_ARGUMENT */
 export function assertContextKey(contextKey: unknown): void {
   assertName('contextKey', contextKey, KEY_MAX);

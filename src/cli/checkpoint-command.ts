@@ -3,7 +3,9 @@ import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { checkpointAgent } from '../agent/checkpoints/checkpoint-agent.js';
 import type { CheckpointMetadata } from '../checkpoints/checkpoint-metadata.js';
-import type { CheckpointService, LoadParams, SaveResult } from '../checkpoints/checkpoint-service.js';
+import type { LoadParams, SaveResult } from '../checkpoints/checkpoint-params.js';
+import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
+import type { CheckpointStatus } from '../checkpoints/session/checkpoint-record.js';
 import { RekindleError } from '../core/errors.js';
 import type { JsonObject, JsonValue } from '../core/json.js';
 import { quoteLargeIntegers } from '../core/json-digits.js';
@@ -31,6 +33,8 @@ interface CheckpointOptions extends CommonOptions {
   readonly budget?: string;
   readonly after?: string;
   readonly before?: string;
+  readonly status?: string;
+  readonly undo?: boolean;
   readonly limit?: string;
   readonly offset?: string;
 }
@@ -88,6 +92,7 @@ export function addCheckpointCommand(program: Command): void {
     [
       ['--tag <tag>', 'with this tag'],
       ['--agent <id>', 'of this agent'],
+      ['--status <status>', 'active, archived, corrupt or all (default: all except archived ones)'],
       ['--after <time>', 'saved at this time or later'],
       ['--before <time>', 'saved before this time'],
       ['--limit <n>', 'default 20'],
@@ -101,6 +106,12 @@ export function addCheckpointCommand(program: Command): void {
     'mark a context key of a session, so that no view drops it; or a checkpoint, so that retention never removes it',
     [],
     mark,
+  );
+  add(
+    'archive <checkpoint>',
+    'put one checkpoint aside: lists leave it out, it can still be loaded by its id',
+    [['--undo', 'take it back']],
+    archive,
   );
   add('delete <checkpoint>', 'delete one checkpoint', [], remove);
   addCheckpointUpkeep(parent);
@@ -152,19 +163,20 @@ const load: CheckpointRun = async (service, { print, note }, [what = ''], { out,
 };
 
 const list: CheckpointRun = async (service, context, [session], options) => {
-  const { agent, after, before, limit = '20', offset = '0' } = options;
+  const { agent, status, after, before, limit = '20', offset = '0' } = options;
   const [tag] = tagsOf(options);
   const page = await service.list({
     ...(session === undefined ? {} : { sessionId: session }),
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(tag === undefined ? {} : { tag }),
+    ...(status === undefined ? {} : { status: status as CheckpointStatus | 'all' }), // the service checks it
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
     limit: wholeNumber(limit, '--limit'),
     offset: wholeNumber(offset, '--offset', 0),
   });
   const { checkpoints, total } = page;
-  const isAll = [session, agent, tag, after, before].every((filter) => filter === undefined);
+  const isAll = [session, agent, tag, status, after, before].every((filter) => filter === undefined);
   const earlier = checkpoints.length === 0 ? earlierPlace(options) : null;
   const none = `There are no ${isAll ? '' : 'such '}checkpoints in ${checkpointPlace(context)}.${earlier ? ` ${earlier}` : ''}`;
   const bad = page.problems.map(({ sessionId, message }) => `Left out: ${sessionId}: ${message}`);
@@ -187,10 +199,17 @@ function tableOf(checkpoints: readonly CheckpointMetadata[]): string {
     tags,
     contextSizeBytes,
     storedBytes,
+    status,
     critical,
     encrypted,
   } of checkpoints) {
-    const marks = [critical ? 'critical' : '', encrypted ? 'encrypted' : ''].filter(Boolean).join(', ');
+    const marks = [
+      status === 'active' ? '' : status,
+      critical ? 'critical' : '',
+      encrypted ? 'encrypted' : '',
+    ]
+      .filter(Boolean)
+      .join(', ');
     table.push([
       excerpt(id, 60),
       createdAt,
@@ -222,6 +241,21 @@ const mark: CheckpointRun = async (service, { print }, [what = '', key]) => {
   }
   await service.markCritical({ sessionId: what, contextKey: key });
   print([`No view of ${what} will drop ${key}.`], { sessionId: what, contextKey: key });
+};
+
+const archive: CheckpointRun = async (service, { print }, [id = ''], { undo = false }) => {
+  await (undo ? service.unarchive(id) : service.archive(id));
+  print(
+    [
+      undo
+        ? `${id} is in the lists again.`
+        : `Archived ${id}. \`checkpoint list --status archived\` shows it.`,
+    ],
+    {
+      id,
+      archived: !undo,
+    },
+  );
 };
 
 const remove: CheckpointRun = async (service, { print }, [id = '']) => {

@@ -11,7 +11,8 @@ import type { CommandContext, CommonOptions } from './command-context.js';
 import { shownPath } from './shown-path.js';
 
 export function checkpointsFor({ storage }: CommandContext): CheckpointService {
-  return new CheckpointService({ backend: storage });
+  // A person sees how long a command takes.
+  return new CheckpointService({ backend: storage, onOperation: () => {} });
 }
 
 export function checkpointPlace({ storage }: CommandContext): string {

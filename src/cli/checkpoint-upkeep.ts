@@ -26,6 +26,7 @@ interface UpkeepOptions extends CommonOptions {
   readonly graceMinutes?: string;
   readonly heads?: string;
   readonly writeHeads?: string;
+  readonly mark?: boolean;
   readonly forgetOld?: boolean;
 }
 
@@ -67,11 +68,12 @@ export function addCheckpointUpkeep(parent: Command): void {
   );
   add(
     'verify',
-    'read everything and check it (changes nothing)',
+    'read everything and check it (changes nothing, except with --mark)',
     [
       ['--session <id>', 'only this session'],
       ['--heads <file>', 'heads of an earlier run: check that nothing before them was removed or changed'],
       ['--write-heads <file>', 'write the current heads to a new file; store it elsewhere'],
+      ['--mark', 'record which checkpoints are corrupt, and which no longer are; lists show it'],
     ],
     verify,
   );
@@ -97,7 +99,8 @@ const sessions: UpkeepRun = async (service, context) => {
   for (const { id, checkpoints, totalSizeBytes, lastAccessedAt, encrypted } of infos)
     table.push([excerpt(id, 60), checkpoints, totalSizeBytes, lastAccessedAt, encrypted ? 'encrypted' : '']);
   const place = checkpointPlace(context);
-  const sum = `${count(stats.totalSizeBytes, 'byte')} of ${count(stats.maxTotalSize, 'byte')} used in ${place}.`;
+  const ratio = stats.compressionRatio.toFixed(1);
+  const sum = `${count(stats.totalSizeBytes, 'byte')} of ${count(stats.maxTotalSize, 'byte')} used in ${place}, for ${count(stats.contextSizeBytes, 'byte')} of contexts (${ratio} to 1).`;
   const lines = infos.length === 0 ? [`There are no checkpoints in ${place}.`] : [table.toString(), sum];
   context.print(lines, { sessions: infos, stats });
   return undefined;
@@ -142,7 +145,7 @@ function describePruned({
   ];
 }
 
-const verify: UpkeepRun = async (service, { print, json }, { session, heads, writeHeads }) => {
+const verify: UpkeepRun = async (service, { print, json }, { session, heads, writeHeads, mark = false }) => {
   const known = heads === undefined ? [] : await readHeads(heads);
   const progress = startProgress('Reading', !json);
   let report: VerifyReport;
@@ -150,6 +153,7 @@ const verify: UpkeepRun = async (service, { print, json }, { session, heads, wri
     report = await service.verify({
       ...(session === undefined ? {} : { sessionId: session }),
       heads: known,
+      mark,
       onProgress: (checkpoints) => progress.say(`Reading: ${count(checkpoints, 'checkpoint')}`),
     });
   } finally {

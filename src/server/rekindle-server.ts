@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
+import { pruneRegularly } from '../checkpoints/maintenance/prune-regularly.js';
 import { messageOf, RekindleError } from '../core/errors.js';
 import { DocumentPool } from '../state/durable/document-pool.js';
 import { agentState } from '../state/durable/documents/agent-state.js';
@@ -61,7 +62,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const checkpoints = options.checkpoints ?? new CheckpointService({ backend });
   const audit = await orClose(pool, openTrail(options));
   const version = options.version ?? '0';
-  const tools = new McpTools({ backend, shared, checkpoints, version, documents, audit });
+  const tools = new McpTools({
+    ...{ backend, shared, checkpoints, version, documents, audit },
+    onLogFailed: (message) => tell(new RekindleError('STORAGE_FAILED', message)),
+  });
   const hub = new EventHub(backend, shared);
   const closing = new AbortController();
   let access: AccessCheck;
@@ -102,6 +106,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.maxConnections = SERVER_LIMITS.connections;
   server.on('connection', (socket) => unproven.add(socket));
   sockets.attach(server);
+  void pruneRegularly(checkpoints, {
+    signal: closing.signal,
+    async prune() {
+      await audit.record({ actor: 'server', action: 'write', target: 'checkpoints', what: 'prune' });
+      options.onPruned?.(await checkpoints.prune());
+    },
+    onFailed: tell,
+  });
   const close = async () => {
     closing.abort();
     sockets.close();

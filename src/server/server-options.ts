@@ -1,4 +1,5 @@
 import type { CheckpointService } from '../checkpoints/checkpoint-service.js';
+import type { PruneReport } from '../checkpoints/maintenance/prune.js';
 import type { StateDefinition } from '../state/durable/state-definition.js';
 import type { SharedLimits } from '../state/shared/shared-limits.js';
 import type { StorageBackend } from '../storage/ports.js';
@@ -47,6 +48,11 @@ export interface ServerOptions {
   readonly mcpDocuments?: readonly string[];
   /** Version of the package, shown to MCP clients. */
   readonly version?: string;
+  /**
+   * Called when the server has pruned the checkpoints, as `pruneEveryHours` of their configuration says. The audit log records each prune before it begins.
+   * Default: nothing.
+   */
+  readonly onPruned?: (report: PruneReport) => void;
   /** Called with unexpected errors, which clients do not see. Default: they are ignored. */
   readonly onUnexpected?: (thrown: unknown) => void;
 }

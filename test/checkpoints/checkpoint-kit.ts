@@ -8,10 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
-import {
-  CheckpointService,
-  type CheckpointServiceOptions,
-} from '../../src/checkpoints/checkpoint-service.js';
+import type { CheckpointServiceOptions } from '../../src/checkpoints/checkpoint-params.js';
+import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import { ManualClock } from '../../src/core/clock.js';
 import { isRekindleError, type RekindleError } from '../../src/core/errors.js';
 import type { JsonObject } from '../../src/core/json.js';

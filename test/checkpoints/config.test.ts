@@ -19,12 +19,14 @@ describe('the configuration', () => {
         maxSessionSize: 1024 ** 3,
         maxTotalSize: 1024 ** 3,
         maxAgeDays: 30,
+        pruneEveryHours: 24,
         orphanGraceMinutes: 60,
       },
       compression: { enabled: true, algorithm: 'gzip', level: 'standard', minSizeForCompression: 1_024 },
       encryption: { enabled: null, provider: null, keyFile: null },
       classification: { rulesPath: null, enableHeuristics: true },
       timeouts: { queryMs: 5_000, fileMs: 10_000, lockMs: 15_000 },
+      targets: { saveMs: 1_000, loadMs: 500, queryMs: 500 },
     });
   });
 

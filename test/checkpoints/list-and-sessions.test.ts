@@ -89,6 +89,62 @@ describe('the list of checkpoints', () => {
   });
 });
 
+describe('an archived checkpoint', () => {
+  it('is in no list that does not ask for it, and is loaded by its id', async () => {
+    const place = await Place.make();
+    const service = place.service();
+    for (let n = 1; n <= 3; n += 1) await service.save({ sessionId: 's', context: { n } });
+    await service.archive('s@3');
+    const ids = async (query: ListQuery, by = place.service()) =>
+      (await by.list(query)).checkpoints.map(({ id, status }) => `${id} ${status}`);
+    expect(await ids({})).toEqual(['s@2 active', 's@1 active']);
+    expect(await ids({ sessionId: 's', status: 'all' })).toEqual([
+      's@3 archived',
+      's@2 active',
+      's@1 active',
+    ]);
+    expect(await ids({ status: 'archived' })).toEqual(['s@3 archived']);
+    expect((await place.service().load({ checkpointId: 's@3' })).context).toEqual({ n: 3 });
+  });
+
+  it('is not the newest one of its session: that one is loaded, and the same context is saved anew', async () => {
+    const place = await Place.make();
+    const service = place.service();
+    for (let n = 1; n <= 2; n += 1) await service.save({ sessionId: 's', context: { n } });
+    await service.archive('s@2');
+    expect((await place.service().load({ sessionId: 's' })).context).toEqual({ n: 1 });
+    const saved = await place.service().save({ sessionId: 's', context: { n: 2 } });
+    expect([saved.status, saved.metadata.status]).toEqual(['SAVED', 'active']);
+  });
+
+  it('is active again when that is undone, also after the history was summed up', async () => {
+    const place = await Place.make();
+    const service = place.service();
+    for (let n = 1; n <= 3; n += 1) await service.save({ sessionId: 's', context: { n } });
+    await service.archive('s@1');
+    await service.archive('s@2');
+    await service.unarchive('s@2');
+    // Every change is one more record that is no longer needed.
+    for (let n = 0; n < 1_000; n += 1) await service[n % 2 === 0 ? 'archive' : 'unarchive']('s@3');
+    expect(await place.journal('s')).toContain('"type":"base"');
+    const { checkpoints } = await place.service().list({ status: 'all' });
+    expect(checkpoints.map(({ status }) => status)).toEqual(['active', 'active', 'archived']);
+  });
+
+  it('that does not exist is refused, and nothing is written', async () => {
+    const place = await Place.make();
+    const service = place.service();
+    await service.save({ sessionId: 's', context: {} });
+    const before = await place.journal('s');
+    expect((await errorOf(service.archive('s@9'))).code).toBe('CHECKPOINT_NOT_FOUND');
+    expect((await errorOf(service.archive('none@1'))).code).toBe('CHECKPOINT_NOT_FOUND');
+    await service.unarchive('s@1'); // it is not archived
+    expect(await place.journal('s')).toBe(before);
+    const wrong = { status: 'old' } as unknown as ListQuery;
+    expect((await errorOf(service.list(wrong))).details).toMatchObject({ field: 'status' });
+  });
+});
+
 describe('sessions', () => {
   it('are told with what their checkpoints have in common; the one that was used last comes first', async () => {
     const place = await Place.make();
@@ -113,6 +169,7 @@ describe('sessions', () => {
       workflowId: 'w',
       tags: ['x', 'y', 'z'],
       totalSizeBytes: await place.packBytes('a'),
+      contextSizeBytes: 14,
       checkpoints: 2,
       encrypted: false,
       criticalKeys: [],
@@ -121,6 +178,7 @@ describe('sessions', () => {
     expect(await place.service().stats()).toMatchObject({
       sessions: 2,
       checkpoints: 3,
+      contextSizeBytes: 21,
       largest: [{ id: 'a' }, { id: 'b' }],
     });
     expect((await errorOf(service.session('c'))).code).toBe('SESSION_NOT_FOUND');

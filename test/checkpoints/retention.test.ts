@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import type { CheckpointConfigInit } from '../../src/checkpoints/config/checkpoint-config.js';
+import { pruneRegularly } from '../../src/checkpoints/maintenance/prune-regularly.js';
 import { errorOf, noise, Place } from './checkpoint-kit.js';
 
 const DAY_MS = 86_400_000;
@@ -96,6 +97,68 @@ describe('age', () => {
     place.clock.advance(100 * DAY_MS);
     await service.prune({ maxAgeDays: 1 });
     expect([await left(service, 's'), await left(service, 'old')]).toEqual([[1, 4], [1]]);
+  });
+});
+
+describe('a save', () => {
+  it('takes away what is too old of its owner, and says what', async () => {
+    const place = await Place.make();
+    const service = place.service(limits({ maxAgeDays: 10 }));
+    await service.save({ sessionId: 's', context: { n: 1 }, critical: true });
+    await service.save({ sessionId: 's', context: { n: 2 } });
+    await service.save({ sessionId: 's', context: { n: 3 }, agentId: 'other' });
+    place.clock.advance(10 * DAY_MS);
+    expect((await service.save({ sessionId: 's', context: { n: 4 } })).removed).toEqual([]);
+    place.clock.advance(1);
+    const { removed } = await service.save({ sessionId: 's', context: { n: 5 } });
+    expect(removed.map(({ id }) => id)).toEqual(['s@2']);
+    expect(await left(place.service(), 's')).toEqual([1, 3, 4, 5]);
+  });
+
+  it('takes nothing away by age where the limit is null', async () => {
+    const place = await Place.make();
+    const service = place.service(limits({ maxAgeDays: null }));
+    await service.save({ sessionId: 's', context: { n: 1 } });
+    place.clock.advance(10_000 * DAY_MS);
+    expect((await service.save({ sessionId: 's', context: { n: 2 } })).removed).toEqual([]);
+    expect((await service.prune()).removed).toEqual([]);
+  });
+});
+
+describe('pruning from time to time', () => {
+  const runs = async (service: CheckpointService, prune: () => Promise<void>, stopAfterMs = 60) => {
+    const failures: unknown[] = [];
+    const ended = new AbortController();
+    const running = pruneRegularly(service, {
+      ...{
+        signal: ended.signal,
+        prune,
+        onFailed: (thrown: unknown) => void failures.push(thrown),
+        firstMs: 1,
+      },
+    });
+    setTimeout(() => ended.abort(), stopAfterMs);
+    await running;
+    return failures;
+  };
+
+  it('goes on as often as the configuration says, until it is ended', async () => {
+    const service = (await Place.make()).service(limits({ pruneEveryHours: 1 / 3_600_000 }));
+    let times = 0;
+    await runs(service, async () => void (times += 1), 200);
+    expect(times).toBeGreaterThan(2);
+  });
+
+  it('does nothing where the configuration says null', async () => {
+    const service = (await Place.make()).service(limits({ pruneEveryHours: null }));
+    await runs(service, async () => expect.unreachable());
+  });
+
+  it('tells what fails, and waits at least an hour for the next time', async () => {
+    const service = (await Place.make()).service(limits({ pruneEveryHours: 1 / 3_600_000 }));
+    expect(await runs(service, () => Promise.reject(new RangeError('full')))).toEqual([
+      new RangeError('full'),
+    ]);
   });
 });
 

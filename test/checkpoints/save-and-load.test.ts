@@ -145,6 +145,34 @@ describe('the number of a checkpoint', () => {
   });
 });
 
+describe('keys of the running program', () => {
+  const isRuntimeKey = (key: string, value: unknown) => key.startsWith('_') || typeof value === 'function';
+
+  it('are left out of a save, whatever their values are, and the metadata name them', async () => {
+    const place = await Place.make();
+    const context = { _loop: new Map([[1, 2]]), goal: 'ship', stop: () => {}, note: '_kept' };
+    const { metadata } = await place.service({ isRuntimeKey }).save({ sessionId: 's', context });
+    expect(metadata.leftOutKeys).toEqual(['_loop', 'stop']);
+    const loaded = await place.service().load({ sessionId: 's' });
+    expect(loaded.context).toEqual({ goal: 'ship', note: '_kept' });
+    expect(loaded.metadata.leftOutKeys).toEqual(['_loop', 'stop']);
+    expect(Object.keys(context)).toEqual(['_loop', 'goal', 'stop', 'note']); // as it was
+  });
+
+  it('make no new checkpoint when only they changed', async () => {
+    const service = (await Place.make()).service({ isRuntimeKey });
+    await service.save({ sessionId: 's', context: { _run: 1, goal: 'ship' } });
+    const again = await service.save({ sessionId: 's', context: { _run: 2, goal: 'ship' } });
+    expect(again.status).toBe('SKIPPED_UNCHANGED');
+  });
+
+  it('are no way around the check of a context', async () => {
+    const service = (await Place.make()).service({ isRuntimeKey });
+    for (const context of [new Map(), [1], 'text', null, { goal: new Date() }])
+      expect((await errorOf(service.save({ sessionId: 's', context }))).code).toBe('INVALID_ARGUMENT');
+  });
+});
+
 describe('what is no JSON', () => {
   it('is refused with its place, and nothing is written', async () => {
     const shop = await Place.make();

@@ -165,6 +165,26 @@ describe('the tools of checkpoints', () => {
   });
 });
 
+describe('a default session', () => {
+  it('is used by every tool that is called without one; their schemas say so', async () => {
+    const service = (await Place.make()).service();
+    const list = checkpointTools(service, { scope: { agent: 'desk' }, session: 'shift' });
+    const tool = (name: ToolName) => list.find((one) => one.name === name)!;
+    for (const { inputSchema } of list) expect(JSON.stringify(inputSchema)).toContain('\\"shift\\"');
+    expect(await call(tool('workflow_checkpoint_save'), { context: { goal: 1 } })).toMatchObject({
+      checkpointId: 'shift@1',
+      sessionId: 'shift',
+    });
+    expect(await call(tool('workflow_checkpoint_load'), {})).toMatchObject({ context: { goal: 1 } });
+    expect(await call(tool('workflow_checkpoint_list'), {})).toMatchObject({ total: 1 });
+    expect(await call(tool('workflow_mark_critical'), { contextKey: 'goal' })).toMatchObject({
+      ...{ sessionId: 'shift', criticalKeys: ['goal'] },
+    });
+    const both = { checkpointId: 'shift@1', sessionId: 'shift' };
+    expect((await errorOf(call(tool('workflow_checkpoint_load'), both))).code).toBe('INVALID_ARGUMENT');
+  });
+});
+
 describe('the tools of one owner', () => {
   it.each<CheckpointScope>([{ agent: 'ada' }, { session: 'child' }, { client: 'mcp' }])(
     'reach what %j saved, under the names that the model gave, and nothing else',

@@ -1,9 +1,9 @@
 /** What verify tells of a journal that is not whole, and what a repair makes of it. */
 import fs from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { CheckpointServiceOptions } from '../../src/checkpoints/checkpoint-service.js';
+import type { CheckpointServiceOptions } from '../../src/checkpoints/checkpoint-params.js';
 import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
-import { errorOf, Place } from './checkpoint-kit.js';
+import { errorOf, noise, Place } from './checkpoint-kit.js';
 
 const OPTIONS: Record<'plain' | 'encrypted', CheckpointServiceOptions> = {
   plain: { config: { storage: { orphanGraceMinutes: 0 } } },
@@ -68,6 +68,31 @@ describe('a repair', () => {
     expect((await service.repair('s')).lost).toBe(0);
     expect(await place.journal('s')).toBe(journal);
     expect((await errorOf(service.repair('none'))).code).toBe('SESSION_NOT_FOUND');
+  });
+});
+
+describe('verify with `mark`', () => {
+  it('records what is corrupt; lists show it, until it can be loaded again', async () => {
+    const place = await Place.make();
+    const service = place.service();
+    await service.save({ sessionId: 's', context: { text: noise(1, 3_000) } });
+    await service.save({ sessionId: 's', context: { text: noise(2, 3_000) } });
+    await service.archive('s@1');
+    const statuses = async () =>
+      (await place.service().list({ status: 'all' })).checkpoints.map(({ id, status }) => `${id} ${status}`);
+    const files = await place.packs('s');
+    const bytes = await Promise.all(files.map((file) => fs.readFile(file)));
+    for (const file of files) await fs.writeFile(file, 'broken');
+    expect((await place.service().verify()).ok).toBe(false);
+    expect(await statuses()).toEqual(['s@2 active', 's@1 archived']); // it was not asked to
+    await place.service().verify({ mark: true });
+    expect(await statuses()).toEqual(['s@2 corrupt', 's@1 corrupt']);
+    for (const [index, file] of files.entries()) await fs.writeFile(file, bytes[index]!);
+    expect((await place.service().verify({ mark: true })).ok).toBe(true);
+    expect(await statuses()).toEqual(['s@2 active', 's@1 archived']);
+    const before = await place.journal('s');
+    await place.service().verify({ mark: true });
+    expect(await place.journal('s')).toBe(before);
   });
 });
 

@@ -77,6 +77,29 @@ describe('checkpoint mark and delete', { timeout: CLI_TIMEOUT_MS }, () => {
     }));
 });
 
+describe('checkpoint archive', { timeout: CLI_TIMEOUT_MS }, () => {
+  it('takes a checkpoint out of the lists, until that is undone', () =>
+    inFolder(async (dir) => {
+      await fill(dir, { s: 2 });
+      const [done, list, archived, loaded, undone, again, none] = await batchOf('checkpoint', dir)(
+        ['archive', 's@2'],
+        ['list', 's', '--json'],
+        ['list', '--status', 'archived'],
+        ['load', 's@2', '--json'],
+        ['archive', 's@2', '--undo', '--json'],
+        ['list', 's', '--json'],
+        ['list', '--status', 'old'],
+      );
+      expect(done).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Archived s@2\./) });
+      expect(jsonOf(list)).toMatchObject({ total: 1, checkpoints: [{ id: 's@1' }] });
+      expect(rowsOf(archived).slice(1)).toEqual([expect.arrayContaining(['s@2', 'archived'])]);
+      expect(jsonOf(loaded)).toHaveProperty('n');
+      expect(jsonOf(undone)).toEqual({ id: 's@2', archived: false });
+      expect(jsonOf(again)).toMatchObject({ total: 2 });
+      expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('status is refused') });
+    }));
+});
+
 describe('checkpoint prune', { timeout: CLI_TIMEOUT_MS }, () => {
   it('with --dry-run says what would go, and changes nothing', () =>
     inFolder(async (dir) => {

@@ -42,6 +42,7 @@ describe('sessions with checkpoints', () => {
       workflow_id: 'w',
       tags: ['x', 'y'],
       total_size_bytes: expect.any(Number),
+      context_size_bytes: 7,
       checkpoints: 1,
       encrypted: false,
       critical_keys: [],
@@ -167,8 +168,10 @@ describe('one checkpoint', () => {
         stored_bytes: expect.any(Number),
         compression: 'none',
         encrypted: false,
+        status: 'active',
         critical: true,
         kind: 'own',
+        left_out_keys: [],
         classification_summary: { CRITICAL: { keys: 1, bytes: 6 }, USEFUL: { keys: 1, bytes: 8 } },
       },
     ]);

@@ -1,12 +1,15 @@
 /** Checkpoints over HTTP that cannot be read now, or not any more, and who may read those that can. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import { isRekindleError } from '../../src/core/errors.js';
 import type { JsonObject } from '../../src/core/json.js';
+import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { EnvironmentKeys } from '../../src/storage/sealing/environment-keys.js';
+import { withBlobs } from '../checkpoints/checkpoint-kit.js';
 import { checkpointWorld } from './checkpoint-world.js';
-import { ask, PROBLEM_TYPE, type ServerKit } from './server-kit.js';
+import { ask, PROBLEM_TYPE, type ServerKit, serverKit } from './server-kit.js';
 
 const CANARY = 'canary-of-the-context';
 
@@ -101,6 +104,27 @@ describe('a checkpoint that is damaged', () => {
     for (const file of await packsOf(kit.dir, 's')) await fs.rm(file);
     const refused = await kit.get('/checkpoints/s@1/context');
     expect(refused.json).toMatchObject({ status: 500, code: 'CHECKPOINT_DAMAGED' });
+  });
+});
+
+describe('a storage that does not answer in time', () => {
+  it('is 503 with its code, for a list and for a context', async () => {
+    const { kit, save } = await checkpointWorld();
+    await save({ sessionId: 's', context: { text: CANARY } });
+    let free = () => {};
+    const held = new Promise<void>((resolve) => (free = resolve));
+    onTestFinished(() => free()); // so that the server can close
+    const storage = new FileStorage(kit.dir, { durability: 'relaxed' });
+    const backend = withBlobs(storage, { beforeGet: () => held });
+    const config = { timeouts: { fileMs: 50, queryMs: 50 } };
+    const checkpoints = new CheckpointService({ backend, config });
+    const slow = await serverKit({ checkpoints });
+    const wanted = { status: 503, code: 'STORAGE_UNAVAILABLE', advice: expect.any(String) };
+    expect((await slow.get('/checkpoints/s@1/context')).json).toMatchObject(wanted);
+    expect((await slow.get('/checkpoints?session=s')).status).toBe(200);
+    Object.assign(backend, { openJournal: () => held.then(() => Promise.reject(new RangeError())) });
+    const later = await serverKit({ checkpoints: new CheckpointService({ backend, config }) });
+    expect((await later.get('/checkpoints?session=s')).json).toMatchObject(wanted);
   });
 });
 

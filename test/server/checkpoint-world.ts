@@ -1,9 +1,7 @@
 /** A server, and a service beside it that saves checkpoints as another process would. */
 import { onTestFinished as afterThisTest } from 'vitest';
-import {
-  CheckpointService,
-  type CheckpointServiceOptions,
-} from '../../src/checkpoints/checkpoint-service.js';
+import type { CheckpointServiceOptions } from '../../src/checkpoints/checkpoint-params.js';
+import { CheckpointService } from '../../src/checkpoints/checkpoint-service.js';
 import type { SaveParams } from '../../src/checkpoints/save-params.js';
 import { ManualClock } from '../../src/core/clock.js';
 import { type KitOptions, type ServerKit, serverKit } from './server-kit.js';

@@ -1,4 +1,5 @@
-import type { CheckpointService, SaveResult } from '../../checkpoints/checkpoint-service.js';
+import type { SaveResult } from '../../checkpoints/checkpoint-params.js';
+import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { SaveParams } from '../../checkpoints/save-params.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { captureAgent } from './agent-image.js';

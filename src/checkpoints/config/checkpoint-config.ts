@@ -14,8 +14,10 @@ export interface CheckpointConfig {
     readonly maxSessionSize: number;
     /** Maximum bytes of all sessions. Default 1 GiB. */
     readonly maxTotalSize: number;
-    /** `prune` removes older checkpoints. Default 30. */
-    readonly maxAgeDays: number;
+    /** A save removes older checkpoints of its owner in its session, and `prune` those of all. Null: no age limit. Default 30. */
+    readonly maxAgeDays: number | null;
+    /** The server prunes so often. Null: never. Default 24. */
+    readonly pruneEveryHours: number | null;
     /** Age from which unreferenced data may be removed. Default 60. */
     readonly orphanGraceMinutes: number;
   };
@@ -52,6 +54,15 @@ export interface CheckpointConfig {
     /** Timeout for the lock of a session while others save, in ms. Default 15,000. */
     readonly lockMs: number;
   };
+  /** An operation that takes longer, in ms, is reported as slow. */
+  readonly targets: {
+    /** Default 1,000. */
+    readonly saveMs: number;
+    /** Default 500. */
+    readonly loadMs: number;
+    /** Of lists and metadata. Default 500. */
+    readonly queryMs: number;
+  };
 }
 
 export const KEY_PROVIDERS = ['file', 'environment', 'os_keychain'] as const;
@@ -68,12 +79,14 @@ export const DEFAULT_CONFIG: CheckpointConfig = {
     maxSessionSize: 1024 ** 3,
     maxTotalSize: 1024 ** 3,
     maxAgeDays: 30,
+    pruneEveryHours: 24,
     orphanGraceMinutes: 60,
   },
   compression: { enabled: true, algorithm: 'gzip', level: 'standard', minSizeForCompression: 1024 },
   encryption: { enabled: null, provider: null, keyFile: null },
   classification: { rulesPath: null, enableHeuristics: true },
   timeouts: { queryMs: 5_000, fileMs: 10_000, lockMs: 15_000 },
+  targets: { saveMs: 1_000, loadMs: 500, queryMs: 500 },
 };
 
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
@@ -91,7 +104,10 @@ const ConfigSchema = Type.Partial(
         maxCheckpoints: whole(1),
         maxSessionSize: whole(1),
         maxTotalSize: whole(1),
-        maxAgeDays: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+        maxAgeDays: Type.Optional(Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()])),
+        pruneEveryHours: Type.Optional(
+          Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 500 }), Type.Null()]),
+        ),
         orphanGraceMinutes: Type.Optional(Type.Number({ minimum: 0 })),
       },
       strict,
@@ -115,6 +131,7 @@ const ConfigSchema = Type.Partial(
     ),
     classification: Type.Object({ rulesPath: pathOrNull, enableHeuristics: flag }, strict),
     timeouts: Type.Object({ queryMs: timer, fileMs: timer, lockMs: timer }, strict),
+    targets: Type.Object({ saveMs: timer, loadMs: timer, queryMs: timer }, strict),
   }),
   strict,
 );
@@ -132,13 +149,14 @@ export function checkpointConfig(...parts: readonly CheckpointConfigInit[]): Che
 }
 
 function merged(config: CheckpointConfig, part: CheckpointConfigInit): CheckpointConfig {
-  const { storage, compression, encryption, classification, timeouts } = config;
+  const { storage, compression, encryption, classification, timeouts, targets } = config;
   return {
     storage: { ...storage, ...given(part.storage) },
     compression: { ...compression, ...given(part.compression) },
     encryption: { ...encryption, ...given(part.encryption) },
     classification: { ...classification, ...given(part.classification) },
     timeouts: { ...timeouts, ...given(part.timeouts) },
+    targets: { ...targets, ...given(part.targets) },
   };
 }
 

@@ -23,6 +23,21 @@ export interface ContextContent {
 /** Largest context, in bytes of JSON text. */
 export const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 
+/**
+ * A context without the keys at its top that are of the running program only, and their names. What is not a plain object stays as it
+ * is, to be refused.
+ */
+export function withoutRuntimeKeys(
+  given: unknown,
+  isRuntimeKey?: (key: string, value: unknown) => boolean,
+): { readonly given: unknown; readonly leftOut: readonly string[] } {
+  if (!isRuntimeKey || !isJsonObject(given) || !isPlain(given)) return { given, leftOut: [] };
+  const leftOut = Object.keys(given).filter((key) => isRuntimeKey(key, given[key]));
+  const gone = new Set(leftOut);
+  const kept = Object.entries(given).filter(([key]) => !gone.has(key));
+  return { given: Object.fromEntries(kept), leftOut };
+}
+
 /** Drops `undefined` properties and stores -0 as 0, like JSON. @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function contextContent(given: unknown, redactor: StorageRedactor | null = null): ContextContent {
   if (!isJsonObject(given)) throw refused({ path: '', problem: 'a context is a JSON object' });
@@ -67,8 +82,7 @@ function problemIn(value: unknown, depth: number): Problem | null {
   if (typeof value !== 'object') return here(`a ${typeof value} cannot be saved`);
   if (depth >= JSON_DEPTH_MAX) return here(`it is nested more than ${JSON_DEPTH_MAX} deep`);
   if (Array.isArray(value)) return problemInArray(value, depth);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return here(notPlain(value));
+  if (!isPlain(value)) return here(notPlain(value));
   for (const key of Object.keys(value)) {
     const item = (value as { [key: string]: unknown })[key];
     const problem = item === undefined ? null : problemIn(item, depth + 1);
@@ -84,6 +98,11 @@ function problemInArray(array: readonly unknown[], depth: number): Problem | nul
     if (problem) return below(String(index), problem);
   }
   return null;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** An instance of a class would be loaded as something else. */

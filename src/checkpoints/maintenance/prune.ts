@@ -6,7 +6,7 @@ import { messageOf } from '../../core/errors.js';
 import { sessionNotFound } from '../checkpoint-id.js';
 import { type CheckpointMetadata, toMetadata } from '../checkpoint-metadata.js';
 import { type CheckpointConfig, checkpointConfig } from '../config/checkpoint-config.js';
-import type { SaveRecord } from '../session/checkpoint-record.js';
+import { isTooOld, type SaveRecord } from '../session/checkpoint-record.js';
 import type { CheckpointSession } from '../session/checkpoint-session.js';
 import { byOwner, ownerOf } from '../session/record-owner.js';
 import type { SessionPool, SessionProblem } from '../session/session-pool.js';
@@ -55,8 +55,6 @@ interface Plan {
   readonly goes: Map<number, PruneReason>;
 }
 
-const DAY_MS = 86_400_000;
-
 export async function prune(
   pool: SessionPool,
   configured: Limits,
@@ -80,7 +78,7 @@ export async function prune(
     await pool.use(id, async (session) => {
       const removed = dryRun ? planned(state, goes) : await carryOut(session, goes).catch(tell);
       for (const record of removed ?? [])
-        report.removed.push({ checkpoint: toMetadata(id, record, false), why: goes.get(record.number)! });
+        report.removed.push({ checkpoint: toMetadata(id, record, state), why: goes.get(record.number)! });
       const gone = dryRun ? [...goes.keys()] : [];
       report.after += session.log.state.storedBytes(gone);
       const swept = await session.sweep(graceMs, !dryRun).catch(tell);
@@ -101,8 +99,8 @@ async function planSession(
   const state = await pool.use(sessionId, (session) => session.read());
   const goes = new Map<number, PruneReason>();
   const plan = { sessionId, state, goes };
-  for (const { number, at } of removable(plan))
-    if (nowMs - Date.parse(at) > limits.maxAgeDays * DAY_MS) goes.set(number, 'age');
+  for (const record of removable(plan))
+    if (isTooOld(record, limits.maxAgeDays, nowMs)) goes.set(record.number, 'age');
   for (const own of byOwner(sessionId, left(plan, state.checkpoints)).values()) {
     const excess = own.length - limits.maxCheckpoints;
     const free = own.slice(0, -1).filter(({ number }) => !state.isCritical(number));

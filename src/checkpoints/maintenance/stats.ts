@@ -8,6 +8,10 @@ export interface CheckpointStats {
   readonly checkpoints: number;
   /** Bytes of live checkpoints. */
   readonly totalSizeBytes: number;
+  /** Bytes of the JSON texts of their contexts. */
+  readonly contextSizeBytes: number;
+  /** `contextSizeBytes` divided by `totalSizeBytes`: compression and shared parts. 1 without checkpoints. */
+  readonly compressionRatio: number;
   readonly maxTotalSize: number;
   readonly maxSessionSize: number;
   readonly maxCheckpoints: number;
@@ -25,11 +29,16 @@ export function statsOf(
   limits: CheckpointConfig['storage'],
 ): CheckpointStats {
   const { maxTotalSize, maxSessionSize, maxCheckpoints } = limits;
+  const sum = (of: (info: SessionInfo) => number) => infos.reduce((total, info) => total + of(info), 0);
+  const totalSizeBytes = sum((info) => info.totalSizeBytes);
+  const contextSizeBytes = sum((info) => info.contextSizeBytes);
   const largest = infos.toSorted((a, b) => b.totalSizeBytes - a.totalSizeBytes).slice(0, LARGEST);
   return {
     sessions: infos.length,
-    checkpoints: infos.reduce((sum, info) => sum + info.checkpoints, 0),
-    totalSizeBytes: infos.reduce((sum, info) => sum + info.totalSizeBytes, 0),
+    checkpoints: sum(({ checkpoints }) => checkpoints),
+    totalSizeBytes,
+    contextSizeBytes,
+    compressionRatio: totalSizeBytes === 0 ? 1 : contextSizeBytes / totalSizeBytes,
     maxTotalSize,
     maxSessionSize,
     maxCheckpoints,

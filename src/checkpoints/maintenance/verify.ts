@@ -16,6 +16,11 @@ export interface VerifyOptions {
   readonly sessionId?: string;
   /** Heads of an earlier report: checks that nothing before them was removed or changed. */
   readonly heads?: readonly SessionHead[];
+  /**
+   * Record the status of what was read: `corrupt` if it cannot be loaded, and no longer `corrupt` if it can. Durable. Default false:
+   * nothing is changed.
+   */
+  readonly mark?: boolean;
   readonly onProgress?: (checkpoints: number) => void;
 }
 
@@ -44,7 +49,7 @@ export interface VerifyReport {
 export async function verifyCheckpoints(
   pool: SessionPool,
   graceMs: number,
-  { sessionId, heads = [], onProgress }: VerifyOptions,
+  { sessionId, heads = [], mark = false, onProgress }: VerifyOptions,
 ): Promise<VerifyReport> {
   const problems: VerifyProblem[] = [];
   const found: SessionHead[] = [];
@@ -57,7 +62,14 @@ export async function verifyCheckpoints(
       // Without the key nothing can be read; report that once.
       if (wrong.some(({ code }) => code === 'KEY_UNAVAILABLE'))
         checkpoints += session.log.state.checkpoints.length;
-      else checkpoints += await checkContents(session, problems, () => onProgress?.(checkpoints));
+      else {
+        const { checked, whole, corrupt } = await checkContents(session, problems, () =>
+          onProgress?.(checkpoints),
+        );
+        checkpoints += checked;
+        if (mark) await session.setStatus(whole, { corrupt: false });
+        if (mark) await session.setStatus(corrupt, { corrupt: true });
+      }
       const head = await session.log.headOf();
       if (head) found.push(head);
       const swept = await session.sweep(graceMs, false).catch(() => ({ blobs: 0, bytes: 0 }));
@@ -106,18 +118,29 @@ async function checkRecords(pool: SessionPool, session: CheckpointSession): Prom
   return problems;
 }
 
+/** The numbers of the checkpoints that can be loaded, and of those that cannot. Others could not be read now. */
+interface Checked {
+  readonly checked: number;
+  readonly whole: readonly number[];
+  readonly corrupt: readonly number[];
+}
+
 async function checkContents(
   session: CheckpointSession,
   problems: VerifyProblem[],
   onChecked: () => void,
-): Promise<number> {
+): Promise<Checked> {
   const cache = new PackCache();
+  const whole: number[] = [];
+  const corrupt: number[] = [];
   const { checkpoints } = session.log.state;
   for (const record of checkpoints) {
     const id = checkpointId({ sessionId: session.id, number: record.number });
     try {
       await session.check(record, cache);
+      whole.push(record.number);
     } catch (thrown) {
+      if (isRekindleError(thrown, 'CHECKPOINT_DAMAGED')) corrupt.push(record.number);
       problems.push({
         sessionId: session.id,
         checkpointId: id,
@@ -127,7 +150,7 @@ async function checkContents(
     }
     onChecked();
   }
-  return checkpoints.length;
+  return { checked: checkpoints.length, whole, corrupt };
 }
 
 async function checkHead(pool: SessionPool, head: SessionHead): Promise<VerifyProblem[]> {

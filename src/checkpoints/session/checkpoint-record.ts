@@ -33,7 +33,16 @@ export interface CheckpointLabels {
   /** Kind of the context; absent for a plain one. */
   readonly kind?: string;
   readonly layers?: LayerSummary;
+  /** Keys of the given context that were left out, because they are of the running program only. */
+  readonly leftOut?: readonly string[];
 }
+
+/**
+ * `active`: in use. `archived`: put aside; lists leave it out, and it is not the newest one of its session. `corrupt`: a check found
+ * that it cannot be loaded.
+ */
+export type CheckpointStatus = (typeof CHECKPOINT_STATUSES)[number];
+export const CHECKPOINT_STATUSES = ['active', 'archived', 'corrupt'] as const;
 
 export interface SaveRecord extends CheckpointLabels {
   readonly type: 'save';
@@ -74,6 +83,20 @@ export interface MarkRecord {
   readonly stored: number;
 }
 
+/** What is said of a checkpoint after its save; either part may change alone. */
+export interface StatusChange {
+  readonly archived?: boolean;
+  readonly corrupt?: boolean;
+}
+
+/** The status of some checkpoints from here on. */
+export interface StatusRecord extends StatusChange {
+  readonly type: 'status';
+  readonly at: string;
+  readonly numbers: readonly number[];
+  readonly stored: number;
+}
+
 /** Records that are permanently missing, acknowledged by a repair. */
 export interface LostRecord {
   readonly type: 'lost';
@@ -82,13 +105,21 @@ export interface LostRecord {
   readonly stored: number;
 }
 
+/** A save with what later records said of it. */
+export interface BaseSave extends SaveRecord {
+  /** Kept only for its data, which others use. */
+  readonly removed?: true;
+  readonly archived?: true;
+  readonly corrupt?: true;
+}
+
 /** Everything that is valid at this point, so that earlier records can be removed. */
 export interface BaseRecord {
   readonly type: 'base';
   readonly at: string;
   /** When the first checkpoint was saved. */
   readonly since: string;
-  readonly saves: readonly (SaveRecord & { readonly removed?: true })[];
+  readonly saves: readonly BaseSave[];
   readonly marks: readonly string[];
   /** Data that no live checkpoint uses, and since when. */
   readonly freed: { readonly [digest: string]: string };
@@ -99,7 +130,20 @@ export interface BaseRecord {
   readonly stored: number;
 }
 
-export type CheckpointRecord = SaveRecord | RemoveRecord | MarkRecord | LostRecord | BaseRecord;
+export type CheckpointRecord =
+  | SaveRecord
+  | RemoveRecord
+  | MarkRecord
+  | StatusRecord
+  | LostRecord
+  | BaseRecord;
+
+const DAY_MS = 86_400_000;
+
+/** @param maxAgeDays null: nothing is too old */
+export function isTooOld({ at }: SaveRecord, maxAgeDays: number | null, nowMs: number): boolean {
+  return maxAgeDays !== null && nowMs - Date.parse(at) > maxAgeDays * DAY_MS;
+}
 
 /** Maximum of packs that one context may use. */
 export const PACKS_MAX = 256;
@@ -110,6 +154,10 @@ const number = Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 });
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const text = Type.String();
 const common = { at: text, stored: count };
+const statusFields = <T extends Parameters<typeof Type.Optional>[0]>(value: T) => ({
+  archived: Type.Optional(value),
+  corrupt: Type.Optional(value),
+});
 const range = Type.Array(number, { minItems: 2, maxItems: 2 });
 const saveFields = {
   ...common,
@@ -124,6 +172,7 @@ const saveFields = {
   layers: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Object({ keys: count, bytes: count }) }),
   ),
+  leftOut: Type.Optional(Type.Array(text)),
   context: Type.Object({ bytes: Type.Integer({ minimum: 0, maximum: CONTEXT_BYTES_MAX }), hash: text }),
   pack: Type.Object({
     digest: Type.String({ pattern: '^[0-9a-f]{64}$' }),
@@ -145,12 +194,24 @@ const checkRecord = lazySchema(
       contextKey: Type.Optional(text),
       number: Type.Optional(number),
     }),
+    Type.Object({
+      ...common,
+      type: Type.Literal('status'),
+      numbers: Type.Array(number),
+      ...statusFields(Type.Boolean()),
+    }),
     Type.Object({ ...common, type: Type.Literal('lost'), ranges: Type.Array(range) }),
     Type.Object({
       ...common,
       type: Type.Literal('base'),
       since: text,
-      saves: Type.Array(Type.Object({ ...saveFields, removed: Type.Optional(Type.Literal(true)) })),
+      saves: Type.Array(
+        Type.Object({
+          ...saveFields,
+          removed: Type.Optional(Type.Literal(true)),
+          ...statusFields(Type.Literal(true)),
+        }),
+      ),
       marks: Type.Array(text),
       freed: Type.Object({}, { additionalProperties: text }),
       keyUses: Type.Object({}, { additionalProperties: count }),

@@ -7,13 +7,20 @@ import type { CheckpointConfig } from '../config/checkpoint-config.js';
 import { contextHash } from '../content/context-json.js';
 import { contentDigest, encodePack } from '../content/pack.js';
 import { type DataKey, MESSAGES_PER_KEY, SessionKeys } from '../encryption/session-keys.js';
-import { withinTime } from '../within-time.js';
-import type { CheckpointLabels, SaveRecord, StoredPack } from './checkpoint-record.js';
+import { readWithin } from '../within-time.js';
+import {
+  type CheckpointLabels,
+  isTooOld,
+  type SaveRecord,
+  type StatusChange,
+  type StoredPack,
+} from './checkpoint-record.js';
 import { ContentPlanner, usedPacks } from './content-planner.js';
 import { ContentReader, type PackCache } from './content-reader.js';
 import { damaged } from './damaged.js';
 import { numbersIn, rangesOf } from './number-ranges.js';
 import { PackStore, type PreparedPack } from './pack-store.js';
+import { quotaExceeded } from './quota-exceeded.js';
 import { ownerOf } from './record-owner.js';
 import { type CheckpointDecision, SessionLog } from './session-log.js';
 import type { SessionState } from './session-state.js';
@@ -92,7 +99,7 @@ export class CheckpointSession {
    */
   async read(): Promise<SessionState> {
     const { queryMs } = this.#options.config.timeouts;
-    await withinTime(queryMs, 'read the list of checkpoints', this.log.refresh());
+    await readWithin(queryMs, 'read the list of checkpoints', () => this.log.refresh());
     await this.log.authenticate().catch((thrown: unknown) => {
       if (!isRekindleError(thrown, 'KEY_UNAVAILABLE')) throw thrown; // a list needs no key
     });
@@ -185,16 +192,20 @@ export class CheckpointSession {
     return this.keys.forWriting({ master, isWornOut, seq, needed });
   }
 
-  /** The owner's checkpoints that must be removed to stay within the limit. @throws STORAGE_QUOTA_EXCEEDED */
+  /**
+   * The owner's checkpoints that are too old, or must be removed to stay within the limit of their number.
+   * @throws STORAGE_QUOTA_EXCEEDED
+   */
   #madeRoom(about: CheckpointLabels): SaveRecord[] {
-    const { maxCheckpoints } = this.#options.config.storage;
+    const { maxCheckpoints, maxAgeDays } = this.#options.config.storage;
     const { state } = this.log;
     const owner = ownerOf(this.id, about);
     const checkpoints = state.checkpoints.filter((record) => ownerOf(this.id, record) === owner);
     const excess = checkpoints.length + 1 - maxCheckpoints;
-    if (excess <= 0) return [];
     const free = checkpoints.filter(({ number }) => !state.isCritical(number));
-    if (free.length >= excess) return free.slice(0, excess);
+    const nowMs = this.#options.nowMs();
+    const goes = free.filter((record, index) => index < excess || isTooOld(record, maxAgeDays, nowMs));
+    if (goes.length >= excess) return goes;
     throw quotaExceeded('checkpoints', checkpoints.length + 1, maxCheckpoints, this.id);
   }
 
@@ -284,6 +295,21 @@ export class CheckpointSession {
     });
   }
 
+  /** Of those that exist and differ. Returns how many changed. @throws as `SessionLog.change` */
+  async setStatus(numbers: readonly number[], change: StatusChange): Promise<number> {
+    return this.#changePlain((state, at) => {
+      const changed = numbers.filter(
+        (number) => state.find(number) !== null && state.differsFrom(number, change),
+      );
+      const stored = state.storedBytes();
+      return {
+        record: { type: 'status', at, numbers: changed, ...change, stored },
+        isNew: changed.length > 0,
+        value: changed.length,
+      };
+    });
+  }
+
   async #changePlain<T>(decide: (state: SessionState, at: string) => PlainChange<T>): Promise<T> {
     return this.log.change(async (seq): Promise<CheckpointDecision<T>> => {
       const key = await this.#keyForWriting(seq);
@@ -320,11 +346,4 @@ export class CheckpointSession {
   close(): Promise<void> {
     return this.log.close();
   }
-}
-
-function quotaExceeded(what: string, currentSize: number, maxSize: number, sessionId: string): RekindleError {
-  const text = `Saving would take ${currentSize} ${what}, and ${maxSize} are allowed.`;
-  return new RekindleError('STORAGE_QUOTA_EXCEEDED', text, {
-    details: { what, currentSize, maxSize, sessionId },
-  });
 }

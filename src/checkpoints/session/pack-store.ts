@@ -10,7 +10,7 @@ import { open, seal } from '../../storage/sealing/aes-seal.js';
 import { type CompressionOptions, compress, decompress } from '../content/compression.js';
 import { decodePack, type Pack } from '../content/pack.js';
 import type { DataKey, SessionKeys } from '../encryption/session-keys.js';
-import { withinTime } from '../within-time.js';
+import { readWithin, withinTime } from '../within-time.js';
 import type { StoredPack } from './checkpoint-record.js';
 import { damaged } from './damaged.js';
 
@@ -75,7 +75,7 @@ export class PackStore {
   async #bytesOf(number: number, digest: string): Promise<Uint8Array | null> {
     const { blobs, timeoutMs } = this.#options;
     try {
-      return await withinTime(timeoutMs, 'read the data of a checkpoint', blobs.get(digest));
+      return await readWithin(timeoutMs, 'read the data of a checkpoint', () => blobs.get(digest));
     } catch (thrown) {
       if (!isRekindleError(thrown, 'BLOB_DAMAGED')) throw thrown;
       throw damaged(this.#options.session, number, 'its data does not match its digest', thrown);

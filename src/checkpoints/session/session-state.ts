@@ -1,5 +1,12 @@
 /** The state of a session after its records. */
-import type { BaseRecord, CheckpointRecord, SaveRecord } from './checkpoint-record.js';
+import type {
+  BaseRecord,
+  BaseSave,
+  CheckpointRecord,
+  CheckpointStatus,
+  SaveRecord,
+  StatusChange,
+} from './checkpoint-record.js';
 import { numbersIn } from './number-ranges.js';
 
 /** A record at its place in the journal. */
@@ -20,6 +27,8 @@ export class SessionState {
   readonly #saves = new Map<number, SaveRecord>();
   readonly #removed = new Set<number>();
   readonly #critical = new Set<number>();
+  readonly #archived = new Set<number>();
+  readonly #corrupt = new Set<number>();
   readonly #marks = new Set<string>();
   /** Number of live checkpoints that use a pack. */
   readonly #users = new Map<number, number>();
@@ -50,6 +59,10 @@ export class SessionState {
         if (record.contextKey !== undefined) this.#marks.add(record.contextKey);
         if (record.number !== undefined) this.#critical.add(record.number);
         break;
+      case 'status':
+        this.#spent += 1;
+        for (const number of record.numbers) this.#setStatus(number, record);
+        break;
       case 'lost':
         break; // the log handles it
       case 'base':
@@ -61,7 +74,10 @@ export class SessionState {
   #begin(record: BaseRecord, seq: number): void {
     this.#since = record.since;
     this.#beganAt = seq;
-    for (const save of record.saves) this.#add(save);
+    for (const save of record.saves) {
+      this.#add(save);
+      this.#setStatus(save.number, save);
+    }
     for (const save of record.saves) if (save.removed) this.#remove(save.number, record.at);
     for (const key of record.marks) this.#marks.add(key);
     for (const [digest, at] of Object.entries(record.freed)) this.#freed.set(digest, at);
@@ -77,11 +93,21 @@ export class SessionState {
     for (const pack of packsOf(record)) this.#users.set(pack, (this.#users.get(pack) ?? 0) + 1);
   }
 
+  #setStatus(number: number, { archived, corrupt }: StatusChange): void {
+    if (this.find(number) === null) return;
+    if (archived === true) this.#archived.add(number);
+    if (archived === false) this.#archived.delete(number);
+    if (corrupt === true) this.#corrupt.add(number);
+    if (corrupt === false) this.#corrupt.delete(number);
+  }
+
   #remove(number: number, at: string): void {
     const record = this.#saves.get(number);
     if (!record || this.#removed.has(number)) return;
     this.#removed.add(number);
     this.#critical.delete(number);
+    this.#archived.delete(number);
+    this.#corrupt.delete(number);
     this.#spent += 1;
     this.#removals += 1;
     for (const pack of packsOf(record)) {
@@ -105,8 +131,22 @@ export class SessionState {
     return [...this.#saves.values()].filter(({ number }) => !this.#removed.has(number));
   }
 
+  /** Archived ones aside. */
   get newest(): SaveRecord | null {
-    return this.checkpoints.at(-1) ?? null;
+    return this.checkpoints.findLast(({ number }) => !this.#archived.has(number)) ?? null;
+  }
+
+  statusOf(number: number): CheckpointStatus {
+    if (this.#corrupt.has(number)) return 'corrupt';
+    return this.#archived.has(number) ? 'archived' : 'active';
+  }
+
+  /** Whether the change would be one. */
+  differsFrom(number: number, { archived, corrupt }: StatusChange): boolean {
+    return (
+      (archived !== undefined && archived !== this.#archived.has(number)) ||
+      (corrupt !== undefined && corrupt !== this.#corrupt.has(number))
+    );
   }
 
   /** A live checkpoint. */
@@ -180,12 +220,19 @@ export class SessionState {
     return bytes;
   }
 
+  #baseSave({ removes: _, ...record }: SaveRecord): BaseSave {
+    const { number } = record;
+    return {
+      ...(this.#removed.has(number) ? { ...unlabelled(record), removed: true } : record),
+      ...(this.#critical.has(number) ? { critical: true } : {}),
+      ...(this.#archived.has(number) ? { archived: true } : {}),
+      ...(this.#corrupt.has(number) ? { corrupt: true } : {}),
+    };
+  }
+
   /** A record that replaces all of them. */
   baseRecord(at: string, chain: string): BaseRecord {
-    const saves = [...this.#saves.values()].map(({ removes: _, ...record }) => ({
-      ...(this.#removed.has(record.number) ? { ...unlabelled(record), removed: true as const } : record),
-      ...(this.#critical.has(record.number) ? { critical: true as const } : {}),
-    }));
+    const saves = [...this.#saves.values()].map((record) => this.#baseSave(record));
     const oldest = new Date(Date.parse(at) - FREED_DAYS * DAY_MS).toISOString();
     return {
       type: 'base',
@@ -202,7 +249,16 @@ export class SessionState {
 }
 
 /** A removed checkpoint is kept only for its data. */
-function unlabelled({ name, agent, workflow, tags, kind, layers, ...record }: SaveRecord): SaveRecord {
+function unlabelled({
+  name,
+  agent,
+  workflow,
+  tags,
+  kind,
+  layers,
+  leftOut,
+  ...record
+}: SaveRecord): SaveRecord {
   return record;
 }
 

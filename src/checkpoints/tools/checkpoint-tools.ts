@@ -9,6 +9,7 @@ import { checkpointNotFound, noneLeft, sessionNotFound } from '../checkpoint-id.
 import type { CheckpointMetadata } from '../checkpoint-metadata.js';
 import type { CheckpointService } from '../checkpoint-service.js';
 import { contextContent, derivedSessionId } from '../content/context-json.js';
+import { refusedParam } from '../save-params.js';
 import { type CheckpointScope, sessionPrefix } from './checkpoint-scope.js';
 
 const LIMIT = 20;
@@ -25,6 +26,10 @@ interface SaveArgs {
 export interface CheckpointToolOptions {
   /** The owner of the checkpoints. */
   readonly scope: CheckpointScope;
+  /**
+   * The session of a call that names none. Default: a save derives one from the context, and the other tools need a name.
+   */
+  readonly session?: string;
   /** Recorded on saved checkpoints. Default: the agent of the scope. */
   readonly agentId?: string;
 }
@@ -43,12 +48,34 @@ export function checkpointTools(
 class BoundCheckpoints {
   readonly service: CheckpointService;
   readonly agentId: string | null;
+  readonly session: string | null;
   readonly #prefix: string;
 
-  constructor(service: CheckpointService, { scope, agentId }: CheckpointToolOptions) {
+  constructor(service: CheckpointService, { scope, agentId, session }: CheckpointToolOptions) {
     this.service = service;
+    this.session = session ?? null;
     this.agentId = agentId ?? (typeof scope === 'object' && 'agent' in scope ? scope.agent : null);
     this.#prefix = sessionPrefix(scope);
+  }
+
+  /** Inputs of a tool that works on a session: without a default, its name is required. */
+  sessionInput(
+    description: string,
+    properties: JsonObject = {},
+    required: readonly string[] = [],
+  ): JsonObject {
+    const { session } = this;
+    const text =
+      session === null ? description : `${description} Default: your own, ${JSON.stringify(session)}.`;
+    const needed = session === null ? ['sessionId', ...required] : required;
+    return inputObject({ sessionId: { type: 'string', description: text }, ...properties }, [...needed]);
+  }
+
+  /** The named session, else the default. @throws INVALID_ARGUMENT */
+  named(sessionId: string | undefined): string {
+    const session = sessionId ?? this.session;
+    if (session === null) throw refusedParam('sessionId', 'name a session');
+    return session;
   }
 
   stored(id: string): string {
@@ -104,7 +131,7 @@ function saveTool(bound: BoundCheckpoints): ToolDefinition {
       {
         sessionId: {
           type: 'string',
-          description: 'The workflow session, one of your own. Left out, it is derived from the context.',
+          description: `The workflow session, one of your own. Left out, it is ${bound.session === null ? 'derived from the context' : JSON.stringify(bound.session)}.`,
         },
         context: { type: 'object', description: 'The context to save, as a whole.' },
         metadata: {
@@ -122,7 +149,7 @@ function saveTool(bound: BoundCheckpoints): ToolDefinition {
     ),
     async execute(args) {
       const { context, sessionId, metadata, force } = args as unknown as SaveArgs;
-      const session = sessionId ?? derivedSessionId(null, contextContent(context).hash);
+      const session = sessionId ?? bound.session ?? derivedSessionId(null, contextContent(context).hash);
       const saved = await bound.service.save({
         context,
         sessionId: bound.stored(session),
@@ -154,16 +181,22 @@ function loadTool(bound: BoundCheckpoints): ToolDefinition {
         checkpointId: { type: 'string', description: 'The checkpoint. Not together with sessionId.' },
         sessionId: {
           type: 'string',
-          description: 'The session whose newest checkpoint is wanted. Not together with checkpointId.',
+          description: `The session whose newest checkpoint is wanted. Not together with checkpointId.${bound.session === null ? '' : ` With neither: ${JSON.stringify(bound.session)}.`}`,
         },
       }),
-      oneOf: [{ required: ['checkpointId'] }, { required: ['sessionId'] }],
+      ...(bound.session === null
+        ? { oneOf: [{ required: ['checkpointId'] }, { required: ['sessionId'] }] }
+        : {}),
     },
     idempotent: true,
     async execute(args) {
-      const { checkpointId, sessionId = '' } = args as { checkpointId?: string; sessionId?: string };
-      return bound.asShown(checkpointId ?? sessionId, async () => {
-        const id = await (checkpointId === undefined ? bound.newest(sessionId) : bound.plain(checkpointId));
+      const { checkpointId, sessionId } = args as { checkpointId?: string; sessionId?: string };
+      if (checkpointId !== undefined && sessionId !== undefined)
+        throw refusedParam('checkpointId', 'give it or a sessionId, not both');
+      return bound.asShown(checkpointId ?? bound.named(sessionId), async () => {
+        const id = await (checkpointId === undefined
+          ? bound.newest(bound.named(sessionId))
+          : bound.plain(checkpointId));
         const { context, metadata } = await bound.service.load({ checkpointId: id });
         return { context, metadata: bound.shownMetadata(metadata) };
       });
@@ -175,32 +208,26 @@ function listTool(bound: BoundCheckpoints): ToolDefinition {
   return {
     name: 'workflow_checkpoint_list',
     description: 'Lists the checkpoints of a session, newest first, without their contexts.',
-    inputSchema: inputObject(
-      {
-        sessionId: { type: 'string', description: 'The session.' },
-        limit: {
-          type: 'number',
-          description: 'At most so many.',
-          default: LIMIT,
-          minimum: 1,
-          maximum: LIMIT_MAX,
-        },
-        offset: {
-          type: 'number',
-          description: 'Leave out so many at the beginning.',
-          default: 0,
-          minimum: 0,
-        },
+    inputSchema: bound.sessionInput('The session.', {
+      limit: {
+        type: 'number',
+        description: 'At most so many.',
+        default: LIMIT,
+        minimum: 1,
+        maximum: LIMIT_MAX,
       },
-      ['sessionId'],
-    ),
+      offset: {
+        type: 'number',
+        description: 'Leave out so many at the beginning.',
+        default: 0,
+        minimum: 0,
+      },
+    }),
     idempotent: true,
     async execute(args) {
-      const {
-        sessionId,
-        limit = LIMIT,
-        offset = 0,
-      } = args as { sessionId: string; limit?: number; offset?: number };
+      const given = args as { sessionId?: string; limit?: number; offset?: number };
+      const { limit = LIMIT, offset = 0 } = given;
+      const sessionId = bound.named(given.sessionId);
       return bound.asShown(sessionId, async () => {
         const query = { sessionId: bound.stored(sessionId), kind: null, limit, offset };
         const { checkpoints, ...page } = await bound.service.list(query);
@@ -215,15 +242,17 @@ function markTool(bound: BoundCheckpoints): ToolDefinition {
     name: 'workflow_mark_critical',
     description:
       'Marks a key of the context as critical: from now on no budgeted view of this session leaves it out or cuts it. For goals and final answers.',
-    inputSchema: inputObject(
+    inputSchema: bound.sessionInput(
+      'The session.',
       {
-        sessionId: { type: 'string', description: 'The session.' },
         contextKey: { type: 'string', description: 'A key at the top of the newest context of the session.' },
       },
-      ['sessionId', 'contextKey'],
+      ['contextKey'],
     ),
     async execute(args) {
-      const { sessionId, contextKey } = args as { sessionId: string; contextKey: string };
+      const given = args as { sessionId?: string; contextKey: string };
+      const { contextKey } = given;
+      const sessionId = bound.named(given.sessionId);
       return bound.asShown(sessionId, async () => {
         await bound.newest(sessionId); // a model must not mark sessions of whole agents
         await bound.service.markCritical({ sessionId: bound.stored(sessionId), contextKey });

@@ -4,7 +4,7 @@
  */
 import type { CheckpointService } from '../../checkpoints/checkpoint-service.js';
 import type { CheckpointScope } from '../../checkpoints/tools/checkpoint-scope.js';
-import { checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
+import { type CheckpointToolOptions, checkpointTools } from '../../checkpoints/tools/checkpoint-tools.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { factTools } from '../../memory/facts/fact-tools.js';
 import { memoryTools } from '../../memory/tools/memory-tools.js';
@@ -51,22 +51,26 @@ export interface MountServices {
 }
 
 /** The name of clients with neither a session nor an agent. They share their data. */
-const ANYBODY = 'mcp';
+export const ANYBODY = 'mcp';
+
+export interface MountedTools {
+  readonly tools: readonly ToolDefinition[];
+  /** Names of the tools whose data all sessions of the root share. */
+  readonly ofRoot: ReadonlySet<string>;
+  /** Names of the tools that read the memory, or save and load checkpoints. */
+  readonly ofRecords: ReadonlySet<string>;
+}
 
 /** The tools that `config/agent_tools.json` allows. */
-export async function mountedTools(
-  principal: McpPrincipal,
-  services: MountServices,
-): Promise<ToolDefinition[]> {
+export async function mountedTools(principal: McpPrincipal, services: MountServices): Promise<MountedTools> {
   const { session, agentId } = principal;
   const { backend, shared, checkpoints, log, documents } = services;
   const named = agentId ?? session?.agent ?? session?.id ?? null;
   const agent = named ?? ANYBODY;
   const workspace = services.workspaceOf(workspaceScope(principal));
   const by = agentId ?? session?.agent;
-  const tools = [
+  const ofRoot = [
     ...(session ? sharedStateTools({ state: await shared.stateOf(session.id), session: session.id }) : []),
-    ...documentTools(documents, agent),
     ...workspaceTools({
       workspace,
       agent,
@@ -74,11 +78,27 @@ export async function mountedTools(
       log,
       calls: callReach(principal, shared),
     }),
-    ...checkpointTools(checkpoints, { scope: checkpointScope(principal), ...(by ? { agentId: by } : {}) }),
-    ...(agentId === null ? [] : [...memoryTools({ backend, agentId }), ...factToolsOf(backend, agentId)]),
+  ];
+  const ofRecords = [
+    ...checkpointTools(checkpoints, checkpointOptions(principal, by ?? null)),
+    ...(agentId === null ? [] : memoryTools({ backend, agentId })),
+  ];
+  const tools = [
+    ...ofRoot,
+    ...documentTools(documents, agent),
+    ...ofRecords,
+    ...(agentId === null ? [] : factToolsOf(backend, agentId)),
   ];
   const allowed = principal.mayWrite ? tools : tools.filter(({ idempotent }) => idempotent === true);
-  return workspace.config.toolsFor(agent, allowed);
+  return {
+    tools: await workspace.config.toolsFor(agent, allowed),
+    ofRoot: namesOf(ofRoot),
+    ofRecords: namesOf(ofRecords),
+  };
+}
+
+function namesOf(tools: readonly ToolDefinition[]): ReadonlySet<string> {
+  return new Set(tools.map(({ name }) => name));
 }
 
 /** A client that calls itself `human` is none. */
@@ -96,6 +116,16 @@ function workspaceScope({ session, agentId, reach }: McpPrincipal): WorkspaceSco
   if (reach === 'store') return 'store';
   if (session) return { root: session.root };
   return agentId === null ? 'store' : { agent: agentId };
+}
+
+/** A client that may reach every session has none of its own. */
+function checkpointOptions(principal: McpPrincipal, by: string | null): CheckpointToolOptions {
+  const { session, agentId, reach } = principal;
+  return {
+    scope: checkpointScope(principal),
+    ...(reach === 'own' ? { session: session?.id ?? agentId ?? ANYBODY } : {}),
+    ...(by === null ? {} : { agentId: by }),
+  };
 }
 
 function checkpointScope({ session, agentId, reach }: McpPrincipal): CheckpointScope {

@@ -14,6 +14,7 @@ import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../workspace/workspace.js';
 import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
 import { AuditTrail } from '../access/audit-trail.js';
+import { callLogging } from './call-logging.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
 import { ToolRegistry } from './mcp-tools.js';
 
@@ -39,7 +40,7 @@ export interface McpCaller {
 
 const ABOUT = {
   state:
-    'state_*: small facts, counters and lists that you and other agents of this run change at the same time. Prefer state_increment and state_append; give state_set the version that state_get gave.',
+    'state_*: small facts, counters and lists that you and other agents of this run change at the same time. Prefer state_increment and state_append; give state_set the version that state_get gave. state_patch changes several keys at once.',
   documents:
     'read_state and update_state: documents with a schema that people read and edit, too, such as a task board. Read one before you change it.',
   workspace: '*_workspace*: larger results that agents hand on to each other, with their versions.',
@@ -59,6 +60,8 @@ export interface McpToolsOptions {
   readonly documents?: StateDocuments;
   /** Records each call of a tool before it runs. Default: none is recorded. */
   readonly audit?: AuditTrail;
+  /** Called if a call cannot be written to the tool-call log. The call does not fail. */
+  readonly onLogFailed?: (message: string) => void;
 }
 
 /** The resources of the tools: opened once, used by every connection. */
@@ -70,6 +73,7 @@ export class McpTools {
   readonly #documents: StateDocuments;
   readonly #audit: AuditTrail;
   readonly #log: ToolCallLog;
+  readonly #onLogFailed: (message: string) => void;
   readonly #workspaces = new Map<string, Workspace>();
   readonly #registry = new ToolRegistry();
 
@@ -80,6 +84,7 @@ export class McpTools {
     version,
     documents = {},
     audit = new AuditTrail(null),
+    onLogFailed = () => {},
   }: McpToolsOptions) {
     this.#backend = backend;
     this.#shared = shared;
@@ -88,6 +93,7 @@ export class McpTools {
     this.#documents = documents;
     this.#audit = audit;
     this.#log = new ToolCallLog(backend);
+    this.#onLogFailed = onLogFailed;
   }
 
   /** A server for one connection or request. @param signal cancels its tools */
@@ -108,7 +114,7 @@ export class McpTools {
         instructions: instructions.filter(Boolean).join('\n'),
       },
     );
-    const tools = await mountedTools(principal, {
+    const mounted = await mountedTools(principal, {
       backend: this.#backend,
       shared: this.#shared,
       checkpoints: this.#checkpoints,
@@ -116,7 +122,9 @@ export class McpTools {
       documents,
       workspaceOf: (scope) => this.#workspaceOf(scope),
     });
-    for (const tool of tools) this.#registry.register(server, this.#audited(tool, principal), signal);
+    const logOf = callLogging(principal, { log: this.#log, mounted, onFailed: this.#onLogFailed });
+    for (const tool of mounted.tools)
+      this.#registry.register(server, this.#audited(tool, principal), logOf(tool.name), signal);
     return server;
   }
 

@@ -48,7 +48,9 @@ export async function serveMcpStdio(options: McpStdioOptions, ended: Promise<voi
   const shared = new SharedSessions(options.backend, options.limits ? { limits: options.limits } : {});
   const { backend, checkpoints, version, documents = {} } = options;
   const audit = new AuditTrail((await hasAuditLog(backend)) ? new AuditLog(backend) : null);
-  const tools = new McpTools({ backend, shared, checkpoints, version, documents, audit });
+  const onLogFailed = (message: string) =>
+    options.onUnexpected(new Error(`A call is not in the tool-call log: ${message}`));
+  const tools = new McpTools({ backend, shared, checkpoints, version, documents, audit, onLogFailed });
   const given = options.session ? null : sessionFromEnvironment(options.environment);
   const session = options.session || given?.id || null;
   try {

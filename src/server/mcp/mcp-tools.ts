@@ -13,6 +13,7 @@ import { compileSchema, type SchemaCheck } from '../../core/schema-check.js';
 import { toJsonValue } from '../../core/to-json-value.js';
 import type { ToolDefinition } from '../../core/tool-definition.js';
 import { statusOf } from '../http/problem.js';
+import type { CallLog } from './call-logging.js';
 
 /**
  * Input is validated here instead of by the SDK, so that a refusal has a Rekindle error code. The SDK only
@@ -29,15 +30,20 @@ interface KnownTool {
 }
 
 /** Tools that replace or remove data. Clients may ask a person before they run them. */
-const DESTRUCTIVE: ReadonlySet<string> = new Set(['state_set', 'state_delete', 'update_state']);
+const DESTRUCTIVE: ReadonlySet<string> = new Set([
+  'state_set',
+  'state_delete',
+  'state_patch',
+  'update_state',
+]);
 
 export class ToolRegistry {
   readonly #known = new Map<string, KnownTool>();
   readonly #running = new Set<Promise<CallToolResult>>();
   readonly #stopped = new AbortController();
 
-  /** @param gone aborted when the client disconnects */
-  register(server: McpServer, tool: ToolDefinition, gone?: AbortSignal): void {
+  /** @param log null: its calls are not logged @param gone aborted when the client disconnects */
+  register(server: McpServer, tool: ToolDefinition, log: CallLog | null, gone?: AbortSignal): void {
     let known = this.#known.get(tool.name);
     if (!known) {
       const inputSchema = fromJsonSchema<JsonObject>(tool.inputSchema, takesAnything);
@@ -57,7 +63,7 @@ export class ToolRegistry {
     const config = { description: tool.description, inputSchema, annotations };
     server.registerTool(tool.name, config, (args, context) => {
       const signals = [context.mcpReq.signal, this.#stopped.signal, ...(gone ? [gone] : [])];
-      const running = run(tool, check, args, AbortSignal.any(signals));
+      const running = run(tool, check, args, AbortSignal.any(signals), log);
       this.#running.add(running);
       return running.finally(() => this.#running.delete(running));
     });
@@ -79,14 +85,24 @@ async function run(
   check: SchemaCheck,
   args: JsonObject,
   signal: AbortSignal,
+  log: CallLog | null,
 ): Promise<CallToolResult> {
+  const callId = newId('call', Date.now());
+  const ended = (result: JsonValue, error: string | null) =>
+    log?.ended({ callId, toolName: tool.name, result, error }, '');
+  log?.begun({ id: callId, name: tool.name, arguments: args });
   try {
     if (!check(args)) throw refusedInput(tool.name, check.violations());
-    const callId = newId('call', Date.now());
     const returned = await tool.execute(args, { callId, turnId: 'mcp', idempotencyKey: callId, signal });
-    return resultOf(tool.returnsJson ? (returned as JsonValue) : toJsonValue(returned).value);
+    const result = tool.returnsJson ? (returned as JsonValue) : toJsonValue(returned).value;
+    ended(result, null);
+    return resultOf(result);
   } catch (thrown) {
-    return errorOf(thrown);
+    const problem = problemOf(thrown);
+    ended(null, textOfProblem(problem));
+    return errorResult(problem);
+  } finally {
+    await log?.flush(); // the client that has its answer finds the call in the log
   }
 }
 
@@ -109,16 +125,27 @@ function textOf(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function errorOf(thrown: unknown): CallToolResult {
-  const error = isRekindleError(thrown)
-    ? {
-        code: thrown.code,
-        status: statusOf(thrown.code),
-        message: thrown.message,
-        advice: thrown.advice,
-        details: thrown.details,
-      }
-    : { code: 'UNEXPECTED', message: messageOf(thrown) };
-  const text = `${error.code}: ${error.message}`;
-  return { isError: true, content: [{ type: 'text', text }], structuredContent: { error } };
+interface ToolProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly [detail: string]: JsonValue;
+}
+
+function problemOf(thrown: unknown): ToolProblem {
+  if (!isRekindleError(thrown)) return { code: 'UNEXPECTED', message: messageOf(thrown) };
+  const { code, message, advice, details } = thrown;
+  return { code, status: statusOf(code), message, advice, details };
+}
+
+/** As the client and the log have it. */
+function textOfProblem({ code, message }: ToolProblem): string {
+  return `${code}: ${message}`;
+}
+
+function errorResult(error: ToolProblem): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: 'text', text: textOfProblem(error) }],
+    structuredContent: { error },
+  };
 }

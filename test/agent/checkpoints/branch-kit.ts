@@ -10,7 +10,8 @@ import type { FromCheckpointInit } from '../../../src/agent/checkpoints/from-che
 import type { AgentConfig } from '../../../src/agent/context/agent-config.js';
 import { type RestoreAgentOptions, restoreAgent } from '../../../src/agent/factory/agent-factory.js';
 import { ScriptedModel, type ScriptStep } from '../../../src/agent/model/scripted-model.js';
-import { CheckpointService, type SaveResult } from '../../../src/checkpoints/checkpoint-service.js';
+import type { SaveResult } from '../../../src/checkpoints/checkpoint-params.js';
+import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
 import { canonicalJson } from '../../../src/core/canonical-json.js';
 import type { JsonObject, JsonValue } from '../../../src/core/json.js';
 import type { Message } from '../../../src/messages/message.js';

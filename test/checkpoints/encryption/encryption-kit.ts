@@ -3,10 +3,8 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import {
-  CheckpointService,
-  type CheckpointServiceOptions,
-} from '../../../src/checkpoints/checkpoint-service.js';
+import type { CheckpointServiceOptions } from '../../../src/checkpoints/checkpoint-params.js';
+import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
 import type { CheckpointConfigInit } from '../../../src/checkpoints/config/checkpoint-config.js';
 import { isRekindleError, type RekindleError } from '../../../src/core/errors.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';

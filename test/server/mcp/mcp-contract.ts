@@ -19,7 +19,14 @@ import {
 } from './mcp-kit.js';
 import { MEMORY_TOOLS, memoryContract } from './memory-contract.js';
 
-const STATE_TOOLS = ['state_append', 'state_delete', 'state_get', 'state_increment', 'state_set'];
+const STATE_TOOLS = [
+  'state_append',
+  'state_delete',
+  'state_get',
+  'state_increment',
+  'state_patch',
+  'state_set',
+];
 const WORKSPACE_TOOLS = [
   'get_recent_tool_calls',
   'get_workspace_context',
@@ -98,6 +105,7 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
         'state_append',
         'state_delete',
         'state_increment',
+        'state_patch',
         'state_set',
         'workflow_checkpoint_save',
         'workflow_mark_critical',
@@ -134,6 +142,29 @@ export function mcpContract(open: (world: McpWorld) => Promise<Door>): void {
       const changes = (await state.changesSince(0)).filter(({ key }) => keys.has(key));
       expect(changes.map(({ op }) => op)).toEqual(['set', 'increment', 'increment', 'append', 'delete']);
       expect(new Set(changes.map((change) => change.by))).toEqual(new Set([SESSION_A]));
+    });
+
+    it('patch several keys at once, only while nothing has changed since, in the name of the session', async () => {
+      const own = await client();
+      await result(own, 'state_set', { key: 'patched', value: { a: 1, b: 2 } });
+      await result(own, 'state_set', { key: 'dropped', value: 1 });
+      const global_version = Number((await result(own, 'state_get'))['global_version']);
+      const patch = { patched: { b: null, c: 3 }, dropped: null };
+      const done = await result(own, 'state_patch', { patch, global_version });
+      expect(done).toMatchObject({
+        keys: [
+          { key: 'patched', version: 2 },
+          { key: 'dropped', version: 0 },
+        ],
+      });
+      expect(await result(own, 'state_get', { key: 'patched' })).toMatchObject({
+        value: { a: 1, c: 3 },
+        updated_by: SESSION_A,
+      });
+      expect(await errorOf(own, 'state_patch', { patch, global_version: 0 })).toMatchObject({
+        code: 'DOCUMENT_CONFLICT',
+        details: { currentVersion: done['global_version'] },
+      });
     });
 
     it('show the clients of two sessions of one root the changes of each other', async () => {
