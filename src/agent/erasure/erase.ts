@@ -21,7 +21,7 @@ import type { ErasureReport } from '../../storage/erasure/erasure-report.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { agentStates } from '../../workspace/sessions/erase-agent-states.js';
-import { agentCalls } from '../../workspace/tool-calls/erase-calls.js';
+import { agentCalls, loggedCalls } from '../../workspace/tool-calls/erase-calls.js';
 import { erasePart, forgetParts, isObsolete } from './erase-part.js';
 
 /** Options of `erase`. */
@@ -102,12 +102,19 @@ async function planForSession(backend: StorageBackend, session: string): Promise
     prefixes.some((prefix) => id.startsWith(prefix)),
   );
   const checkpoints = [session, ...bound].map((id) => [...CHECKPOINTS, 'sessions', id]);
+  const agents = await backend.listNames(['agents']);
+  // An MCP client without an agent is logged under the id of its session.
+  const callers = new Set<unknown>(ids.filter((id) => !agents.includes(id)));
+  const sessions = new Set<unknown>(ids);
+  const calls = loggedCalls(backend, WORKSPACE, (record) => {
+    return sessions.has(record['session']) || callers.has(record['agent']);
+  });
   const state = ['shared', 'state', session];
   return {
     target: { session },
     lease: [...state, 'changes.lease'],
     trees: [state, [...WORKSPACE, 'roots', session], ...checkpoints],
-    parts: [sessionRows(backend, session)],
+    parts: [calls, sessionRows(backend, session)],
   };
 }
 

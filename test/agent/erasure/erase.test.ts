@@ -5,11 +5,14 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorkingContext } from '../../../src/agent/context/open-working-context.js';
 import { erase } from '../../../src/agent/erasure/erase.js';
+import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
+import { checkpointTools } from '../../../src/checkpoints/tools/checkpoint-tools.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
 import { unfinishedErasures } from '../../../src/storage/erasure/erasure-marker.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
+import { ToolCallLog } from '../../../src/workspace/tool-calls/tool-call-log.js';
 import { Canaries, expectErased, inFiles, inStore, plant, plantAsides } from './canaries.js';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -119,5 +122,64 @@ describe('a session that is erased', () => {
     expect((await again.tree.list()).map(({ id }) => id)).toEqual(['till', 'till-child']);
     await again.close();
     await expect(erase(storage, { session: 'desk' })).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+
+  it('takes the logged calls of its sessions along, and none of an agent of the same name', async () => {
+    const folder = await newFolder();
+    const storage = closing(new FileStorage(folder));
+    const canaries = new Canaries(11);
+    const shared = new SharedSessions(storage);
+    const log = new ToolCallLog(storage);
+    for (const root of ['desk', 'till']) {
+      await shared.tree.create({ id: root });
+      await shared.tree.create({ id: `${root}-child`, parent: root });
+      const call = { tool: 'look', callId: 'c', error: null, startedMs: Date.now(), durationMs: 1 };
+      const of = (agent: string, session?: string) =>
+        log.record({
+          ...call,
+          agent,
+          input: { said: canaries.make(root) },
+          output: null,
+          ...(session ? { session } : {}),
+        });
+      await of('ada', `${root}-child`);
+      await of(root); // an MCP client without an agent
+    }
+    await (await openWorkingContext({ agentId: 'till', storage })).close();
+    await log.close();
+    await shared.close();
+    await erase(storage, { session: 'desk' });
+    await expectErased((texts) => inFiles(folder, texts), canaries);
+    await erase(storage, { session: 'till' });
+    const left = new ToolCallLog(storage);
+    expect((await left.search({})).map(({ agent }) => agent)).toEqual(['till']);
+    await left.close();
+  });
+
+  it('takes its checkpoints along, also those that tools of its children saved; others stay', async () => {
+    const folder = await newFolder();
+    const storage = closing(new FileStorage(folder));
+    const canaries = new Canaries(10);
+    const shared = new SharedSessions(storage);
+    const checkpoints = new CheckpointService({ backend: storage });
+    for (const root of ['desk', 'till']) {
+      const child = `${root}-child`;
+      await shared.tree.create({ id: root });
+      await shared.tree.create({ id: child, parent: root });
+      await checkpoints.save({ sessionId: root, context: { said: canaries.make(root) } });
+      const save = checkpointTools(checkpoints, { scope: { session: child } })[0]!;
+      const call = {
+        ...{ callId: 'c', turnId: 't', idempotencyKey: 'k' },
+        signal: AbortSignal.timeout(5_000),
+      };
+      await save.execute({ sessionId: 'own', context: { said: canaries.make(root) } }, call);
+    }
+    await checkpoints.close();
+    await shared.close();
+    await erase(storage, { session: 'desk' });
+    await expectErased((texts) => inFiles(folder, texts), canaries);
+    const again = new CheckpointService({ backend: storage });
+    expect((await again.sessions()).map(({ id }) => id).sort()).toEqual(['session:till-child:own', 'till']);
+    await again.close();
   });
 });
