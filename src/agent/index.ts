@@ -16,7 +16,8 @@ export { type AgentImage, captureAgent } from './checkpoints/agent-image.js';
 export { type CheckpointAgentOptions, checkpointAgent } from './checkpoints/checkpoint-agent.js';
 export type { FromCheckpoint, FromCheckpointInit } from './checkpoints/from-checkpoint.js';
 export type { AgentConfig, AgentStateOptions } from './context/agent-config.js';
-export { AgentContext, AgentRuntimeState } from './context/agent-context.js';
+export { AgentContext } from './context/agent-context.js';
+export { AgentRuntimeState } from './context/agent-runtime-state.js';
 export type { RecordedAnswer, RecordOptions, StreamedResponse } from './context/answer.js';
 export type {
   ContentMessage,

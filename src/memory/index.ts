@@ -92,6 +92,10 @@ export {
 export { WorkingContextSnapshotStore } from './store/working-context-snapshot-store.js';
 export { lookBackTools, type MemoryToolOptions, memoryTools } from './tools/memory-tools.js';
 export { type ReadResultOptions, readResultTool } from './tools/read-result.js';
-export type { Frontier, FrontierKind } from './working-context-reducer.js';
+export { type Frontier, type FrontierKind, messagesOfTraces } from './working-context-reducer.js';
 export { WorkingContextSnapshot } from './working-context-snapshot.js';
-export { WorkingContextSnapshotSerializer } from './working-context-snapshot-serializer.js';
+export {
+  type SnapshotMetadata,
+  type SnapshotMetadataInit,
+  WorkingContextSnapshotSerializer,
+} from './working-context-snapshot-serializer.js';

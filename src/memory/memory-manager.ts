@@ -169,6 +169,7 @@ export class MemoryManager {
     turnId: string,
     sourceEvent = 'UserMessage',
   ): Promise<void> {
+    this.store.assertWritable(); // before media become artifacts
     const message = await userMessageFrom(input, this.blobs);
     const recalled = (await this.#recaller?.before(message, turnId)) ?? [];
     await this.#log.append(turnId, [...recalled, { type: 'user', message, sourceEvent }]);

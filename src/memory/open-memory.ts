@@ -67,8 +67,11 @@ export async function openMemory(
     ? null
     : await backend.leases.acquire(['agents', agentId], leaseOptions(options));
   try {
+    // Both only read: on a store far away, they wait for their answers at the same time.
+    const isWhole = lease ? assertNoHalfCopy(backend, agentId) : Promise.resolve();
+    isWhole.catch(() => {}); // an erasure is reported first
     await assertNotErasing(backend, ['agents', agentId]);
-    if (lease) await assertNoHalfCopy(backend, agentId);
+    await isWhole;
     if (lease)
       for (const scope of [
         ['agents', agentId],

@@ -89,6 +89,26 @@ export function applyTrace(state: MemoryState, trace: Trace, note: Note = QUIET)
   }
 }
 
+/**
+ * The messages that traces add to a context, oldest first: what was said and recalled, the calls, and each result behind its call.
+ *
+ * The traces may begin anywhere, as those of `MemoryManager.getRawTail` do. So records about the list itself (compactions, boundaries)
+ * add nothing: their positions are those of the whole list. As in a restore, a call without a result stays open, a result without its call
+ * is left out, and a list that begins with an answer gets a user message before it. Pure; the messages share what the traces hold.
+ * ```ts
+ * const messages = messagesOfTraces(await memory.getRawTail(4));
+ * ```
+ */
+export function messagesOfTraces(traces: Iterable<Trace>): Message[] {
+  const state = emptyMemoryState();
+  for (const trace of traces) if (!isAboutTheList(trace)) applyTrace(state, trace);
+  return state.snapshot.buildMessages();
+}
+
+function isAboutTheList({ type }: Trace): boolean {
+  return type === 'compaction' || type === 'boundary';
+}
+
 /** Index of the newest assistant message, skipping results. -1 if another message comes first. */
 function lastAnswerIndex(snapshot: WorkingContextSnapshot): number {
   const { messages } = snapshot;

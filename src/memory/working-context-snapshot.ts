@@ -4,7 +4,7 @@
  * Append-only except for results: each goes to the block of its call, in call order, whenever it arrives. The lowest
  * changed index is tracked, so that the cache writes only what is new.
  */
-import type { JsonValue } from '../core/json.js';
+import { toJsonValue } from '../core/to-json-value.js';
 import { type Message, type ToolCallSpec, toolCallsOf, toolResultOf } from '../messages/message.js';
 
 export interface OpenCall {
@@ -86,16 +86,21 @@ export class WorkingContextSnapshot {
     this.appendMessage({ role: 'assistant', content: null, toolPayload: { toolCalls } });
   }
 
+  /**
+   * Adds the result of a call, and returns where it went.
+   * @param toolResult any value; it is converted to JSON, as ingestion does (`toJsonValue`). Null is recorded with an error
+   */
   appendToolResult(
     toolCallId: string,
     toolName: string,
-    toolResult: JsonValue,
+    toolResult: unknown,
     toolError: string | null = null,
   ): ResultPlacement {
+    const json = toolError === null ? toJsonValue(toolResult).value : null;
     return this.placeToolResult({
       role: 'tool',
       content: null,
-      toolPayload: { toolCallId, toolName, toolResult: toolError === null ? toolResult : null, toolError },
+      toolPayload: { toolCallId, toolName, toolResult: json, toolError },
     });
   }
 

@@ -1,25 +1,9 @@
 import { RekindleError } from '../../core/errors.js';
 import type { OpenMemory } from '../../memory/open-memory.js';
-import type { RestoreReport } from '../../memory/restore/restore-report.js';
-import type { WorkingContextSnapshotBootstrapOptions } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import type { FromCheckpoint } from '../checkpoints/from-checkpoint.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { AgentConfig } from './agent-config.js';
-
-/**
- * State of one run of an agent. The bootstrap steps fill it in. `restoreOptions` requests a restore; null: a
- * new agent.
- */
-export class AgentRuntimeState {
-  restoreOptions: WorkingContextSnapshotBootstrapOptions | null = null;
-  /** The checkpoint that the agent begins from; null: it exists already, or is new. */
-  fromCheckpoint: FromCheckpoint | null = null;
-  memory: OpenMemory | null = null;
-  registry: ToolRegistry | null = null;
-  systemPrompt: string | null = null;
-  report: RestoreReport | null = null;
-}
+import { AgentRuntimeState } from './agent-runtime-state.js';
 
 /** What the bootstrap steps work with: the configuration, the storage, and the state that they fill in. */
 export class AgentContext {

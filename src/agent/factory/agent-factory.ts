@@ -2,10 +2,7 @@ import { systemClock } from '../../core/clock.js';
 import { RekindleError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { agentExists } from '../../memory/open-memory.js';
-import {
-  WorkingContextSnapshotBootstrapOptions,
-  type WorkingContextSnapshotBootstrapOptionsInit,
-} from '../../memory/restore/working-context-snapshot-bootstrapper.js';
+import type { WorkingContextSnapshotBootstrapOptionsInit } from '../../memory/restore/working-context-snapshot-bootstrapper.js';
 import { resolveMemoryBaseDir } from '../../storage/memory-base-dir.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import { openStorage } from '../../storage/open-storage.js';
@@ -75,7 +72,7 @@ export class AgentFactory {
     { fromCheckpoint, ...options }: RestoreAgentOptions,
   ): Agent {
     const context = contextFor(agentId, config, store);
-    context.state.restoreOptions = new WorkingContextSnapshotBootstrapOptions(options);
+    context.state.restoreOptions = options;
     if (fromCheckpoint !== undefined) context.state.fromCheckpoint = fromCheckpointOf(fromCheckpoint);
     return new Agent(context, this.#steps);
   }

@@ -80,7 +80,7 @@ export class Facts implements FactKeeper {
    */
   async remember(text: string, options: RememberOptions = {}): Promise<Fact> {
     assertFact(text, options);
-    this.#assertWritable();
+    this.#store.assertWritable();
     const { log, scope } = this.#logs().at(-1)!;
     const item = await this.#itemFor(text, options);
     return log.change((table) => ({
@@ -124,7 +124,7 @@ export class Facts implements FactKeeper {
   }
 
   async #mark(id: string, mark: Exclude<MarkKind, 'purge'>): Promise<Fact> {
-    this.#assertWritable();
+    this.#store.assertWritable();
     for (const { log, scope } of this.#logs()) {
       if ((await log.table()).get(id) === null) continue;
       const nowMs = this.#clock.nowMs();
@@ -141,13 +141,6 @@ export class Facts implements FactKeeper {
   #logs(): { readonly log: FactLog; readonly scope: string | null }[] {
     const { facts, subject } = this.#store;
     return [{ log: facts, scope: null }, ...(subject ? [{ log: subject, scope: subject.scope }] : [])];
-  }
-
-  #assertWritable(): void {
-    if (!this.#store.readOnly) return;
-    throw new RekindleError('JOURNAL_CLOSED', 'The memory was opened for reading only.', {
-      details: { agentId: this.#store.agentId },
-    });
   }
 }
 

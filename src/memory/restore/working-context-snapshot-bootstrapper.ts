@@ -22,7 +22,7 @@ import { type LoadedState, loadState } from './load-state.js';
 import type { DamageReport, InterruptedCall, RestoreReport } from './restore-report.js';
 import { toDamageReport } from './trace-replay.js';
 
-/** Options of a restore. */
+/** Options of a restore, as a plain object. An instance of `WorkingContextSnapshotBootstrapOptions` is one, too. */
 export interface WorkingContextSnapshotBootstrapOptionsInit {
   /** Maximum items that a rebuild without a compaction record includes. Defaults 3 and 20. */
   readonly maxEpisodic?: number;
@@ -56,15 +56,20 @@ export class WorkingContextSnapshotBootstrapOptions {
 export class WorkingContextSnapshotBootstrapper {
   /**
    * Restores the context into `memory`, and reports what was done. Repairs are durable when it resolves.
+   * ```ts
+   * const report = await new WorkingContextSnapshotBootstrapper().bootstrap(memory, 'Be kind.', { maxEpisodic: 3 });
+   * ```
    * @param givenPrompt the current one; null keeps the agent's own
+   * @param given what is left out has its default
    * @throws CONTEXT_BLANK, and what the journal throws
    */
   async bootstrap(
     memory: MemoryManager,
     givenPrompt: string | null,
-    options: WorkingContextSnapshotBootstrapOptions = new WorkingContextSnapshotBootstrapOptions(),
+    given: WorkingContextSnapshotBootstrapOptionsInit = {},
   ): Promise<RestoreReport> {
     const start = performance.now();
+    const options = new WorkingContextSnapshotBootstrapOptions(given);
     const { redactor } = memory.store.backend;
     const systemPrompt = givenPrompt === null ? null : (redactor?.text(givenPrompt) ?? givenPrompt);
     const loaded = await loadState(memory, {

@@ -3,6 +3,7 @@
  *
  * The long-term journals are opened on first use: most turns need only the traces.
  */
+import { RekindleError } from '../../core/errors.js';
 import { type JsonObject, textOr } from '../../core/json.js';
 import type {
   AppendResult,
@@ -26,6 +27,7 @@ import {
   semanticToJson,
 } from '../models/memory-items.js';
 import { GivenArguments } from './given-arguments.js';
+import { storageAt } from './storage-at.js';
 
 export type MemoryJournalName = 'raw_traces' | 'episodic' | 'semantic' | 'pending_calls' | 'answer_parts';
 export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
@@ -41,7 +43,15 @@ export interface AddedTraces extends AppendResult {
   readonly records: number;
 }
 
-/** Reads and writes the journals of one agent. `openMemory` creates one. */
+/**
+ * Reads and writes the journals of one agent. `openMemory` creates one that writes. One made for a base folder reads only: it has no lease,
+ * so a write rejects with JOURNAL_CLOSED, and another process may write meanwhile.
+ * ```ts
+ * const memory = new MemoryManager({ store: new MemoryStore('memory', 'desk') });
+ * await new WorkingContextSnapshotBootstrapper().bootstrap(memory, null);
+ * await memory.close(); // closes the store, too
+ * ```
+ */
 export class MemoryStore {
   readonly backend: StorageBackend;
   readonly agentId: string;
@@ -53,20 +63,30 @@ export class MemoryStore {
   readonly facts = new AgentFacts(() => this.journal('semantic'));
   /** The facts of its scope; null for an agent without one. Closed with the store. */
   readonly subject: SubjectFacts | null;
+  readonly #isOwn: boolean;
   readonly #journals = new Map<MemoryJournalName, Promise<Journal<JsonObject>>>();
   #declared = 0;
   #declaring: Promise<void> | null = null;
   /** What would have been written, in a read-only store. */
   readonly #held = { episodic: [] as EpisodicItem[], semantic: [] as SemanticItem[] };
 
+  /**
+   * For reading: nothing is created or changed.
+   * @param place a base folder, or another address, as `openStorage` takes it. `close` closes what this opens
+   * @throws INVALID_ARGUMENT for an address that is not known
+   */
+  constructor(place: string, agentId: string);
   /** @param lease the right to write; null opens everything for reading and changes nothing */
+  constructor(backend: StorageBackend, agentId: string, lease: Lease | null, subject?: SubjectFacts | null);
   constructor(
-    backend: StorageBackend,
+    place: StorageBackend | string,
     agentId: string,
-    lease: Lease | null,
+    lease: Lease | null = null,
     subject: SubjectFacts | null = null,
   ) {
+    const { backend, isOwn } = storageAt(place);
     this.backend = backend;
+    this.#isOwn = isOwn;
     this.given = new GivenArguments(backend.redactor ?? null);
     this.agentId = agentId;
     this.lease = lease;
@@ -75,6 +95,15 @@ export class MemoryStore {
 
   get readOnly(): boolean {
     return this.lease === null;
+  }
+
+  /** @throws JOURNAL_CLOSED in a read-only store */
+  assertWritable(): void {
+    if (!this.readOnly) return;
+    const what = 'To write, open it with openMemory(storage, agentId), which takes the lease.';
+    throw new RekindleError('JOURNAL_CLOSED', `The memory was opened for reading only. ${what}`, {
+      details: { agentId: this.agentId },
+    });
   }
 
   /** The store of the context's whole texts and media. */
@@ -105,6 +134,7 @@ export class MemoryStore {
 
   /** Durable when it resolves, in one commit; preceded by the journal's header if that is missing or too low. */
   async addTraces(rows: readonly JsonObject[], expectedSeq?: number): Promise<AddedTraces> {
+    this.assertWritable();
     const journal = await this.journal('raw_traces');
     while (this.#declaring) await this.#declaring;
     const reader = rows.reduce((most, row) => Math.max(most, readerNeededBy(row)), this.#declared);
@@ -129,16 +159,20 @@ export class MemoryStore {
   }
 
   async addEpisodic(items: readonly EpisodicItem[]): Promise<void> {
-    if (items.length > 0) await (await this.journal('episodic')).append(items.map(episodicToJson));
+    if (items.length === 0) return;
+    this.assertWritable();
+    await (await this.journal('episodic')).append(items.map(episodicToJson));
   }
 
   /** A row about earlier summaries: see `fact-mark.ts`. Durable when it resolves. */
   async addEpisodicMark(row: JsonObject): Promise<void> {
+    this.assertWritable();
     await (await this.journal('episodic')).append([row]);
   }
 
   async addSemantic(items: readonly SemanticItem[]): Promise<void> {
     if (items.length === 0) return;
+    this.assertWritable();
     await this.facts.change((table) => ({ rows: semanticRows(items, table), done: () => {} }));
   }
 
@@ -201,11 +235,13 @@ export class MemoryStore {
     return journals.flatMap((journal) => [...journal.openingDamage()]);
   }
 
+  /** Closes the journals, and the storage if this store opened it. */
   async close(): Promise<void> {
     const opened = [...this.#journals.values()];
     this.#journals.clear();
     const closing = opened.map(async (journal) => (await journal).close());
     const closed = await Promise.allSettled([...closing, this.subject?.close()]);
+    if (this.#isOwn) closed.push(...(await Promise.allSettled([this.backend.close()])));
     const failed = closed.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }

@@ -19,6 +19,7 @@ import {
   type SnapshotFile,
   type SnapshotFooter,
 } from './snapshot-file.js';
+import { storageAt } from './storage-at.js';
 
 export const SNAPSHOT_FILE = 'working_context_snapshot.json';
 
@@ -33,17 +34,36 @@ const SET_ASIDE = 'set-aside';
 /** Maximum number of foreign files that are kept next to the cache. */
 const SET_ASIDE_MAX = 3;
 
-/** Reads and writes the snapshot file of an agent. */
+/**
+ * Reads and writes the snapshot file of an agent: `agents/<agentId>/working_context_snapshot.json` below a base folder.
+ * ```ts
+ * const store = new WorkingContextSnapshotStore('memory', 'desk');
+ * const document = await store.read('desk');
+ * await store.close();
+ * ```
+ */
 export class WorkingContextSnapshotStore {
   readonly agentId: string;
   readonly #backend: StorageBackend;
+  readonly #isOwn: boolean;
   /** The known state of our file; null if the next save must write it whole. */
   #body: SnapshotBody | null = null;
   #onDisk: 'absent' | 'ours' | 'not-ours' | 'newer' = 'absent';
 
-  constructor(backend: StorageBackend, agentId: string) {
+  /**
+   * @param place an open backend, or a base folder or other address, as `openStorage` takes it. Does no I/O
+   * @throws INVALID_ARGUMENT for an address that is not known
+   */
+  constructor(place: StorageBackend | string, agentId: string) {
+    const { backend, isOwn } = storageAt(place);
     this.#backend = backend;
+    this.#isOwn = isOwn;
     this.agentId = agentId;
+  }
+
+  /** Closes the storage if this store opened it, by its folder or address. A given backend stays open. */
+  async close(): Promise<void> {
+    if (this.#isOwn) await this.#backend.close();
   }
 
   #name(agentId: string): Name {
@@ -60,8 +80,11 @@ export class WorkingContextSnapshotStore {
     return (document?.value as JsonObject | undefined) ?? null;
   }
 
-  /** Writes a whole snapshot document, durably. @throws MESSAGE_INVALID for a value that is not JSON; nothing is written then */
-  async write(agentId: string, payload: JsonObject): Promise<void> {
+  /**
+   * Writes a whole snapshot document with all its members, durably. The agent's next save moves it aside and writes its own file.
+   * @throws MESSAGE_INVALID for a value that is not JSON; nothing is written then
+   */
+  async write(agentId: string, payload: Readonly<Record<string, unknown>>): Promise<void> {
     assertPlainJson(payload);
     const stored = this.#backend.redactor?.json(payload) ?? payload;
     await this.#backend.documents.write(this.#name(agentId), stored);

@@ -6,6 +6,7 @@ import {
   WorkingContextSnapshotStore,
 } from '../../../src/memory/store/working-context-snapshot-store.js';
 import { WorkingContextSnapshot } from '../../../src/memory/working-context-snapshot.js';
+import { WorkingContextSnapshotSerializer } from '../../../src/memory/working-context-snapshot-serializer.js';
 import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
 import { FaultyFileSystem } from '../../../src/storage/simulated/faulty-file-system.js';
 import { calls, result, user } from '../../messages/arbitraries.js';
@@ -39,6 +40,25 @@ describe.each(PLACES)('the snapshot store over $name', ({ make }) => {
     expect(await store.exists()).toBe(true);
     expect(await store.read()).toStrictEqual(plain);
     expect(await store.load()).toMatchObject({ status: 'plain' });
+  });
+
+  it('keeps all metadata of a document, and moves it aside whole at the next save', async () => {
+    const backend = (await make()).storage();
+    const store = new WorkingContextSnapshotStore(backend, AGENT);
+    const metadata = { agent_id: AGENT, host: { tags: ['a', null], share: 0.25 } };
+    const snapshot = new WorkingContextSnapshot([user('1')]);
+    const payload: Record<string, unknown> = WorkingContextSnapshotSerializer.serialize(snapshot, metadata);
+    await store.write(AGENT, payload);
+    const read = (await store.read())!;
+    expect(WorkingContextSnapshotSerializer.validate(read)).toBe(true);
+    expect(WorkingContextSnapshotSerializer.deserialize(read).metadata).toMatchObject(metadata);
+    const { setAside } = await store.save(snapshot, footer(1));
+    const aside = await backend.documents.read(['agents', AGENT, setAside!]);
+    expect(aside?.value).toStrictEqual(payload);
+    expect(await store.load()).toMatchObject({ status: 'valid', messages: [user('1')] });
+    snapshot.appendUser('2');
+    expect((await store.save(snapshot, footer(2))).whole).toBe(false);
+    expect(await store.read()).not.toHaveProperty('host');
   });
 
   it('writes the whole file first, and then only what is new', async () => {
