@@ -118,11 +118,13 @@ export class SqlJournal<R extends JsonObject> implements Journal<R> {
   ): Promise<'appended' | 'conflict'> {
     const { key } = this.#options;
     const request = { key, lease: lease.ref, expectedSeq: before.seq, records, appendKey };
+    const started = performance.now();
     const answer = await this.#engine.run('append', request).catch((thrown: unknown) => {
       if (isRekindleError(thrown, 'JOURNAL_OUTCOME_UNKNOWN')) this.#unsure = { appendKey, before, after };
       throw thrown;
     });
     if (answer === 'fenced') throw lease.markLost();
+    if (answer === 'appended') lease.noteHeld(started);
     return answer;
   }
 

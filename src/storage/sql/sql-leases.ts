@@ -148,6 +148,11 @@ export class SqlLease implements Lease {
     this.#checkedAt = started;
   }
 
+  /** An append checks the lease, too. @param startedMs when it began, as `performance.now()` */
+  noteHeld(startedMs: number): void {
+    this.#checkedAt = Math.max(this.#checkedAt, startedMs);
+  }
+
   async renew(): Promise<void> {
     this.throwUnlessHeld();
     const { nowMs } = this.#leases;
