@@ -151,6 +151,35 @@ describe('examples', () => {
     expect(rest).toContain('T-001 builder done\nT-002 reviewer done\nT-003 builder done\n');
   }, 120_000); // three processes, one after the other
 
+  it('two-documents.ts changes the state of the agent and the board in each of two turns, and prints both as they are on disk', async () => {
+    const text = await output('two-documents', 'two');
+    const [, first = '', second = ''] = text.split(/^Turn \d: .*\n/m);
+    const printed = (turn: string, name: string): unknown =>
+      JSON.parse(new RegExp(`^${name}, version \\d+: (.*)$`, 'm').exec(turn)?.[1] ?? 'null');
+    expect(text.match(/^Turn .*$/gm)).toEqual([
+      'Turn 1: in_progress: Parse the file',
+      'Turn 2: done: Parse the file',
+    ]);
+    const taken = { active_task_id: 'T-001', next_action: 'Finish T-001', touched_files: [] };
+    expect(printed(first, 'agent_state')).toMatchObject(taken);
+    const tasks = (status: string) => ({
+      tasks: [
+        { id: 'T-001', status },
+        { id: 'T-002', status: 'todo' },
+      ],
+    });
+    expect(printed(first, 'task_board')).toMatchObject(tasks('in_progress'));
+    const done = { active_task_id: '', next_action: 'Take the next task', touched_files: ['src/parser.ts'] };
+    expect(printed(second, 'agent_state')).toMatchObject(done);
+    expect(printed(second, 'task_board')).toMatchObject(tasks('done'));
+    for (const name of ['agent_state', 'task_board']) {
+      const file = path.join(base, 'two', 'memory', 'state', `${name}.json`);
+      const { _shows, ...value } = JSON.parse(await fs.readFile(file, 'utf8')) as Record<string, unknown>;
+      expect(value).toEqual(printed(second, name));
+    }
+    expect(await output('two-documents', 'two')).toContain('Turn 2: done: Write the manual');
+  }, 120_000); // two processes, one after the other
+
   it('hand-edit.ts adopts a valid edit and holds agents off, and leaves a bad one as it is, with its place', async () => {
     const text = await output('hand-edit', 'edit');
     const [noted = '', valid = '', refused = ''] = text.split(/\nA person edits the file, and it is .*\n/);

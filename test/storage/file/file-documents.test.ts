@@ -1,10 +1,11 @@
-/** Documents as files: leftovers of a crash, folders of other tools, names on disk. */
+/** Documents as files: leftovers of a crash, folders of other tools, names on disk, files that others hold open. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import { fileFixture, recordsOf } from './file-fixture.js';
+import { ProbeFileSystem } from './probe-file-system.js';
 
 describe('a temporary file that a crash left', () => {
   it('is never listed, read or taken for a document', async () => {
@@ -152,6 +153,59 @@ describe('documents on disk', () => {
     }
     expect(await fs.readdir(parent)).toEqual(['root']);
     expect(await fs.readdir(root)).toEqual(['%252e%252e']);
+  });
+});
+
+describe.each(['EPERM', 'EACCES', 'EBUSY'])('a document that another program holds open (%s)', (errno) => {
+  function seemToBeOnWindows(): void {
+    const real = Object.getOwnPropertyDescriptor(process, 'platform')!;
+    Object.defineProperty(process, 'platform', { ...real, value: 'win32' });
+    onTestFinished(() => void Object.defineProperty(process, 'platform', real));
+  }
+
+  /** A document `{ a: 1 }` on a disk whose first renames from now on fail. `tries` counts the renames. */
+  async function held(failures: number) {
+    const fixture = await fileFixture();
+    const disk = new ProbeFileSystem();
+    const { documents } = fixture.storage({ fileSystem: disk });
+    const { version } = await documents.write(['state.json'], { a: 1 });
+    let tries = 0;
+    disk.verdict = ({ call }) => (call === 'rename' && ++tries <= failures ? errno : null);
+    return { ...fixture, documents, version, tries: () => tries };
+  }
+
+  it.each([false, true])(
+    'on Windows is replaced whole once it is let go, with a version to compare: %s',
+    async (isCompared) => {
+      seemToBeOnWindows();
+      const { documents, version, names, text, tries } = await held(2);
+      await documents.write(['state.json'], { a: [1, 2] }, isCompared ? { ifVersion: version } : {});
+      expect(tries()).toBe(3);
+      expect(await text('state.json')).toBe('{\n  "a": [\n    1,\n    2\n  ]\n}\n');
+      expect(await names()).toEqual(['state.json']);
+    },
+  );
+
+  it.each([false, true])(
+    'on Windows and is never let go keeps its old value, with a version to compare: %s',
+    async (isCompared) => {
+      seemToBeOnWindows();
+      const { documents, version, names, text, tries } = await held(Number.POSITIVE_INFINITY);
+      await expect(
+        documents.write(['state.json'], { a: 2 }, isCompared ? { ifVersion: version } : {}),
+      ).rejects.toMatchObject({ code: 'STORAGE_FAILED', details: { errno } });
+      expect(tries()).toBe(8);
+      expect(await text('state.json')).toBe('{\n  "a": 1\n}\n');
+      expect(await names()).toEqual(['state.json']);
+    },
+  );
+
+  it.skipIf(process.platform === 'win32')('on another system is not tried again', async () => {
+    const { documents, names, text, tries } = await held(1);
+    await expect(documents.write(['state.json'], { a: 2 })).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+    expect(tries()).toBe(1);
+    expect(await text('state.json')).toBe('{\n  "a": 1\n}\n');
+    expect(await names()).toEqual(['state.json']);
   });
 });
 

@@ -1,7 +1,7 @@
 /** A real file system that notes each call on files, by descriptor, and fails those that a test chooses. */
 import path from 'node:path';
 import { NodeFileSystem } from '../../../src/storage/file/node-file-system.js';
-import type { OpenFile, OpenMode } from '../../../src/storage/file-system.js';
+import type { FileStat, OpenFile, OpenMode } from '../../../src/storage/file-system.js';
 
 export interface ProbedCall {
   readonly call: string;
@@ -70,6 +70,11 @@ export class ProbeFileSystem extends NodeFileSystem {
   override async rename(from: string, to: string): Promise<void> {
     this.#meet('rename', to);
     return super.rename(from, to);
+  }
+
+  override async renameOver(from: string, to: string, seen: FileStat | null): Promise<boolean> {
+    this.#meet('rename', to);
+    return super.renameOver(from, to, seen);
   }
 
   override async link(existing: string, name: string): Promise<void> {
