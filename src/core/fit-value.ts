@@ -1,13 +1,13 @@
 /**
  * Fits a value into a budget of tokens, cutting only at the boundaries of values. A list keeps whole items and an
- * object keeps whole properties; each notes how many were left out. A text is kept whole or left out. The result is
- * always valid JSON.
+ * object keeps whole properties; each notes how many were left out. A text inside them is kept whole or left out; a value
+ * that is a text keeps its beginning and its end. The result is always valid JSON.
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from './json.js';
 
 export interface FittedValue {
   readonly value: JsonValue;
-  /** Number of items and properties left out, at any depth. */
+  /** Number of items and properties left out, at any depth; 1 for a text that was cut. */
   readonly leftOut: number;
 }
 
@@ -22,9 +22,38 @@ const TOKEN_LENGTH_MAX = 128;
 const PART_TOKENS_MIN = 24;
 const LEFT_OUT_KEY = '[left out]';
 
+/** A text is not cut to less than this. */
+const TEXT_TOKENS_MIN = 32;
+/** Share of a cut text that is its beginning. */
+const HEAD_SHARE = 0.7;
+/** The first guess: most texts have fewer characters a token. */
+const TOKEN_CHARACTERS = 6;
+
 /** Null when nothing of the value fits. */
 export function fitValue(value: JsonValue, budget: number, count: CountValue): FittedValue | null {
-  return isWithin(value, budget, count) ? { value, leftOut: 0 } : fitPart(value, budget, count);
+  if (isWithin(value, budget, count)) return { value, leftOut: 0 };
+  return typeof value === 'string' ? fitText(value, budget, count) : fitPart(value, budget, count);
+}
+
+/** The beginning and the end of a text, with the number of characters between them. */
+function fitText(text: string, budget: number, count: CountValue): FittedValue | null {
+  if (!(budget >= TEXT_TOKENS_MIN)) return null;
+  let kept = Math.min(text.length - 1, Math.floor(budget * TOKEN_CHARACTERS));
+  while (kept > 0) {
+    const head = boundaryAt(text, Math.floor(kept * HEAD_SHARE));
+    const tail = boundaryAt(text, text.length - (kept - head));
+    const cut = `${text.slice(0, head)} [${tail - head} characters left out] ${text.slice(tail)}`;
+    const tokens = count(cut);
+    if (tokens <= budget) return { value: cut, leftOut: 1 };
+    kept = Math.min(kept - 1, Math.floor((kept * budget * 0.97) / tokens));
+  }
+  return null;
+}
+
+/** The place, or the one before it if that is in the middle of a character. */
+function boundaryAt(text: string, at: number): number {
+  const isInside = at > 0 && text.codePointAt(at - 1)! > 0xffff;
+  return isInside ? at - 1 : at;
 }
 
 /** For a value already known not to fit as a whole: counting it again would double the work at every depth. */

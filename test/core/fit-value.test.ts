@@ -58,8 +58,25 @@ describe('a value within a budget', () => {
     expect(fitValue(value, 60, count)).toEqual({ value: shown, leftOut: 2 });
   });
 
-  it('never cuts a text', () => {
-    expect(fitValue(long(100), 50, count)).toBeNull();
+  it('keeps the beginning and the end of a text, and says how many characters are between them', () => {
+    const text = `BEGIN ${long(100)}END`;
+    const fitted = fitValue(text, 60, count)!;
+    const [, head, left, tail] = /^(.*) \[(\d+) characters left out\] (.*)$/.exec(String(fitted.value))!;
+    expect([text.startsWith(head!), text.endsWith(tail!), fitted.leftOut]).toEqual([true, true, 1]);
+    expect([head!.startsWith('BEGIN'), tail!.endsWith('END')]).toEqual([true, true]);
+    expect(head!.length + Number(left) + tail!.length).toBe(text.length);
+    expect(count(fitted.value)).toBeLessThanOrEqual(60);
+    expect(count(fitted.value)).toBeGreaterThan(40);
+  });
+
+  it('cuts a text at whole characters', () => {
+    for (let shift = 0; shift < 4; shift += 1) {
+      const fitted = fitValue('a'.repeat(shift) + '😀'.repeat(2_000), 50, count)!;
+      expect(String(fitted.value).isWellFormed()).toBe(true);
+    }
+  });
+
+  it('never cuts a text inside of a value', () => {
     expect(fitValue([long(100)], 50, count)).toBeNull();
     expect(fitValue({ a: { b: [long(100)] } }, 80, count)).toBeNull();
   });
@@ -108,7 +125,8 @@ describe('a value within a budget', () => {
     expect(fitValue(deep, 500, count)).toBeNull();
     expect(fitValue(wide, 500, count)?.leftOut).toBeGreaterThan(19_000);
     expect(fitValue(Array(500_000).fill(0), 500, count)?.leftOut).toBeGreaterThan(490_000);
-    expect(fitValue('a'.repeat(10_000_000), 500, count)).toBeNull();
+    expect(fitValue('a'.repeat(10_000_000), 500, count)?.leftOut).toBe(1);
+    expect(fitValue('\n'.repeat(10_000_000), 500, count)?.leftOut).toBe(1);
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 
@@ -121,6 +139,7 @@ describe('a value within a budget', () => {
         if (count(value) <= budget) expect(fitted).toEqual({ value, leftOut: 0 });
         if (!fitted) return;
         expect(leftOutOf(fitted.value, value)).toBe(fitted.leftOut);
+        expect(count(fitted.value)).toBeLessThanOrEqual(typeof value === 'string' ? budget : 1_000_000);
         if (fitted.leftOut === 0) expect(canonicalJson(fitted.value)).toBe(canonicalJson(value));
       }),
       parameters,

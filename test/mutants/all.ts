@@ -1,3 +1,4 @@
+import { checkpointUpkeep } from './checkpoint-upkeep.js';
 import { erasure } from './erasure.js';
 import { fuzzing } from './fuzzing.js';
 import { memoryAndState } from './memory-and-state.js';
@@ -21,4 +22,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...sealing,
   ...erasure,
   ...streaming,
+  ...checkpointUpkeep,
 ];

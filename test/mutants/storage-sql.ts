@@ -61,8 +61,8 @@ const sql = [
     ],
     [
       'sql-loss-not-marked',
-      "if (answer === 'fenced') throw lease.markLost();\n    return answer;",
-      'return answer as never;',
+      "if (answer === 'fenced') throw lease.markLost();\n    if (answer === 'appended')",
+      "if (answer === 'appended')",
     ],
   ]),
   ...inFile('src/storage/sql/sql-leases.ts', SQLITE, [

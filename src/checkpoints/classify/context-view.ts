@@ -107,9 +107,11 @@ class View {
     const fitted = isWithin(part.value, room - key, this.#count)
       ? { value: part.value, leftOut: 0 }
       : fitValue(part.value, room - key, this.#count);
-    if (!fitted || (part.fitted !== undefined && fitted.leftOut >= part.leftOut)) return 0;
+    if (!fitted) return 0;
     const tokens = key + this.#count(fitted.value);
-    if (tokens > room) return 0;
+    // A text that was cut shows more of itself with as much left out.
+    const isNoMore = part.fitted !== undefined && (fitted.leftOut > part.leftOut || tokens <= part.tokens);
+    if (tokens > room || isNoMore) return 0;
     const more = tokens - part.tokens;
     part.fitted = fitted.leftOut === 0 ? part.value : fitted.value;
     part.leftOut = fitted.leftOut;

@@ -7,8 +7,19 @@ const LEFT_OUT = /^\[left out\]…*$/;
 /** How many items and properties were taken away; null when it is no valid cut. */
 export function leftOutOf(shown: JsonValue, full: JsonValue): number | null {
   if (canonicalJson(shown) === canonicalJson(full)) return 0;
+  if (typeof shown === 'string' && typeof full === 'string') return leftOutOfText(shown, full);
   if (Array.isArray(shown) && Array.isArray(full)) return leftOutOfList(shown, full);
   return isJsonObject(shown) && isJsonObject(full) ? leftOutOfObject(shown, full) : null;
+}
+
+/** A value that is a text: its beginning and its end, with the number of characters between them. */
+function leftOutOfText(shown: string, full: string): number | null {
+  for (const { index, 0: mark, 1: between } of shown.matchAll(/ \[(\d+) characters left out\] /g)) {
+    const [head, tail] = [shown.slice(0, index), shown.slice(index + mark.length)];
+    const isCut = full.startsWith(head) && full.endsWith(tail);
+    if (isCut && head.length + Number(between) + tail.length === full.length) return 1;
+  }
+  return null;
 }
 
 /** Whole items from the first one on, or a part of the first one; then how many more there are. */

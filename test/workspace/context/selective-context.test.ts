@@ -211,7 +211,7 @@ describe('the context of an agent', () => {
     const { workspace } = await workspaceWith({ text: `:${text}`, list: ['a', text, 'b'] });
     expect(statuses(await checked(workspace, wants('text', 'list')))).toEqual(['text full', 'list full']);
     const cut = await checked(workspace, { ...wants('text', 'list'), budget: { total: 300 } });
-    expect(statuses(cut)).toEqual(['text summary', 'list truncated']);
+    expect(statuses(cut)).toEqual(['text truncated', 'list left-out']);
   });
 
   it('does not wait for one long run of letters that cannot fit', async () => {

@@ -10,15 +10,8 @@ export interface FittedState {
   readonly leftOut: number;
 }
 
-/** A token has about this many characters; a text is cut with it. */
-const TOKEN_LENGTH = 3;
-
-/** Keeps whole items and properties from the beginning. A text alone is cut. */
+/** Keeps whole items and properties from the beginning; of a text its beginning and its end. */
 export async function fitState(value: JsonValue, tokens: number): Promise<FittedState> {
   const count = await loadTokenizer();
-  const fitted = fitValue(value, tokens, (part) => count(JSON.stringify(part)));
-  if (fitted) return fitted;
-  if (typeof value !== 'string') return { value: null, leftOut: 1 };
-  const kept = value.slice(0, tokens * TOKEN_LENGTH).toWellFormed();
-  return { value: `${kept}… [${value.length - kept.length} more characters]`, leftOut: 1 };
+  return fitValue(value, tokens, (part) => count(JSON.stringify(part))) ?? { value: null, leftOut: 1 };
 }
