@@ -31,7 +31,7 @@ export function checkpointNotFound(id: string): RekindleError {
 
 /** The error for a session whose checkpoints were all removed. */
 export function noneLeft(sessionId: string): RekindleError {
-  const text = `The session ${JSON.stringify(sessionId)} has no checkpoint any more.`;
+  const text = `The session ${JSON.stringify(sessionId)} has no checkpoint any more, or only archived ones.`;
   return new RekindleError('CHECKPOINT_NOT_FOUND', text, { details: { sessionId } });
 }
 

@@ -106,7 +106,7 @@ function idOf(number: number): string {
 /** Newest first. */
 async function listed(service: CheckpointService) {
   try {
-    return (await service.list({ sessionId: SESSION, limit: 1_000 })).checkpoints;
+    return (await service.list({ sessionId: SESSION, status: 'all', limit: 1_000 })).checkpoints;
   } catch (thrown) {
     if (isRekindleError(thrown, 'SESSION_NOT_FOUND')) return [];
     throw thrown;
@@ -152,6 +152,8 @@ export class CheckpointWork implements Session {
         return true;
       case 'mark':
         return this.#mark(service, second);
+      case 'archive':
+        return this.#archive(service, second);
       case 'delete':
         return this.#delete(service, numbers.at(-1));
       case 'delete newest': // nothing else uses its data
@@ -178,13 +180,22 @@ export class CheckpointWork implements Session {
   }
 
   async #mark(service: CheckpointService, number: number | undefined): Promise<boolean> {
-    if (number === undefined) return false;
+    const isAnyActive = (await listed(service)).some(({ status }) => status === 'active');
+    if (number === undefined || !isAnyActive) return false; // a key is one of the newest context
     const ackKey = this.#process.history.begin({ op: 'mark', contextKey: MARKED_KEY });
     await service.markCritical({ sessionId: SESSION, contextKey: MARKED_KEY });
     ackKey();
     if ((await listed(service)).filter(({ critical }) => critical).length > 0) return true; // all of them would leave no room
     const ack = this.#process.history.begin({ op: 'mark', number });
     await service.markCritical({ checkpointId: idOf(number) });
+    ack();
+    return true;
+  }
+
+  async #archive(service: CheckpointService, number: number | undefined): Promise<boolean> {
+    if (number === undefined) return false;
+    const ack = this.#process.history.begin({ op: 'archive', number });
+    await service.archive(idOf(number));
     ack();
     return true;
   }
@@ -278,7 +289,7 @@ async function checkOldestGoes(
 
 async function checkMarks(
   service: CheckpointService,
-  { isKeyMarked, critical }: ExpectedCheckpoints,
+  { isKeyMarked, critical, archived }: ExpectedCheckpoints,
   found: ReadonlyMap<number, number>,
 ): Promise<void> {
   if (isKeyMarked) {
@@ -290,6 +301,11 @@ async function checkMarks(
     const metadata = await service.metadata({ checkpointId: idOf(number) });
     demand(metadata.critical, () => `the mark of checkpoint ${number} is lost`);
   }
+  for (const number of archived) {
+    if (!found.has(number)) continue;
+    const { status } = await service.metadata({ checkpointId: idOf(number) });
+    demand(status === 'archived', () => `checkpoint ${number} is not archived any more`);
+  }
 }
 
 function isSame(left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): boolean {
@@ -300,7 +316,18 @@ const PLAIN: CheckpointSetting = { encrypted: false };
 
 export const checkpoints: Workload = {
   name: 'checkpoints',
-  alphabet: ['save', 'save same', 'save large', 'burst', 'mark', 'delete', 'delete newest', 'prune', 'load'],
+  alphabet: [
+    'save',
+    'save same',
+    'save large',
+    'burst',
+    'mark',
+    'archive',
+    'delete',
+    'delete newest',
+    'prune',
+    'load',
+  ],
   start: async (process) => new CheckpointWork(process, PLAIN),
   check: (process) => checkCheckpoints(process, PLAIN),
 };

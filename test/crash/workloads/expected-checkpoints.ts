@@ -11,6 +11,7 @@ export class ExpectedCheckpoints {
   /** Steps whose saving was begun. */
   readonly coming = new Set<number>();
   readonly critical = new Set<number>();
+  readonly archived = new Set<number>();
   isKeyMarked = false;
   /** Numbers that were acknowledged, or seen by a change that was. */
   readonly given = new Set<number>();
@@ -28,6 +29,7 @@ export class ExpectedCheckpoints {
       if ('number' in fact) this.critical.add(Number(fact['number']));
       else this.isKeyMarked = true;
     }
+    if (fact['op'] === 'archive') this.archived.add(Number(fact['number']));
     if (fact['op'] === 'seen') this.#see(fact['live'] as [number, number][]);
     if (fact['op'] === 'save') {
       const number = Number(acked['number']);
