@@ -8,6 +8,7 @@ import { agentState } from '../state/durable/documents/agent-state.js';
 import { taskBoard } from '../state/durable/documents/task-board.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AuditLog, hasAuditLog } from '../storage/audit/audit-log.js';
+import { OpenWorkspaces } from '../workspace/open-workspaces.js';
 import { AccessCheck } from './access/access-check.js';
 import { AuditTrail } from './access/audit-trail.js';
 import { NOBODY } from './access/principal.js';
@@ -62,8 +63,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const checkpoints = options.checkpoints ?? new CheckpointService({ backend });
   const audit = await orClose(pool, openTrail(options));
   const version = options.version ?? '0';
+  const workspaces = new OpenWorkspaces(backend);
   const tools = new McpTools({
-    ...{ backend, shared, checkpoints, version, documents, audit },
+    ...{ backend, shared, checkpoints, version, documents, audit, workspaces },
     onLogFailed: (message) => tell(new RekindleError('STORAGE_FAILED', message)),
   });
   const hub = new EventHub(backend, shared);
@@ -71,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let access: AccessCheck;
   const app = createHttpApp({
     routes: allRoutes,
-    services: { backend, shared, checkpoints, pool, closing: closing.signal },
+    services: { backend, shared, checkpoints, pool, workspaces, closing: closing.signal },
     audit,
     principalOf: (context) => principalOf(context.env.incoming) ?? NOBODY,
     onUnexpected: tell,
@@ -123,6 +125,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await hub.close().catch(tell);
     await mcp.close().catch(tell);
     await tools.close().catch(tell);
+    await workspaces.close().catch(tell);
     await pool.close().catch(tell);
     if (!options.checkpoints) await checkpoints.close().catch(tell);
     await shared.close();

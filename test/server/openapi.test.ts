@@ -7,6 +7,10 @@ import { createAgent, ScriptedModel } from '../../src/index.js';
 import { allRoutes } from '../../src/server/http/routes/all-routes.js';
 import { taskBoard } from '../../src/state/durable/documents/task-board.js';
 import { StateManager } from '../../src/state/durable/state-manager.js';
+import { Plans } from '../../src/workspace/plans.js';
+import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
+import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
+import { Workspace } from '../../src/workspace/workspace.js';
 import { type Answer, ask, MERGE_TYPE, type ServerKit, serverKit } from './server-kit.js';
 
 interface Operation {
@@ -41,10 +45,13 @@ async function documentOf(kit: ServerKit): Promise<Document> {
 
 function targetOf(
   path: string,
-  { id = 'root', key = 'k', to = 'root@1', name = 'task_board' }: Tour = {},
+  { id = 'root', key = 'k', to = 'root@1', name = 'task_board', ref = 'sha256:0' }: Tour = {},
 ): string {
-  const names = { id, key, to, name, turn: '1' };
-  return path.replace(/\{(id|key|to|name|turn)\}/g, (_, name: keyof typeof names) => names[name]);
+  const names = { id, key, to, name, ref, turn: '1', workspace: 'store' };
+  return path.replace(
+    /\{(id|key|to|name|ref|turn|workspace)\}/g,
+    (_, name: keyof typeof names) => names[name],
+  );
 }
 
 function operationsOf({ paths }: Document): { path: string; method: string; operation: Operation }[] {
@@ -234,6 +241,7 @@ interface Tour {
   readonly key?: string;
   readonly to?: string;
   readonly name?: string;
+  readonly ref?: string;
   readonly query?: string;
   readonly body?: JsonValue;
   readonly headers?: Record<string, string>;
@@ -257,6 +265,32 @@ const STATE = '/sessions/{id}/state';
 const KEY = `${STATE}/keys/{key}`;
 const CHECKPOINT = '/checkpoints/{id}';
 const DOCUMENT = '/documents/{name}';
+const ENTRIES = '/workspaces/{workspace}/entries';
+
+/** An entry with two versions, a logged call with a large value, a session and an archived plan. */
+async function workspaceOf({ backend }: ServerKit): Promise<{ ref: string; plan: string }> {
+  const workspace = new Workspace(backend);
+  const log = new ToolCallLog(backend);
+  const sessions = new SessionManager(backend);
+  const plans = new Plans(backend, ['workspace']);
+  await workspace.write('plan', { a: [1] }, { agent: 'ada' });
+  await workspace.delete('plan', { agent: 'ada' });
+  const call = {
+    callId: 'c',
+    tool: 'read_from_workspace',
+    agent: 'a',
+    error: null,
+    startedMs: 0,
+    durationMs: 1,
+  };
+  await log.record({ ...call, input: { key: 'plan', more: 'x'.repeat(9_000) }, output: [null] });
+  await sessions.create({ title: 't', agents: [{ name: 'n', agentId: 'ada' }] });
+  await plans.write('# one');
+  const plan = await plans.write('# two');
+  const [found] = await log.search();
+  for (const one of [workspace, log, sessions, plans]) await one.close();
+  return { ref: found!.inputRef!, plan: plan! };
+}
 
 async function tourOf(
   kit: ServerKit,
@@ -275,6 +309,7 @@ async function tourOf(
   const whole = await step('DELETE', turn, dry);
   await twoCheckpoints(kit);
   await board(kit);
+  const { ref, plan } = await workspaceOf(kit);
   const big = 'x'.repeat(120_000);
   const merge = { 'Content-Type': MERGE_TYPE };
   const statuses = [
@@ -313,6 +348,21 @@ async function tourOf(
     await step('GET', DOCUMENT, { query: '?at=1' }),
     await step('GET', `${DOCUMENT}/history`, { query: '?limit=1' }),
     await step('GET', `${DOCUMENT}/schema`),
+    await step('GET', '/workspaces'),
+    await step('GET', ENTRIES),
+    await step('GET', `${ENTRIES}/{key}`, { key: 'plan' }),
+    await step('GET', `${ENTRIES}/{key}`, { key: 'plan', query: '?version=1' }),
+    await step('GET', `${ENTRIES}/{key}/history`, { key: 'plan' }),
+    await step('GET', `${ENTRIES}/{key}/diff`, { key: 'plan', query: '?from=1&to=2' }),
+    await step('GET', '/workspace/calls'),
+    await step('GET', '/workspace/calls', {
+      query: '?text=x&tool=read_from_workspace&agent=a&status=ok&limit=1',
+    }),
+    await step('GET', '/workspace/values/{ref}', { ref }),
+    await step('GET', '/workspace/readers'),
+    await step('GET', '/workspace/sessions'),
+    await step('GET', '/workspace/plans'),
+    await step('GET', '/workspace/plans/{name}', { name: plan }),
   ];
   for (const part of ['', '/{id}', '/{id}/restore-report', '/{id}/context', '/{id}/traces'])
     statuses.push(await step('GET', `/agents${part}`, { id: 'ada' }));

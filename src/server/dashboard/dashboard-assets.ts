@@ -36,11 +36,13 @@ const SCRIPTS = [
   'diff.js',
   'document-view.js',
   'documents-view.js',
+  'entry-view.js',
   'key-history.js',
   'key-table.js',
   'list-controls.js',
   'live-state.js',
   'live.js',
+  'loaded.js',
   'one-at-a-time.js',
   'redraw.js',
   'search-view.js',
@@ -49,6 +51,9 @@ const SCRIPTS = [
   'state-comparison.js',
   'state-view.js',
   'text.js',
+  'tool-calls-view.js',
+  'workspace-view.js',
+  'workspaces-view.js',
 ] as const;
 
 export const dashboardAssets: readonly DashboardAsset[] = [

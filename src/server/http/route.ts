@@ -5,6 +5,7 @@ import type { TSchema } from '../../core/schema.js';
 import type { DocumentPool } from '../../state/durable/document-pool.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import type { OpenWorkspaces } from '../../workspace/open-workspaces.js';
 import type { Principal } from '../access/principal.js';
 
 /** What routes work on. */
@@ -14,6 +15,7 @@ export interface Services {
   readonly checkpoints: CheckpointService;
   /** Durable documents. */
   readonly pool: DocumentPool;
+  readonly workspaces: OpenWorkspaces;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;
 }

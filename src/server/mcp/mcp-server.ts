@@ -10,9 +10,7 @@ import type { StateDocuments } from '../../state/durable/tools/mounted-state.js'
 import { sessionNotFound } from '../../state/shared/sessions/session-tree.js';
 import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import { ToolCallLog } from '../../workspace/tool-calls/tool-call-log.js';
-import { Workspace } from '../../workspace/workspace.js';
-import type { WorkspaceScope } from '../../workspace/workspace-scope.js';
+import { OpenWorkspaces } from '../../workspace/open-workspaces.js';
 import { AuditTrail } from '../access/audit-trail.js';
 import { callLogging } from './call-logging.js';
 import { type McpPrincipal, type McpReach, mountedTools } from './mcp-mounts.js';
@@ -60,6 +58,8 @@ export interface McpToolsOptions {
   readonly documents?: StateDocuments;
   /** Records each call of a tool before it runs. Default: none is recorded. */
   readonly audit?: AuditTrail;
+  /** Its owner closes it. Default: one of its own. */
+  readonly workspaces?: OpenWorkspaces;
   /** Called if a call cannot be written to the tool-call log. The call does not fail. */
   readonly onLogFailed?: (message: string) => void;
 }
@@ -72,9 +72,9 @@ export class McpTools {
   readonly #version: string;
   readonly #documents: StateDocuments;
   readonly #audit: AuditTrail;
-  readonly #log: ToolCallLog;
+  readonly #workspaces: OpenWorkspaces;
+  readonly #ownsWorkspaces: boolean;
   readonly #onLogFailed: (message: string) => void;
-  readonly #workspaces = new Map<string, Workspace>();
   readonly #registry = new ToolRegistry();
 
   constructor({
@@ -84,6 +84,7 @@ export class McpTools {
     version,
     documents = {},
     audit = new AuditTrail(null),
+    workspaces,
     onLogFailed = () => {},
   }: McpToolsOptions) {
     this.#backend = backend;
@@ -92,7 +93,8 @@ export class McpTools {
     this.#version = version;
     this.#documents = documents;
     this.#audit = audit;
-    this.#log = new ToolCallLog(backend);
+    this.#workspaces = workspaces ?? new OpenWorkspaces(backend);
+    this.#ownsWorkspaces = workspaces === undefined;
     this.#onLogFailed = onLogFailed;
   }
 
@@ -114,15 +116,16 @@ export class McpTools {
         instructions: instructions.filter(Boolean).join('\n'),
       },
     );
+    const { log } = this.#workspaces;
     const mounted = await mountedTools(principal, {
       backend: this.#backend,
       shared: this.#shared,
       checkpoints: this.#checkpoints,
-      log: this.#log,
+      log,
       documents,
-      workspaceOf: (scope) => this.#workspaceOf(scope),
+      workspaceOf: (scope) => this.#workspaces.of(scope),
     });
-    const logOf = callLogging(principal, { log: this.#log, mounted, onFailed: this.#onLogFailed });
+    const logOf = callLogging(principal, { log, mounted, onFailed: this.#onLogFailed });
     for (const tool of mounted.tools)
       this.#registry.register(server, this.#audited(tool, principal), logOf(tool.name), signal);
     return server;
@@ -139,14 +142,6 @@ export class McpTools {
         return tool.execute(...given);
       },
     };
-  }
-
-  /** Each workspace is opened once. */
-  #workspaceOf(scope: WorkspaceScope): Workspace {
-    const name = JSON.stringify(scope);
-    const workspace = this.#workspaces.get(name) ?? new Workspace(this.#backend, { scope });
-    this.#workspaces.set(name, workspace);
-    return workspace;
   }
 
   /** Resolves the caller. @throws SESSION_NOT_FOUND, AGENT_NOT_FOUND, INVALID_NAME */
@@ -183,7 +178,6 @@ export class McpTools {
   async close(): Promise<void> {
     this.stop();
     await this.idle();
-    for (const workspace of this.#workspaces.values()) await workspace.close();
-    await this.#log.close();
+    if (this.#ownsWorkspaces) await this.#workspaces.close();
   }
 }

@@ -10,6 +10,7 @@ import { taskBoard } from '../../../src/state/durable/documents/task-board.js';
 import { StateManager } from '../../../src/state/durable/state-manager.js';
 import { SharedSessions } from '../../../src/state/shared/shared-sessions.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
+import { OpenWorkspaces } from '../../../src/workspace/open-workspaces.js';
 import { expectThat, type FuzzTarget } from '../fuzz-target.js';
 
 /** A server without sockets: what it answers, and what it did not expect. */
@@ -22,7 +23,9 @@ class Served {
     const checkpoints = new CheckpointService({ backend });
     const onUnexpected = (thrown: unknown) => void this.unexpected.push(thrown);
     const closing = new AbortController().signal;
-    const services = { backend, shared, checkpoints, pool: new DocumentPool(backend, [taskBoard]), closing };
+    const pool = new DocumentPool(backend, [taskBoard]);
+    const workspaces = new OpenWorkspaces(backend);
+    const services = { backend, shared, checkpoints, pool, workspaces, closing };
     this.app = createHttpApp({
       routes: allRoutes,
       services,

@@ -7,11 +7,14 @@ import { CheckpointView } from './checkpoint-view.js';
 import { CheckpointsView } from './checkpoints-view.js';
 import { DocumentView } from './document-view.js';
 import { DocumentsView } from './documents-view.js';
+import { EntryView } from './entry-view.js';
 import { Live } from './live.js';
 import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { SessionsView } from './sessions-view.js';
 import { StateView } from './state-view.js';
 import { Problem } from './text.js';
+import { WorkspaceView } from './workspace-view.js';
+import { WorkspacesView } from './workspaces-view.js';
 
 function App() {
   const [token, keepToken] = useState(takeToken());
@@ -67,8 +70,9 @@ function Frame({ onSignOut }) {
       live.close();
     };
   }, []);
-  const [, place = 'sessions', given] = path.split('/');
+  const [, place = 'sessions', given, within] = path.split('/');
   const id = given === undefined ? null : decoded(given);
+  const part = within === undefined ? null : decoded(within);
   const signOut = () => {
     setToken(null);
     onSignOut();
@@ -76,14 +80,20 @@ function Frame({ onSignOut }) {
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="top"><strong>Rekindle</strong>
       <nav aria-label="Views">
-        ${Object.entries(TABS).map(([name, title]) => html`<a key=${name} href=${`#/${name}`} aria-current=${place === name ? 'page' : null}>${title}</a>`)}
+        ${Object.entries(TABS).map(([name, title]) => html`<a key=${name} href=${`#/${name}`} aria-current=${name === place || name === `${place}s` ? 'page' : null}>${title}</a>`)}
       </nav>
       <span class=${isConnected ? 'connection on' : 'connection off'} role="status">${isConnected ? 'connected' : 'connecting…'}</span>
       <button type="button" class="small" onClick=${signOut}>Sign out</button></header>
-    <main id="main" tabindex="-1"><${View} key=${path} place=${place} id=${id} live=${live} /></main>`;
+    <main id="main" tabindex="-1"><${View} key=${path} place=${place} id=${id} part=${part} live=${live} /></main>`;
 }
 
-const TABS = { sessions: 'Sessions', agents: 'Agents', documents: 'Documents', checkpoints: 'Checkpoints' };
+const TABS = {
+  sessions: 'Sessions',
+  agents: 'Agents',
+  workspaces: 'Workspaces',
+  documents: 'Documents',
+  checkpoints: 'Checkpoints',
+};
 
 /** A normal link would replace the fragment, which selects the view. @param {Event} event */
 function skip(event) {
@@ -91,10 +101,16 @@ function skip(event) {
   document.getElementById('main')?.focus();
 }
 
-/** @param {{ place: string, id: string | null, live: Live }} props */
-function View({ place, id, live }) {
+/** @param {{ place: string, id: string | null, part: string | null, live: Live }} props */
+function View({ place, id, part, live }) {
   if (place === 'agents')
     return id === null ? html`<${AgentsView} live=${live} />` : html`<${AgentView} id=${id} live=${live} />`;
+  if (place === 'workspaces') {
+    if (id === null) return html`<${WorkspacesView} />`;
+    return part === null
+      ? html`<${WorkspaceView} id=${id} />`
+      : html`<${EntryView} workspace=${id} entry=${part} />`;
+  }
   if (place === 'documents')
     return id === null ? html`<${DocumentsView} />` : html`<${DocumentView} id=${id} />`;
   if (place === 'checkpoint' && id !== null) return html`<${CheckpointView} id=${id} />`;

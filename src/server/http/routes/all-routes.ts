@@ -10,6 +10,7 @@ import { checkpointRoutes } from './checkpoint-routes.js';
 import { documentRoutes } from './document-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { stateRoutes } from './state-routes.js';
+import { workspaceRoutes } from './workspace-routes.js';
 
 const health: Route = {
   method: 'GET',
@@ -45,4 +46,5 @@ export const allRoutes: readonly Route[] = [
   answerRoute,
   ...checkpointRoutes,
   ...documentRoutes,
+  ...workspaceRoutes,
 ];
