@@ -48,7 +48,9 @@ const TTL_MS = 5_000;
 const PAUSE_MS = [50, 7_000] as const;
 
 /** What a process that is killed or stopped may hear. Any other error is a violation. */
-const ALLOWED_ERRORS = new Set(['LEASE_HELD', 'LEASE_LOST', 'JOURNAL_OUTCOME_UNKNOWN']);
+const ALLOWED_ERRORS = ['LEASE_HELD', 'LEASE_LOST', 'JOURNAL_OUTCOME_UNKNOWN'];
+/** A server that refuses and cuts off may be given up. */
+const ALLOWED_OF_S3 = [...ALLOWED_ERRORS, 'STORAGE_UNAVAILABLE'];
 
 export function runHistories(options: HistoriesOptions): Promise<HistoriesReport> {
   return withTempFolder(async (folder) => {
@@ -114,7 +116,8 @@ class Histories {
     counts.longPauses += pauses.filter((ms) => ms > TTL_MS).length;
     counts.lost += lost;
     for (const [code, count] of errors) this.#errors[code] = (this.#errors[code] ?? 0) + count;
-    const unexpected = [...errors.keys()].filter((code) => !ALLOWED_ERRORS.has(code));
+    const allowed = this.#options.storage === 's3' ? ALLOWED_OF_S3 : ALLOWED_ERRORS;
+    const unexpected = [...errors.keys()].filter((code) => !allowed.includes(code));
     for (const what of [...failures, ...unexpected.map((code) => `a client was told ${code}`)])
       this.#violations.push(`round ${round}, seed ${plan.seed}: ${what}`);
     const keys = new Set(operations.map(({ key }) => key));

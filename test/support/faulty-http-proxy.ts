@@ -34,6 +34,8 @@ export class FaultyHttpProxy {
   readonly requests: ProxiedRequest[] = [];
   /** Each answer comes this many milliseconds later. */
   delayMs = 0;
+  /** A fault for a request that none was planned for. */
+  weather: ((request: ProxiedRequest) => Fault | undefined) | null = null;
   readonly #port: number;
   readonly #server: http.Server;
   readonly #planned: PlannedFault[] = [];
@@ -64,6 +66,7 @@ export class FaultyHttpProxy {
     this.#planned.length = 0;
     this.requests.length = 0;
     this.delayMs = 0;
+    this.weather = null;
   }
 
   async close(): Promise<void> {
@@ -93,7 +96,7 @@ export class FaultyHttpProxy {
   #next(asked: ProxiedRequest): Fault | undefined {
     const planned = this.#planned.find((one) => one.left > 0 && one.when(asked));
     if (planned) planned.left -= 1;
-    return planned?.fault;
+    return planned ? planned.fault : this.weather?.(asked);
   }
 
   async #forward(

@@ -1,9 +1,12 @@
 /** Fresh stores of one kind for a campaign, one after the other, by the address that every process can open. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { type Fault, FaultyHttpProxy } from './faulty-http-proxy.js';
 import { type PostgresCluster, startPostgres } from './postgres-cluster.js';
+import { startS3Server } from './s3-server.js';
 
-export const STORAGE_KINDS = ['file', 'sqlite', 'postgres', 'objects'] as const;
+/** `s3`: an S3 server on loopback, behind a proxy that fails as networks do. */
+export const STORAGE_KINDS = ['file', 'sqlite', 'postgres', 'objects', 's3'] as const;
 export type StorageKind = (typeof STORAGE_KINDS)[number];
 
 export interface StorePlaces {
@@ -16,6 +19,7 @@ export interface StorePlaces {
 
 /** Null without a PostgreSQL server: one that REKINDLE_TEST_POSTGRES names, or one of its own. @param folder for files */
 export async function storePlaces(kind: StorageKind, folder: string): Promise<StorePlaces | null> {
+  if (kind === 's3') return s3Places();
   let count = 0;
   const file = () => path.join(folder, `store-${++count}`);
   if (kind !== 'postgres') {
@@ -40,4 +44,37 @@ export async function storePlaces(kind: StorageKind, folder: string): Promise<St
   const run = `places_${process.pid}_${Date.now().toString(36)}`;
   const fresh = () => `${cluster.url}?schema=${run}_${++count}&partitions=2&connections=4`;
   return { fresh, remove: async () => {}, close: () => cluster.stop() };
+}
+
+/** Of a hundred requests, about so many fail. */
+const FAULTS: readonly (readonly [share: number, fault: Fault])[] = [
+  [2, { kind: 'status', status: 503 }],
+  [1, { kind: 'status', status: 429, retryAfter: '0' }],
+  [1, { kind: 'status', status: 500 }],
+  [1, { kind: 'reset' }],
+  [2, { kind: 'half-body' }],
+];
+
+/** Answers are slow now and then, refused, cut off, or lost after the server did what was asked. Each process reads the credentials from its environment. */
+async function s3Places(): Promise<StorePlaces> {
+  const server = await startS3Server();
+  const proxy = await FaultyHttpProxy.start(server.url);
+  process.env['AWS_ACCESS_KEY_ID'] = server.accessKeyId;
+  process.env['AWS_SECRET_ACCESS_KEY'] = server.secretAccessKey;
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+  proxy.weather = () => {
+    proxy.delayMs = Math.random() < 0.05 ? 60 : 0;
+    let dice = Math.random() * 100;
+    return FAULTS.find(([share]) => (dice -= share) < 0)?.[1];
+  };
+  let count = 0;
+  const endpoint = encodeURIComponent(proxy.url);
+  return {
+    fresh: () => `s3://${server.bucket}/store-${++count}?region=us-east-1&endpoint=${endpoint}&path_style=true`,
+    remove: async () => {},
+    async close() {
+      await proxy.close();
+      await server.close();
+    },
+  };
 }
