@@ -79,8 +79,9 @@ export async function withStorage<T extends { close(): Promise<void> }, Result>(
   make: (storage: StorageBackend) => T,
   run: (made: T) => Promise<Result>,
   options: FileStorageOptions = {},
+  open: (process: Process, options: FileStorageOptions) => StorageBackend = openStorage,
 ): Promise<Result> {
-  const storage = openStorage(process, options);
+  const storage = open(process, options);
   const made = make(storage);
   try {
     return await run(made);

@@ -1,10 +1,16 @@
-import { inFile, type Mutant } from './mutant.js';
+import { crash, inFile, type Mutant } from './mutant.js';
 
 const SQLITE = ['test/storage/sqlite-conformance.long.test.ts'];
 const SETTINGS = ['test/storage/sqlite/sqlite-storage.test.ts'];
 const POSTGRES = ['test/storage/postgres/postgres-storage.test.ts'];
 const CONTRACT = ['test/storage/postgres-conformance.long.test.ts'];
 const LOST_ANSWERS = ['test/faults/run.ts', 'postgres', '--count', '12', '--seed', '1'];
+
+const objects = [
+  ...inFile('src/storage/objects/local-conditional.ts', crash('state-on-objects', 600), [
+    ['objects-names-not-synced', 'if (created) await this.#syncNames(folder);', ''],
+  ]),
+];
 
 const sqlite = [
   ...inFile('src/storage/sqlite/open-database.ts', SETTINGS, [
@@ -99,4 +105,4 @@ const postgres = [
   ]),
 ];
 
-export const storageSql: readonly Mutant[] = [...sqlite, ...sql, ...postgres];
+export const storageSql: readonly Mutant[] = [...objects, ...sqlite, ...sql, ...postgres];

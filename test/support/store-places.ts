@@ -70,7 +70,8 @@ async function s3Places(): Promise<StorePlaces> {
   let count = 0;
   const endpoint = encodeURIComponent(proxy.url);
   return {
-    fresh: () => `s3://${server.bucket}/store-${++count}?region=us-east-1&endpoint=${endpoint}&path_style=true`,
+    fresh: () =>
+      `s3://${server.bucket}/store-${++count}?region=us-east-1&endpoint=${endpoint}&path_style=true`,
     remove: async () => {},
     async close() {
       await proxy.close();

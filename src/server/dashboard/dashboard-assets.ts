@@ -46,6 +46,7 @@ const SCRIPTS = [
   'one-at-a-time.js',
   'redraw.js',
   'search-view.js',
+  'session-about.js',
   'session-rows.js',
   'sessions-view.js',
   'state-comparison.js',

@@ -3,16 +3,27 @@
  * lease of the folder, so that all processes of the machine take turns.
  */
 import path from 'node:path';
+import { type Clock, systemClock } from '../../core/clock.js';
 import { isRekindleError } from '../../core/errors.js';
 import { versionOf } from '../document-encoding.js';
 import type { FilePaths } from '../file/file-paths.js';
-import { FileStorage } from '../file/file-storage.js';
+import { FileStorage, type FileStorageOptions } from '../file/file-storage.js';
 import { labelled } from '../file/storage-errors.js';
 import { writeThenPlace } from '../file/temporary-file.js';
 import { errnoOf, type FileSystem } from '../file-system.js';
 import type { Documents, Name } from '../ports.js';
 import { SharedLease } from '../shared-lease.js';
 import type { ConditionalObjects, VersionedObject, WriteCondition } from './object-storage.js';
+
+/** What else than this machine and its clock may stand below. */
+export type LocalMachine = Pick<FileStorageOptions, 'fileSystem' | 'clock' | 'identity'>;
+
+interface LocalParts {
+  readonly fs: FileSystem;
+  readonly paths: FilePaths;
+  readonly documents: Documents;
+  readonly machine: LocalMachine;
+}
 
 /** A hidden folder: no listing shows it. */
 const LOCKS = '.locks';
@@ -21,22 +32,24 @@ export class LocalConditional implements ConditionalObjects {
   readonly #fs: FileSystem;
   readonly #paths: FilePaths;
   readonly #documents: Documents;
+  readonly #clock: Clock;
   readonly #turns: FolderTurns;
   /** Folders whose names are durable. */
   readonly #synced = new Set<string>();
 
-  constructor(root: string, fs: FileSystem, paths: FilePaths, documents: Documents) {
+  constructor(root: string, { fs, paths, documents, machine }: LocalParts) {
     this.#fs = fs;
     this.#paths = paths;
     this.#documents = documents;
-    this.#turns = FolderTurns.of(path.resolve(root), this);
+    this.#clock = machine.clock ?? systemClock;
+    this.#turns = FolderTurns.of(path.resolve(root), machine, this);
   }
 
   async read(name: Name): Promise<VersionedObject | null> {
     const bytes = await this.#documents.readBytes(name);
     const modifiedMs = bytes && (await this.#documents.modifiedMs(name));
     if (!bytes || modifiedMs === null) return null;
-    return { bytes, version: versionOf(bytes), ageMs: Math.max(0, Date.now() - modifiedMs) };
+    return { bytes, version: versionOf(bytes), ageMs: Math.max(0, this.#clock.nowMs() - modifiedMs) };
   }
 
   async writeIf(name: Name, bytes: Uint8Array, condition: WriteCondition): Promise<string | null> {
@@ -104,22 +117,24 @@ class FolderTurns {
   readonly #locks: FileStorage;
   readonly #users = new Set<object>();
 
-  private constructor(folder: string) {
+  private constructor(folder: string, machine: LocalMachine) {
     this.#folder = folder;
-    this.#locks = new FileStorage(path.join(folder, LOCKS));
+    this.#locks = new FileStorage(path.join(folder, LOCKS), machine);
     this.lease = new SharedLease(this.#locks.leases, ['objects']);
   }
 
-  static of(folder: string, user: object): FolderTurns {
-    let turns = FolderTurns.#all.get(folder);
-    if (!turns) FolderTurns.#all.set(folder, (turns = new FolderTurns(folder)));
+  static of(folder: string, machine: LocalMachine, user: object): FolderTurns {
+    const isOther = machine.fileSystem !== undefined; // the same path on another disk
+    let turns = isOther ? undefined : FolderTurns.#all.get(folder);
+    if (!turns) turns = new FolderTurns(folder, machine);
+    if (!isOther) FolderTurns.#all.set(folder, turns);
     turns.#users.add(user);
     return turns;
   }
 
   async leave(user: object): Promise<void> {
     if (!this.#users.delete(user) || this.#users.size > 0) return;
-    FolderTurns.#all.delete(this.#folder);
+    if (FolderTurns.#all.get(this.#folder) === this) FolderTurns.#all.delete(this.#folder);
     await this.lease.close();
     await this.#locks.close();
   }

@@ -4,24 +4,27 @@ import { FilePaths } from '../file/file-paths.js';
 import { FileStorage } from '../file/file-storage.js';
 import { NodeFileSystem } from '../file/node-file-system.js';
 import { labelled } from '../file/storage-errors.js';
+import type { FileSystem } from '../file-system.js';
 import type { Name } from '../ports.js';
 import { type FolderEntry, namesInFolder, walkFolders } from './folder-walk.js';
-import { LocalConditional } from './local-conditional.js';
+import { LocalConditional, type LocalMachine } from './local-conditional.js';
 import type { ConditionalObjects, ObjectEntry, ObjectInfo, ObjectStorage } from './object-storage.js';
 
 /** An object store in a local folder. Object names become paths below `root`. */
 export class LocalObjects implements ObjectStorage {
-  readonly #fs = new NodeFileSystem();
+  readonly #fs: FileSystem;
   readonly #paths: FilePaths;
   readonly #storage: FileStorage;
   readonly #turns: LocalConditional;
   readonly conditional: ConditionalObjects;
 
-  /** @param root created by the first `put` */
-  constructor(root: string) {
+  /** @param root created by the first `put` @param machine for tests: another disk, clock or process identity */
+  constructor(root: string, machine: LocalMachine = {}) {
+    this.#fs = machine.fileSystem ?? new NodeFileSystem();
     this.#paths = new FilePaths(this.#fs, root);
-    this.#storage = new FileStorage(root, { fileSystem: this.#fs });
-    this.#turns = new LocalConditional(root, this.#fs, this.#paths, this.#storage.documents);
+    this.#storage = new FileStorage(root, { ...machine, fileSystem: this.#fs });
+    const { documents } = this.#storage;
+    this.#turns = new LocalConditional(root, { fs: this.#fs, paths: this.#paths, documents, machine });
     this.conditional = this.#turns;
   }
 

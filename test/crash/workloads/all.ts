@@ -13,7 +13,7 @@ import { leaseTakeover } from './lease-takeover.js';
 import { memory } from './memory.js';
 import { rotation } from './rotation.js';
 import { sharedState } from './shared-state.js';
-import { state } from './state.js';
+import { state, stateOnObjects } from './state.js';
 import { streamedAnswer } from './streamed-answer.js';
 import { tornTail } from './torn-tail.js';
 import { workspace } from './workspace.js';
@@ -32,6 +32,7 @@ export const workloads: readonly Workload[] = [
   ladder,
   streamedAnswer,
   state,
+  stateOnObjects,
   sharedState,
   workspace,
   checkpoints,

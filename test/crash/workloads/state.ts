@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../src/core/json.js';
 import type { StateManager } from '../../../src/state/durable/state-manager.js';
 import { StateManager as Manager } from '../../../src/state/durable/state-manager.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
+import { LocalObjects, ObjectsStorage } from '../../../src/storage/objects/index.js';
 import type { Fact } from '../history.js';
 import {
   demand,
@@ -14,6 +15,7 @@ import {
   type Process,
   type RebootedProcess,
   type RunningProcess,
+  STORE,
   type Session,
   type Workload,
   withStorage,
@@ -33,23 +35,31 @@ const schema = {
 /** Long enough for steps to be stored in place of the value. */
 const initial: Counter = { schema_version: 1, count: 0, note: 'x'.repeat(300) };
 
-function withCounter<T>(process: Process, run: (state: StateManager<Counter>) => Promise<T>): Promise<T> {
+type Open = (process: Process) => StorageBackend;
+
+function withCounter<T>(
+  process: Process,
+  open: Open,
+  run: (state: StateManager<Counter>) => Promise<T>,
+): Promise<T> {
   const make = (backend: StorageBackend) =>
     new Manager<Counter>({ name: 'counter', schema, initial, backend, clock: process.clock });
-  return withStorage(process, make, run);
+  return withStorage(process, make, run, {}, open);
 }
 
 class StateSession implements Session {
   readonly #process: RunningProcess;
+  readonly #open: Open;
 
-  constructor(process: RunningProcess) {
+  constructor(process: RunningProcess, open: Open) {
     this.#process = process;
+    this.#open = open;
   }
 
   /** Opened and closed each time: then no timer of this process decides what is on the disk. */
   async apply(operation: string): Promise<void> {
     const times = operation === 'burst' ? 3 : 1;
-    await withCounter(this.#process, async (state) => {
+    await withCounter(this.#process, this.#open, async (state) => {
       const updates = Array.from({ length: times }, () => this.#update(state, operation === 'whole'));
       await Promise.all(updates);
     });
@@ -74,21 +84,21 @@ function boundsOf(facts: readonly Fact[]): { readonly least: number; readonly mo
   return { least: Math.max(0, ...acked), most: facts.length };
 }
 
-async function checkState(process: RebootedProcess): Promise<void> {
+async function checkState(process: RebootedProcess, open: Open): Promise<void> {
   const { least, most } = boundsOf(process.facts);
-  const count = await withCounter(process, async (state) => {
+  const count = await withCounter(process, open, async (state) => {
     const { value, version } = await state.load();
     demand(
       value.count >= least && value.count <= most,
       () => `count ${value.count}, expected ${least} to ${most}`,
     );
     await checkHistory(state, version, value.count);
-    await checkFile(process, value, version);
+    await checkFile(process, open, value, version);
     process.clock.advance(1);
     const after = await state.update((draft) => void (draft.count += 1));
     return after.value.count;
   });
-  await withCounter(process.next(), async (state) => {
+  await withCounter(process.next(), open, async (state) => {
     const { value } = await state.load();
     demand(value.count === count, () => `an update after recovery did not last: ${value.count}`);
   });
@@ -107,8 +117,8 @@ async function checkHistory(state: StateManager<Counter>, version: number, count
   demand(updates === count, () => `${updates} updates in the history lead to a count of ${count}`);
 }
 
-async function checkFile(process: Process, value: Counter, version: number): Promise<void> {
-  const storage = openStorage(process);
+async function checkFile(process: Process, open: Open, value: Counter, version: number): Promise<void> {
+  const storage = open(process);
   const file = await storage.documents.read(['state', 'counter.json']);
   await storage.close();
   const { _shows: shows = {}, ...document } = (file?.value ?? {}) as JsonObject;
@@ -119,9 +129,20 @@ async function checkFile(process: Process, value: Counter, version: number): Pro
   demand((shows as JsonObject)['version'] === version, () => 'the file does not show the newest version');
 }
 
-export const state: Workload = {
-  name: 'state',
-  alphabet: ['update', 'whole', 'burst'],
-  start: async (process) => new StateSession(process),
-  check: checkState,
-};
+function stateOn(name: string, open: Open): Workload {
+  return {
+    name,
+    alphabet: ['update', 'whole', 'burst'],
+    start: async (process) => new StateSession(process, open),
+    check: (process) => checkState(process, open),
+  };
+}
+
+/** A folder of objects on the same disk: journals as numbered objects, documents and leases by compare-and-set. */
+function openObjects({ fs: fileSystem, clock, identity }: Process): StorageBackend {
+  const machine = { fileSystem, clock, identity };
+  return new ObjectsStorage(new LocalObjects(STORE, machine), { clock, identity, mergeAt: 3 });
+}
+
+export const state = stateOn('state', openStorage);
+export const stateOnObjects = stateOn('state-on-objects', openObjects);

@@ -115,6 +115,21 @@ describe.skipIf(!hasBrowser)('the page', () => {
       await late.getByText('no disk').waitFor();
     }));
 
+  it('shows of a session its status, its agent, its parent and its children, also as they change', () =>
+    open('#/sessions/release-42', async (page) => {
+      const about = page.getByRole('region', { name: 'Session', exact: true });
+      await about.getByText('A root session.').waitFor();
+      await about.getByText(/^\d children:/).waitFor();
+      await stage.shared.tree.setStatus('release-42-writer', 'idle');
+      await about.getByText('idle').waitFor();
+      await about.getByRole('link', { name: 'release-42-builder' }).click();
+      await about.getByText('Parent:').waitFor();
+      await about.getByRole('link', { name: 'builder', exact: true }).waitFor();
+      await about.getByRole('link', { name: 'release-42', exact: true }).click();
+      await about.getByText('A root session.').waitFor();
+      await stage.shared.tree.setStatus('release-42-writer', 'running');
+    }));
+
   it('names orphans', () =>
     open('#/sessions', async (page) => {
       await stage.shared.tree.create({ id: 'gone', status: 'running' });

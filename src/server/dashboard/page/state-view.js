@@ -6,6 +6,7 @@ import { KeyTable } from './key-table.js';
 import { LiveState } from './live-state.js';
 import { html, useEffect, useRef, useState } from './preact.js';
 import { useRedraw } from './redraw.js';
+import { SessionAbout } from './session-about.js';
 import { StateComparison } from './state-comparison.js';
 import { Problem } from './text.js';
 
@@ -53,6 +54,7 @@ export function StateView({ id, live }) {
   if (error) return html`<${Problem} error=${error} />`;
   if (!state) return html`<p>Loading…</p>`;
   return html`<h1>State <small>of ${state.root}</small></h1>
+    <${SessionAbout} id=${id} live=${live} />
     <${Timeline} id=${id} state=${state} past=${past} onPast=${setPast} onError=${setError} />
     <p class="controls"><button type="button" aria-expanded=${isListing} onClick=${() => setListing(!isListing)}>All changes</button>
       <button type="button" aria-expanded=${isComparing} onClick=${() => setComparing(!isComparing)}>Compare versions</button></p>
