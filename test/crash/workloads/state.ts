@@ -6,8 +6,8 @@
 import type { JsonObject } from '../../../src/core/json.js';
 import type { StateManager } from '../../../src/state/durable/state-manager.js';
 import { StateManager as Manager } from '../../../src/state/durable/state-manager.js';
-import type { StorageBackend } from '../../../src/storage/ports.js';
 import { LocalObjects, ObjectsStorage } from '../../../src/storage/objects/index.js';
+import type { StorageBackend } from '../../../src/storage/ports.js';
 import type { Fact } from '../history.js';
 import {
   demand,
@@ -15,8 +15,8 @@ import {
   type Process,
   type RebootedProcess,
   type RunningProcess,
-  STORE,
   type Session,
+  STORE,
   type Workload,
   withStorage,
 } from '../workload.js';
