@@ -1,8 +1,7 @@
 /** The parts of a checkpoint service, made of its configuration when it is first used. */
 import type { Clock } from '../core/clock.js';
 import type { Name, StorageBackend } from '../storage/ports.js';
-import type { MasterKeys } from '../storage/sealing/master-keys.js';
-import { masterForNew } from '../storage/sealing/master-keys.js';
+import { type MasterKeys, masterForNew } from '../storage/sealing/master-keys.js';
 import { AccessTimes } from './access-times.js';
 import type { CheckpointServiceOptions } from './checkpoint-params.js';
 import { Classifier } from './classify/classifier.js';
@@ -10,7 +9,7 @@ import type { CheckpointConfig } from './config/checkpoint-config.js';
 import { loadConfig } from './config/load-config.js';
 import { assertCompression } from './content/compression.js';
 import { keysFor } from './encryption/keys-for.js';
-import { SessionPool } from './session/session-pool.js';
+import { SessionPool, type SessionPoolOptions } from './session/session-pool.js';
 
 export interface ServiceParts {
   readonly config: CheckpointConfig;
@@ -32,15 +31,18 @@ export async function openParts(
   const masters = keysFor(config.encryption, options);
   const nowMs = () => clock.nowMs();
   const { messagesPerKey } = options;
-  const pool: SessionPool = new SessionPool({
-    backend,
-    folder,
-    config,
-    masters,
-    masterForNew: () => masterForNew(masters, () => pool.hasKeys()),
-    nowMs,
-    ...(messagesPerKey === undefined ? {} : { messagesPerKey }),
-  });
+  const more = messagesPerKey === undefined ? {} : { messagesPerKey };
+  const pool = openPool({ backend, folder, config, masters, nowMs, ...more });
   const classifier = new Classifier(backend.documents, folder, config.classification);
   return { config, masters, pool, classifier, access: new AccessTimes(backend.documents, pool, nowMs) };
+}
+
+/** The sessions alone. A new one is encrypted with the master key that `masters` has for new ones. Reads nothing yet. */
+export function openPool(options: Omit<SessionPoolOptions, 'masterForNew'>): SessionPool {
+  const { masters } = options;
+  const pool: SessionPool = new SessionPool({
+    ...options,
+    masterForNew: () => masterForNew(masters, () => pool.hasKeys()),
+  });
+  return pool;
 }

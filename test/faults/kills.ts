@@ -28,7 +28,7 @@ function run(options: FaultOptions) {
     await fs.mkdir(build);
     await buildChildren(build);
     const tally = new FaultTally();
-    const places = await storePlaces(options.storage ?? 'file', folder);
+    const places = await storePlaces(options.storage ?? 'file', folder, options.seed);
     if (places === null) return { ...tally.report(), skipped: postgresMissing() };
     try {
       await allKills(build, places, options, tally);

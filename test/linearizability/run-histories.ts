@@ -55,7 +55,7 @@ const ALLOWED_OF_S3 = [...ALLOWED_ERRORS, 'STORAGE_UNAVAILABLE'];
 export function runHistories(options: HistoriesOptions): Promise<HistoriesReport> {
   return withTempFolder(async (folder) => {
     const build = await buildClients(folder);
-    const places = await storePlaces(options.storage ?? 'file', folder);
+    const places = await storePlaces(options.storage ?? 'file', folder, options.seed);
     const run = new Histories(options);
     if (places === null) return { ...run.report(), violations: [postgresMissing()] };
     try {

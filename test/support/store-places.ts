@@ -1,6 +1,7 @@
 /** Fresh stores of one kind for a campaign, one after the other, by the address that every process can open. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { SeededRandom } from '../../src/storage/simulated/seeded-random.js';
 import { type Fault, FaultyHttpProxy } from './faulty-http-proxy.js';
 import { type PostgresCluster, startPostgres } from './postgres-cluster.js';
 import { startS3Server } from './s3-server.js';
@@ -17,9 +18,9 @@ export interface StorePlaces {
   close(): Promise<void>;
 }
 
-/** Null without a PostgreSQL server: one that REKINDLE_TEST_POSTGRES names, or one of its own. @param folder for files */
-export async function storePlaces(kind: StorageKind, folder: string): Promise<StorePlaces | null> {
-  if (kind === 's3') return s3Places();
+/** Null without a PostgreSQL server: one that REKINDLE_TEST_POSTGRES names, or one of its own. @param folder for files @param seed of the faults of `s3` */
+export async function storePlaces(kind: StorageKind, folder: string, seed = 1): Promise<StorePlaces | null> {
+  if (kind === 's3') return s3Places(new SeededRandom(seed));
   let count = 0;
   const file = () => path.join(folder, `store-${++count}`);
   if (kind !== 'postgres') {
@@ -56,15 +57,15 @@ const FAULTS: readonly (readonly [share: number, fault: Fault])[] = [
 ];
 
 /** Answers are slow now and then, refused, cut off, or lost after the server did what was asked. Each process reads the credentials from its environment. */
-async function s3Places(): Promise<StorePlaces> {
+async function s3Places(random: SeededRandom): Promise<StorePlaces> {
   const server = await startS3Server();
   const proxy = await FaultyHttpProxy.start(server.url);
   process.env['AWS_ACCESS_KEY_ID'] = server.accessKeyId;
   process.env['AWS_SECRET_ACCESS_KEY'] = server.secretAccessKey;
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
   proxy.weather = () => {
-    proxy.delayMs = Math.random() < 0.05 ? 60 : 0;
-    let dice = Math.random() * 100;
+    proxy.delayMs = random.below(20) === 0 ? 60 : 0;
+    let dice = random.below(100);
     return FAULTS.find(([share]) => (dice -= share) < 0)?.[1];
   };
   let count = 0;

@@ -3,11 +3,11 @@ import { systemClock } from '../../core/clock.js';
 import { isJsonObject, type JsonObject } from '../../core/json.js';
 import { storedRecords } from '../../storage/erasure/journal-rows.js';
 import type { Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
-import { masterForNew } from '../../storage/sealing/master-keys.js';
 import { checkpointId } from '../checkpoint-id.js';
 import { loadConfig } from '../config/load-config.js';
 import { keysFor } from '../encryption/keys-for.js';
-import { SessionPool } from '../session/session-pool.js';
+import { openPool } from '../service-parts.js';
+import type { SessionPool } from '../session/session-pool.js';
 import { sessionPrefix } from '../tools/checkpoint-scope.js';
 
 export interface AgentCheckpoints {
@@ -45,7 +45,7 @@ export function sharedCheckpoints(backend: StorageBackend, folder: Name, id: str
       return own.length === 0 ? [] : [{ kind: 'journal', place, items: own.length, bytes }];
     },
     erase: async (): Promise<void> => {
-      const pool = await openPool(backend, folder);
+      const pool = await poolOf(backend, folder);
       try {
         await pool.use(id, async (opened) => {
           const own = (await opened.read()).checkpoints.filter((save) => save.agent === agent);
@@ -102,7 +102,7 @@ async function removedNumbers(backend: StorageBackend, session: Name): Promise<S
 
 /** Deletes data that no checkpoint of the session uses, also without the usual grace time. */
 export async function sweepSession(backend: StorageBackend, folder: Name, id: string): Promise<void> {
-  const pool = await openPool(backend, folder);
+  const pool = await poolOf(backend, folder);
   try {
     await pool.use(id, (opened) => opened.sweep(0, true));
   } finally {
@@ -128,16 +128,8 @@ async function savesOf(backend: StorageBackend, session: Name): Promise<JsonObje
   }
 }
 
-async function openPool(backend: StorageBackend, folder: Name): Promise<SessionPool> {
+async function poolOf(backend: StorageBackend, folder: Name): Promise<SessionPool> {
   const config = await loadConfig(backend.documents, folder, undefined);
   const masters = keysFor(config.encryption, {});
-  const pool: SessionPool = new SessionPool({
-    backend,
-    folder,
-    config,
-    masters,
-    masterForNew: () => masterForNew(masters, () => pool.hasKeys()),
-    nowMs: () => systemClock.nowMs(),
-  });
-  return pool;
+  return openPool({ backend, folder, config, masters, nowMs: () => systemClock.nowMs() });
 }

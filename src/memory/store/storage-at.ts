@@ -5,7 +5,7 @@ import type { StorageBackend } from '../../storage/ports.js';
 
 export interface StorageAt {
   readonly backend: StorageBackend;
-  /** Opened here: whoever asked for it closes it. */
+  /** True if this call opened the backend: then the caller closes it. */
   readonly isOwn: boolean;
 }
 

@@ -129,7 +129,7 @@ export const problemDetails = Type.Object({
   detail: Type.String(),
 });
 
-const textOrNull = Type.Union([Type.String(), Type.Null()]);
+export const textOrNull = Type.Union([Type.String(), Type.Null()]);
 const size = Type.Integer({ minimum: 0, description: 'Bytes.' });
 
 export const checkpoint = Type.Object({
@@ -195,17 +195,15 @@ export const checkpointContext = Type.Object({
   ),
 });
 
-export const checkpointDiff = Type.Object({
-  from: Type.String(),
-  to: Type.String(),
-  changes: Type.Array(
-    Type.Object({
-      op: Type.Enum(['add', 'replace', 'remove']),
-      path: Type.String({ description: 'JSON Pointer.' }),
-      value: Type.Optional(anyJson),
-    }),
-  ),
-});
+export const jsonPatch = Type.Array(
+  Type.Object({
+    op: Type.Enum(['add', 'replace', 'remove']),
+    path: Type.String({ description: 'JSON Pointer.' }),
+    value: Type.Optional(anyJson),
+  }),
+);
+
+export const checkpointDiff = Type.Object({ from: Type.String(), to: Type.String(), changes: jsonPatch });
 
 const amount = Type.Object({ items: Type.Integer({ minimum: 0 }), bytes: size });
 

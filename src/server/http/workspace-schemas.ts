@@ -1,9 +1,7 @@
 /** Schemas of the bodies of workspaces, their tool calls, sessions and plans. */
 import { Type } from '../../core/schema.js';
-import { anyJson } from './schemas.js';
+import { anyJson, jsonPatch, textOrNull, time } from './schemas.js';
 
-const time = Type.String({ description: 'ISO 8601, UTC.' });
-const textOrNull = Type.Union([Type.String(), Type.Null()]);
 const whole = Type.Integer({ minimum: 0 });
 const event = Type.Enum(['write', 'delete', 'rollback']);
 
@@ -48,13 +46,7 @@ export const entryDiff = Type.Object({
   key: Type.String(),
   from: whole,
   to: whole,
-  changes: Type.Array(
-    Type.Object({
-      op: Type.Enum(['add', 'replace', 'remove']),
-      path: Type.String({ description: 'JSON Pointer.' }),
-      value: Type.Optional(anyJson),
-    }),
-  ),
+  changes: jsonPatch,
 });
 
 export const toolCalls = Type.Object({

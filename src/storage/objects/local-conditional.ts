@@ -15,7 +15,7 @@ import type { Documents, Name } from '../ports.js';
 import { SharedLease } from '../shared-lease.js';
 import type { ConditionalObjects, VersionedObject, WriteCondition } from './object-storage.js';
 
-/** What else than this machine and its clock may stand below. */
+/** For tests: another disk, clock or process identity. */
 export type LocalMachine = Pick<FileStorageOptions, 'fileSystem' | 'clock' | 'identity'>;
 
 interface LocalParts {

@@ -6,8 +6,14 @@ const LEFT_OUT = /^\[left out\]…*$/;
 
 /** How many items and properties were taken away; null when it is no valid cut. */
 export function leftOutOf(shown: JsonValue, full: JsonValue): number | null {
+  if (typeof shown === 'string' && typeof full === 'string' && shown !== full)
+    return leftOutOfText(shown, full);
+  return leftOutWithin(shown, full);
+}
+
+/** A text inside of a value is whole. */
+function leftOutWithin(shown: JsonValue, full: JsonValue): number | null {
   if (canonicalJson(shown) === canonicalJson(full)) return 0;
-  if (typeof shown === 'string' && typeof full === 'string') return leftOutOfText(shown, full);
   if (Array.isArray(shown) && Array.isArray(full)) return leftOutOfList(shown, full);
   return isJsonObject(shown) && isJsonObject(full) ? leftOutOfObject(shown, full) : null;
 }
@@ -29,7 +35,7 @@ function leftOutOfList(shown: readonly JsonValue[], full: readonly JsonValue[]):
   const rest = full.length - kept.length;
   if (kept.length === 0 || rest !== Number(marker?.[1] ?? 0)) return null;
   if (marker && (marker[2] === 'item') !== (rest === 1)) return null;
-  if (kept.length === 1) return plus(leftOutOf(kept[0]!, full[0]!), rest);
+  if (kept.length === 1) return plus(leftOutWithin(kept[0]!, full[0]!), rest);
   const areWhole = kept.every((item, index) => canonicalJson(item) === canonicalJson(full[index]!));
   return areWhole ? rest : null;
 }
@@ -44,7 +50,7 @@ function leftOutOfObject(shown: JsonObject, full: JsonObject): number | null {
   if (kept.length === 0 || kept.join('\n') !== order.join('\n')) return null;
   const said = rest === 0 ? undefined : `${rest} more ${rest === 1 ? 'property' : 'properties'}`;
   if ((marker === undefined ? undefined : shown[marker]) !== said) return null;
-  return kept.reduce<number | null>((sum, name) => plus(leftOutOf(shown[name]!, full[name]!), sum), rest);
+  return kept.reduce<number | null>((sum, name) => plus(leftOutWithin(shown[name]!, full[name]!), sum), rest);
 }
 
 function plus(a: number | null, b: number | null): number | null {
