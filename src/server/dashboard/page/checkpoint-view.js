@@ -1,13 +1,13 @@
 /** One checkpoint: its session, what is said of it, and its context. */
-import { get, segment } from './api.js';
-import { html, useEffect, useState } from './preact.js';
+import { segment } from './api.js';
+import { useAnswer } from './loaded.js';
+import { html } from './preact.js';
 import { bytes, LongText, Problem, Time } from './text.js';
 
 /** @param {{ id: string }} props */
 export function CheckpointView({ id }) {
-  const [checkpoint, setCheckpoint] = useState(/** @type {import('./wire.js').Checkpoint | null} */ (null));
-  const [error, setError] = useState(/** @type {Error | null} */ (null));
-  useEffect(() => void get(`/checkpoints/${segment(id)}`).then(setCheckpoint, setError), []);
+  const { answer, error } = useAnswer(`/checkpoints/${segment(id)}`);
+  const checkpoint = /** @type {import('./wire.js').Checkpoint | null} */ (answer);
   if (error) return html`<p><a href="#/checkpoints">All sessions</a></p><${Problem} error=${error} />`;
   if (!checkpoint) return html`<p>Loading…</p>`;
   const { session_id: session, name, agent_id: agent, tags, left_out_keys: leftOut } = checkpoint;
@@ -26,9 +26,8 @@ export function CheckpointMarks({ of: { status, critical, encrypted } }) {
 
 /** @param {{ id: string }} props */
 function Context({ id }) {
-  const [loaded, setLoaded] = useState(/** @type {import('./wire.js').CheckpointContext | null} */ (null));
-  const [error, setError] = useState(/** @type {Error | null} */ (null));
-  useEffect(() => void get(`/checkpoints/${segment(id)}/context`).then(setLoaded, setError), []);
+  const { answer, error } = useAnswer(`/checkpoints/${segment(id)}/context`);
+  const loaded = /** @type {import('./wire.js').CheckpointContext | null} */ (answer);
   if (error) return html`<${Problem} error=${error} />`;
   if (!loaded) return html`<p>Loading the context…</p>`;
   return html`<section class="panel" aria-label="Context">

@@ -1,18 +1,17 @@
 /** Sessions with checkpoints, and their sizes. */
-import { get, segment } from './api.js';
-import { html, useEffect, useState } from './preact.js';
+import { segment } from './api.js';
+import { useAnswer } from './loaded.js';
+import { html } from './preact.js';
 import { bytes, counted, Problem, Time } from './text.js';
 
 export function CheckpointsView() {
-  const [list, setList] = useState(/** @type {import('./wire.js').CheckpointSessions | null} */ (null));
-  const [error, setError] = useState(/** @type {Error | null} */ (null));
-  const load = () => get('/checkpoints/sessions').then(setList, setError);
-  useEffect(() => void load(), []);
+  const { answer, error, reload } = useAnswer('/checkpoints/sessions');
+  const list = /** @type {import('./wire.js').CheckpointSessions | null} */ (answer);
   if (error) return html`<${Problem} error=${error} />`;
   if (!list) return html`<p>Loading…</p>`;
   const { sessions, total_size_bytes: total, max_total_size: max, problems } = list;
   return html`<h1>Checkpoints</h1>
-    <p>${counted(sessions.length, 'session')}, ${bytes(total)} of ${bytes(max)} <button type="button" class="small" onClick=${load}>Reload</button></p>
+    <p>${counted(sessions.length, 'session')}, ${bytes(total)} of ${bytes(max)} <button type="button" class="small" onClick=${reload}>Reload</button></p>
     ${problems.map(({ session_id, message }) => html`<p key=${session_id} class="warn">${session_id} cannot be read: ${message}</p>`)}
     ${sessions.length === 0 && html`<p>No checkpoints yet. Save one with <code>rekindle checkpoint save --agent …</code>.</p>`}
     ${

@@ -1,6 +1,7 @@
 /** The durable documents of the store. */
-import { get, segment } from './api.js';
-import { html, useEffect, useState } from './preact.js';
+import { segment } from './api.js';
+import { useAnswer } from './loaded.js';
+import { html } from './preact.js';
 import { Problem, Time } from './text.js';
 
 /** What the journal and the file of a document agree on. @param {string} file */
@@ -12,15 +13,13 @@ export function fileText(file) {
 }
 
 export function DocumentsView() {
-  const [list, setList] = useState(/** @type {import('./document-wire.js').DocumentList | null} */ (null));
-  const [error, setError] = useState(/** @type {Error | null} */ (null));
-  const load = () => get('/documents').then(setList, setError);
-  useEffect(() => void load(), []);
+  const { answer, error, reload } = useAnswer('/documents');
+  const list = /** @type {import('./document-wire.js').DocumentList | null} */ (answer);
   if (error) return html`<${Problem} error=${error} />`;
   if (!list) return html`<p>Loading…</p>`;
   const { documents } = list;
   return html`<h1>Documents</h1>
-    <p><button type="button" class="small" onClick=${load}>Reload</button></p>
+    <p><button type="button" class="small" onClick=${reload}>Reload</button></p>
     ${documents.length === 0 && html`<p>No documents yet. Begin one with <code>rekindle state init task-board</code>.</p>`}
     ${
       documents.length > 0 &&

@@ -1,7 +1,7 @@
 /** What a session is: its status, its agent, its parent and its children. */
-import { asError, get, segment } from './api.js';
-import { oneAtATime } from './one-at-a-time.js';
-import { html, useEffect, useState } from './preact.js';
+import { segment } from './api.js';
+import { useSessionAnswers } from './loaded.js';
+import { html, useState } from './preact.js';
 import { Problem, Status, Time } from './text.js';
 
 /** @typedef {import('./wire.js').Session} Session */
@@ -11,37 +11,13 @@ const SHOWN = 20;
 
 /** @param {{ id: string, live: import('./live.js').Live }} props */
 export function SessionAbout({ id, live }) {
-  const [session, setSession] = useState(/** @type {Session | null} */ (null));
-  const [children, setChildren] = useState(/** @type {readonly Session[]} */ ([]));
-  const [error, setError] = useState(/** @type {Error | null} */ (null));
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
-    let isOver = false;
-    const load = oneAtATime(async () => {
-      try {
-        const [own, below] = await Promise.all([
-          get(`/sessions/${segment(id)}`),
-          get(`/sessions?parent=${segment(id)}`),
-        ]);
-        if (isOver) return;
-        setSession(own);
-        setChildren(below.sessions);
-        setError(null);
-      } catch (thrown) {
-        if (!isOver) setError(asError(thrown));
-      }
-    });
-    void load();
-    const off = live.listen(({ type }) => {
-      if (type === 'session_updated' || type === 'authenticated') void load();
-    });
-    return () => {
-      isOver = true;
-      off();
-    };
-  }, [id]);
+  const addresses = [`/sessions/${segment(id)}`, `/sessions?parent=${segment(id)}`];
+  const { answers, error } = useSessionAnswers(live, addresses);
   if (error) return html`<${Problem} error=${error} />`;
-  if (!session) return html`<p>Loading the session…</p>`;
+  if (!answers) return html`<p>Loading the session…</p>`;
+  const session = /** @type {Session} */ (answers[0]);
+  const children = /** @type {readonly Session[]} */ (answers[1].sessions);
   const { parent, agent, status, why, updated_at: at } = session;
   const shown = isOpen ? children : children.slice(0, SHOWN);
   return html`<section aria-label="Session">

@@ -1,8 +1,8 @@
 /** The session tree. */
-import { asError, get, segment } from './api.js';
+import { segment } from './api.js';
 import { Choice, Pager, pageOf, SearchField } from './list-controls.js';
-import { oneAtATime } from './one-at-a-time.js';
-import { html, useEffect, useMemo, useState } from './preact.js';
+import { useSessionAnswers } from './loaded.js';
+import { html, useMemo, useState } from './preact.js';
 import { sessionRows } from './session-rows.js';
 import { Problem, Status, Time } from './text.js';
 
@@ -11,33 +11,14 @@ import { Problem, Status, Time } from './text.js';
 
 /** @param {{ live: import('./live.js').Live }} props */
 export function SessionsView({ live }) {
-  const [sessions, setSessions] = useState(/** @type {readonly Session[] | null} */ (null));
-  const [orphans, setOrphans] = useState(/** @type {ReadonlyMap<string, Orphan>} */ (new Map()));
-  const [error, setError] = useState(/** @type {Error | null} */ (null));
-  useEffect(() => {
-    let isOver = false;
-    const load = oneAtATime(async () => {
-      try {
-        const [list, lost] = await Promise.all([get('/sessions'), get('/orphans')]);
-        if (isOver) return;
-        setSessions(list.sessions);
-        setOrphans(new Map(lost.orphans.map((/** @type {Orphan} */ orphan) => [orphan.session.id, orphan])));
-        setError(null);
-      } catch (thrown) {
-        if (!isOver) setError(asError(thrown));
-      }
-    });
-    void load();
-    const off = live.listen(({ type }) => {
-      if (type === 'session_updated' || type === 'authenticated') void load();
-    });
-    return () => {
-      isOver = true;
-      off();
-    };
-  }, []);
+  const { answers, error } = useSessionAnswers(live, ['/sessions', '/orphans']);
+  const orphans = useMemo(
+    () => new Map(answers?.[1].orphans.map((/** @type {Orphan} */ orphan) => [orphan.session.id, orphan])),
+    [answers],
+  );
   if (error) return html`<${Problem} error=${error} />`;
-  if (!sessions) return html`<p>Loading…</p>`;
+  if (!answers) return html`<p>Loading…</p>`;
+  const sessions = /** @type {readonly Session[]} */ (answers[0].sessions);
   return html`<h1>Sessions</h1>
     ${sessions.length === 0 ? html`<p>No sessions yet. Create one with <code>rekindle session create</code> or <code>POST /sessions</code>.</p>` : html`<${Tree} sessions=${sessions} orphans=${orphans} />`}`;
 }
