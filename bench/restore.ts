@@ -1,13 +1,16 @@
 /**
- * What a restore costs: from the cache and without it, beside `readFile` + `JSON.parse` of the same snapshot file; its peak memory;
- * and whether it depends on the agent's age (1,000,000 traces with a compacted context, beside 10,000).
+ * What a restore costs beside `readFile` + `JSON.parse` of the same snapshot file.
  *
- * Each figure of memory comes from a process of its own (`--child`).
+ * - Cold: each restore is the first thing that a new process does, through the build and with default settings
+ *   (`npm run build` first). The imports are not counted: `bench/imports.ts` measures them.
+ * - Warm: restores in one process, and their peak memory, each in a process of its own (`--child`).
+ * - Old: an agent with 1,000,000 traces and a compacted context, beside one with 10,000.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { openMemory } from '../src/memory/open-memory.js';
 import { WorkingContextSnapshotBootstrapper } from '../src/memory/restore/working-context-snapshot-bootstrapper.js';
 import type { Message } from '../src/messages/message.js';
@@ -19,6 +22,68 @@ const MESSAGE_BYTES = 2_000;
 const RUNS = 7;
 const PROMPT = 'You are a bench.';
 const snapshotOf = (folder: string) => path.join(folder, 'agents', 'bench', 'working_context_snapshot.json');
+
+const DIST = fileURLToPath(new URL('../dist/index.js', import.meta.url));
+/** A new process: it writes the time and the CPU time that it needs until the list of messages is there, in ms. */
+const COLD = `
+  import { readFile } from 'node:fs/promises';
+  import path from 'node:path';
+  import { FileStorage, openWorkingContext } from ${JSON.stringify(pathToFileURL(DIST).href)};
+  const [folder, what] = process.argv.slice(-2);
+  const [cpu, start] = [process.cpuUsage(), performance.now()];
+  if (what === 'parse') {
+    JSON.parse(await readFile(path.join(folder, 'agents', 'bench', 'working_context_snapshot.json'), 'utf8'));
+  } else {
+    const ctx = await openWorkingContext({ agentId: 'bench', storage: new FileStorage(folder) });
+    if (ctx.messages.length === 0) throw new Error('Nothing was restored.');
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  console.log(JSON.stringify({ ms: performance.now() - start, cpuMs: (user + system) / 1000 }));
+  process.exit(0);`;
+
+interface Cold {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+function inNewProcess(folder: string, what: 'parse' | 'restore'): Cold {
+  const child = spawnSync(process.execPath, ['--input-type=module', '--eval', COLD, folder, what], {
+    encoding: 'utf8',
+  });
+  if (child.status !== 0) throw new Error(`It did not run: ${child.stderr}`);
+  return JSON.parse(child.stdout) as Cold;
+}
+
+async function coldBench(): Promise<void> {
+  if (!existsSync(DIST)) throw new Error('There is no build: npm run build');
+  const rows: (string | number)[][] = [];
+  for (const messages of [1_000, 10_000]) {
+    await inTempFolder(async (folder) => {
+      await buildByTurns(folder, messages);
+      const [parse, cache, rebuilt]: [Cold[], Cold[], Cold[]] = [[], [], []];
+      // In turns, so that a busy moment of the machine meets every column.
+      for (let run = 0; run < RUNS; run += 1) {
+        parse.push(inNewProcess(folder, 'parse'));
+        cache.push(inNewProcess(folder, 'restore'));
+        const snapshot = await readFile(snapshotOf(folder));
+        await rm(snapshotOf(folder));
+        rebuilt.push(inNewProcess(folder, 'restore'));
+        await writeFile(snapshotOf(folder), snapshot);
+      }
+      const cell = (list: readonly Cold[], key: keyof Cold) => {
+        const [own, base] = [median(list.map((one) => one[key])), median(parse.map((one) => one[key]))];
+        return list === parse ? ms(own) : `${ms(own)} (${ratio(own, base)})`;
+      };
+      const keys = ['ms', 'cpuMs'] as const;
+      rows.push([messages, ...[parse, cache, rebuilt].flatMap((list) => keys.map((key) => cell(list, key)))]);
+    });
+  }
+  printTable(
+    `The first restore of a new process, median of ${RUNS}; ratios to readFile + JSON.parse of the snapshot`,
+    ['messages', 'parse ms', 'CPU', 'from cache ms', 'CPU', 'rebuilt ms', 'CPU'],
+    rows,
+  );
+}
 
 /** Without the cache: the file is put aside for the time of the restore. */
 async function restoreMs(folder: string, withoutCache: boolean): Promise<{ ms: number; messages: number }> {
@@ -93,7 +158,7 @@ async function restoreBench(): Promise<void> {
     });
   }
   printTable(
-    `Restore, median of ${RUNS}; ratios to readFile + JSON.parse of the snapshot, and of peak memory to the snapshot's size`,
+    `Restore in a process that has restored before, median of ${RUNS}; ratios to readFile + JSON.parse of the snapshot, and of peak memory to the snapshot's size`,
     [
       'messages',
       'snapshot MB',
@@ -204,6 +269,7 @@ async function ageBench(): Promise<void> {
 const [, , flag, what, folder] = process.argv;
 if (flag === '--child') await child(what ?? '', folder ?? '');
 else {
+  await coldBench();
   await restoreBench();
   await ageBench();
 }

@@ -103,6 +103,7 @@ export interface PlantedRun {
 
 /** @throws RangeError when the library has changed, so that a patch does not fit any more */
 export async function runPlanted(patches: readonly Patch[], options: readonly string[]): Promise<PlantedRun> {
+  if (patches.length === 0) return run(REPOSITORY, options); // nothing to change: its files are compiled already
   const root = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-planted-'));
   try {
     for (const folder of ['src', 'test/tampering'])
