@@ -1,6 +1,6 @@
 /** The explorer is evidence only because it catches these. Each is planted, and must be found; without it nothing is. */
 import { describe, expect, it } from 'vitest';
-import { exploreAll, type ViolationReport } from './explorer.js';
+import { type ExploreOptions, exploreAll, type ViolationReport } from './explorer.js';
 import { cacheOverNewer, leaseWithoutFencing, versionReused } from './planted/backend-bugs.js';
 import {
   dataWithoutSync,
@@ -15,6 +15,7 @@ import {
   withoutArtifactSync,
   withoutFileSync,
   withoutFolderSync,
+  withoutScopeSync,
   withoutSyncAfterSealing,
 } from './planted/file-system-bugs.js';
 import { openSmallStorage } from './planted/small-storage.js';
@@ -32,6 +33,7 @@ import { groupCommit } from './workloads/group-commit.js';
 import { journalAppend } from './workloads/journal-append.js';
 import { ladder } from './workloads/ladder.js';
 import { leaseTakeover } from './workloads/lease-takeover.js';
+import { recall } from './workloads/recall.js';
 import { rotation } from './workloads/rotation.js';
 import { state } from './workloads/state.js';
 import { streamedAnswer } from './workloads/streamed-answer.js';
@@ -46,7 +48,7 @@ function explore(
   alphabet: readonly string[],
   length: number,
   plant: Plant = {},
-  options: { readonly statesMax?: number } = {},
+  options: Pick<ExploreOptions, 'statesMax' | 'perPoint'> = {},
 ): Promise<ViolationReport | null> {
   const sequences = exhaustiveSequences(alphabet, length);
   return exploreAll(workload, sequences, new SeenStates(), { seed: 1, plant, branches: 3, ...options });
@@ -61,6 +63,8 @@ interface Planted {
   /** The same without the bug. Default: the real storage. */
   readonly control?: Plant;
   readonly found: RegExp;
+  /** Where each state is dear: combinations at one crash point. */
+  readonly perPoint?: number;
 }
 
 const SMALL: Plant = { openStorage: openSmallStorage(null) };
@@ -130,6 +134,15 @@ const PLANTED: readonly Planted[] = [
     length: 1,
     plant: { wrap: withoutArtifactSync },
     found: /^BLOB_DAMAGED/,
+  },
+  {
+    bug: 'no file sync (facts of a scope)',
+    workload: recall,
+    alphabet: ['remember'],
+    length: 1,
+    plant: { wrap: withoutScopeSync },
+    perPoint: 8,
+    found: /^the fact .* is now undefined/,
   },
   {
     bug: 'no folder sync between the rename of a sealed file and the new live file',
@@ -281,8 +294,8 @@ const PLANTED: readonly Planted[] = [
 ];
 
 describe('the crash explorer', { timeout: 60_000 }, () => {
-  it.each(PLANTED)('catches: $bug', async ({ workload, alphabet, length, plant, found }) => {
-    const violation = await explore(workload, alphabet, length, plant);
+  it.each(PLANTED)('catches: $bug', async ({ workload, alphabet, length, plant, found, perPoint }) => {
+    const violation = await explore(workload, alphabet, length, plant, perPoint ? { perPoint } : {});
     expect(violation?.message).toMatch(found);
     expect(violation?.description).toContain('facts:');
   });

@@ -1,5 +1,6 @@
-import { crash, inFile, type Mutant } from './mutant.js';
+import { crash, crashSequence, inFile, type Mutant } from './mutant.js';
 
+const TOKENS = ['test/core/text-tokens.test.ts'];
 const SEEN = ['test/memory/compaction/token-counter.test.ts', 'test/agent/context/host-turn.test.ts'];
 const MEMORY = ['test/memory/memory-manager.test.ts', 'test/memory/restore'];
 const RECALL = ['test/memory/recall'];
@@ -20,6 +21,17 @@ const manager = [
       ],
     ],
   ),
+  ...inFile('src/core/text-tokens.ts', TOKENS, [
+    ['tokens-in-one-go', 'if (slices.isOver) await slices.pause();', ''],
+    ['tokens-cut-within-a-word', "{M}'])/gu;", '{M}])/gu;'],
+  ]),
+  ...inFile('src/core/o200k-table.ts', TOKENS, [
+    ['tokens-of-a-stale-pair', 'if (lowest > 0) ranks[lowest - 1] = rankAt(lowest - 1);', ''],
+    ['tokens-of-the-same-hash', 'this.#isToken(held - 1, bytes, from, to)', 'true'],
+  ]),
+  ...inFile('src/core/load-o200k.ts', TOKENS, [
+    ['tokens-with-bits-of-the-last', 'this.#bits = 0;\n    this.#held = 0;', 'this.#held = 0;'],
+  ]),
   ...inFile('src/memory/reset-boundary.ts', MEMORY, [
     ['reset-keeps-the-epoch', 'snapshot.epochId + 1;', 'snapshot.epochId;'],
     [
@@ -35,6 +47,14 @@ const manager = [
       '!chosen.has(passage.text) && !this.#context.has(passage);',
       '!chosen.has(passage.text);',
     ],
+    [
+      'recall-forgets-how-dense-texts-are',
+      'Math.min(CHARS_A_TOKEN, textOf(message).length / Math.max(1, tokens))',
+      'CHARS_A_TOKEN',
+    ],
+  ]),
+  ...inFile('src/memory/recall/merge-shards.ts', RECALL, [
+    ['recall-merge-repeats-the-first-term', 'head.number += 1;', ''],
   ]),
   ...inFile('src/memory/recall/ranking.ts', RECALL, [
     ['recall-without-neighbours', 'give(index + step + 1, score * share);', ''],
@@ -47,6 +67,20 @@ const manager = [
       'recall-postings-off-by-one',
       'const distance = list[at]! - last - 1;',
       'const distance = list[at]! - last;',
+    ],
+  ]),
+  ...inFile('src/memory/recall/shard-store.ts', crashSequence('recall', 'turn,turn,index'), [
+    [
+      'recall-index-with-a-gap',
+      'ranges.filter((range) => range.from === from)',
+      'ranges.filter((range) => range.from >= from)',
+    ],
+  ]),
+  ...inFile('src/memory/recall/recall-index.ts', crashSequence('recall', 'turn,!kill,index'), [
+    [
+      'recall-index-of-lost-records',
+      'if (await this.#follow()) return;',
+      'await this.#follow();\n    if (this.count > 0) return;',
     ],
   ]),
   ...inFile('src/memory/compaction/quoted-text.ts', RECALL, [

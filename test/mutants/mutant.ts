@@ -25,6 +25,11 @@ export function crash(workload: string, states = 4_000): readonly string[] {
   ];
 }
 
+/** Bounded: the crash states of one sequence of operations. */
+export function crashSequence(workload: string, sequence: string): readonly string[] {
+  return ['test/crash/run.ts', '--workload', workload, '--sequence', sequence, '--seed', '1'];
+}
+
 /** Bounded: some random histories through one way in. */
 export function wayIn(way: string, count = 500): readonly string[] {
   return ['test/ways-in/run.ts', '--way', way, '--count', String(count), '--jobs', '1', '--seed', '1'];

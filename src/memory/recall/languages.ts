@@ -50,6 +50,8 @@ const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
   [/\p{Script=Arabic}/u, 'arabic'],
 ];
 
+const NOT_ASCII = /[^\0-\x7f]/;
+
 const LOADERS: Readonly<Record<Language, () => Promise<{ readonly stemmer: Stem }>>> = {
   english: () => import('@orama/stemmers/english'),
   german: () => import('@orama/stemmers/german'),
@@ -83,7 +85,7 @@ const VOTES_MIN = 2;
 
 /** English unless another language is indicated. @param words the first words of the text in lower case */
 export function languageOf(text: string, words: readonly string[]): Language {
-  for (const [script, language] of SCRIPTS) if (script.test(text)) return language;
+  if (NOT_ASCII.test(text)) for (const [script, language] of SCRIPTS) if (script.test(text)) return language;
   const counts = new Map<Language, number>();
   for (const word of words)
     for (const language of votes.get(word) ?? []) counts.set(language, (counts.get(language) ?? 0) + 1);

@@ -63,9 +63,13 @@ export class RecallIndex {
   #loaded: Promise<void> | null = null;
   #catchingUp: Promise<void> = Promise.resolve();
   #sinceYield = 0;
-  #flushAt = SHARD_PASSAGES;
+  /** Passages of the newest shard when it becomes a file. */
+  readonly #shardPassages: number;
+  #flushAt: number;
 
-  constructor(store: MemoryStore) {
+  constructor(store: MemoryStore, { shardPassages = SHARD_PASSAGES } = {}) {
+    this.#shardPassages = shardPassages;
+    this.#flushAt = shardPassages;
     this.#store = store;
     this.#files = new ShardStore(store);
     this.#reader = new PassageReader(store);
@@ -189,7 +193,7 @@ export class RecallIndex {
     this.#live = new ShardBuilder();
     this.#stored = shards.at(-1)?.coverage.to ?? JOURNAL_START;
     this.#head = this.#stored;
-    this.#flushAt = SHARD_PASSAGES;
+    this.#flushAt = this.#shardPassages;
     this.#reader.forget();
   }
 
@@ -222,12 +226,12 @@ export class RecallIndex {
 
   /** A failed write of the cache is ignored, because results do not depend on it. */
   async #tryFlush(): Promise<void> {
-    this.#flushAt = this.#live.count + SHARD_PASSAGES;
+    this.#flushAt = this.#live.count + this.#shardPassages;
     const { lease } = this.#store;
     if (!lease?.held) return;
     await this.#flush().then(
       () => {
-        this.#flushAt = SHARD_PASSAGES;
+        this.#flushAt = this.#shardPassages;
       },
       () => {},
     );

@@ -62,6 +62,8 @@ const QUESTION_CHARS_MAX = 4_000;
 const SCORE_SHARE = 0.1;
 /** Passages that did not fit, or are already in the context, before the search stops. */
 const MISSES_MAX = 2_000;
+/** Passages in a row that are too long for what is left, before the search stops: each costs a read, and few are shorter. */
+const MISFITS_MAX = 64;
 /** Maximum number of ranked passages. */
 const PASSAGES_MAX = 4_000;
 /** With fewer free tokens, no passage fits. */
@@ -74,6 +76,8 @@ export class Recaller {
   readonly #context = new ContextPassages();
   /** Null without an embedder, and before its first use. */
   #meaning: MeaningSearch | null = null;
+  /** Characters of one token in the last recall, at most the usual ones: so the next is rarely counted twice. */
+  #charsAToken = CHARS_A_TOKEN;
   #index: Promise<RecallIndex> | null = null;
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -150,7 +154,7 @@ export class Recaller {
 
   async #find(request: Message, maxTokens: number): Promise<RecallHit[]> {
     const { clock } = this.#agent;
-    const room = maxTokens * CHARS_A_TOKEN - recallText([]).length;
+    const room = Math.floor(maxTokens * this.#charsAToken) - recallText([]).length;
     const text = questionOf(request);
     if (room < ROOM_MIN) return [];
     const limit = Math.min(PASSAGES_MAX, 200 + Math.ceil(room / 12));
@@ -169,18 +173,26 @@ export class Recaller {
   async #choose(best: RecallHit, others: AsyncIterable<RecallHit>, chars: number): Promise<RecallHit[]> {
     const chosen = new Map<string, RecallHit>();
     let room = chars;
-    const take = (hit: RecallHit): boolean => {
+    let misses = 0;
+    let misfits = 0;
+    const take = (hit: RecallHit): void => {
       const { passage } = hit;
       const cost = recallCost(passage);
-      const isNews = cost <= room && !chosen.has(passage.text) && !this.#context.has(passage);
-      if (isNews) chosen.set(passage.text, hit);
-      if (isNews) room -= cost;
-      return isNews;
+      const isNews = !chosen.has(passage.text) && !this.#context.has(passage);
+      if (isNews && cost <= room) {
+        chosen.set(passage.text, hit);
+        room -= cost;
+        misfits = 0;
+        return;
+      }
+      misses += 1;
+      if (isNews) misfits += 1;
     };
-    let misses = take(best) ? 0 : 1;
+    take(best);
     for await (const hit of others) {
-      if (hit.score < best.score * SCORE_SHARE || room < ROOM_MIN || misses > MISSES_MAX) break;
-      misses += take(hit) ? 0 : 1;
+      if (hit.score < best.score * SCORE_SHARE || room < ROOM_MIN) break;
+      if (misses > MISSES_MAX || misfits > MISFITS_MAX) break;
+      take(hit);
     }
     return [...chosen.values()];
   }
@@ -201,6 +213,7 @@ export class Recaller {
     for (let hits = found; hits.length > 0; ) {
       const message = asMessage(hits.map(({ passage }) => passage));
       const tokens = await this.#size.counter.countMessages([message]);
+      this.#charsAToken = Math.min(CHARS_A_TOKEN, textOf(message).length / Math.max(1, tokens));
       if (tokens <= maxTokens) return { message, tokens, hits };
       const fitting = Math.floor((hits.length * maxTokens) / tokens);
       hits = hits.slice(0, Math.min(hits.length - 1, fitting));

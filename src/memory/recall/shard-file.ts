@@ -254,7 +254,11 @@ export class StoredShard implements Shard {
 
   eachWith(term: string, visit: (index: number, times: number) => void): void {
     const index = this.#indexOf(term);
-    if (index < 0) return;
+    if (index >= 0) this.eachAt(index, visit);
+  }
+
+  /** As `eachWith`, for a term by its number in `allTerms`. */
+  eachAt(index: number, visit: (index: number, times: number) => void): void {
     const reader = this.#postingsAt(index);
     let passage = -1;
     for (let left = reader.number(); left > 0; left -= 1) {
@@ -281,7 +285,8 @@ export class StoredShard implements Shard {
 
   /** Every term, in byte order. */
   *allTerms(): Generator<string> {
-    for (let index = 0; index < this.#head.terms; index += 1) yield this.#termAt(index).toString('utf8');
+    for (let index = 0; index < this.#head.terms; index += 1)
+      yield this.#bytes.toString('utf8', ...this.#termRange(index));
   }
 
   #placeAt(index: number): Place {
@@ -293,10 +298,10 @@ export class StoredShard implements Shard {
     };
   }
 
-  #termAt(index: number): Buffer {
+  #termRange(index: number): readonly [from: number, to: number] {
     const from = index === 0 ? 0 : this.#bytes.readUInt32LE(this.#termEnds + (index - 1) * 4);
     const to = this.#bytes.readUInt32LE(this.#termEnds + index * 4);
-    return this.#bytes.subarray(this.#termBytes + from, this.#termBytes + to);
+    return [this.#termBytes + from, this.#termBytes + to];
   }
 
   #postingsAt(index: number): ByteReader {
@@ -319,7 +324,8 @@ export class StoredShard implements Shard {
     let high = this.#head.terms - 1;
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const order = Buffer.compare(this.#termAt(middle), wanted);
+      const [from, to] = this.#termRange(middle);
+      const order = this.#bytes.compare(wanted, 0, wanted.length, from, to); // without a buffer for each step
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
       else high = middle - 1;

@@ -71,12 +71,11 @@ export class ShardBuilder implements Shard {
     this.lengths.push(terms.length);
     this.terms += terms.length;
     this.languages.set(language, (this.languages.get(language) ?? 0) + 1);
-    const times = new Map<string, number>();
-    for (const term of terms) times.set(term, (times.get(term) ?? 0) + 1);
-    for (const [term, count] of times) {
+    for (const term of terms) {
       const list = this.postings.get(term);
-      if (list) list.push(index, count);
-      else this.postings.set(term, [index, count]);
+      if (!list) this.postings.set(term, [index, 1]);
+      else if (list[list.length - 2] === index) list[list.length - 1]! += 1;
+      else list.push(index, 1);
     }
   }
 

@@ -18,6 +18,8 @@ const SAMPLE_WORDS = 60;
 const WORDS_KEPT = 50_000;
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** The same words in a text of ASCII, found much faster. */
+const ASCII_WORD = /[A-Za-z0-9]+/g;
 /** Scripts without spaces between words, and Hangul, whose particles are attached to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -90,6 +92,7 @@ async function questionUnits(text: string, languages: Iterable<Language>): Promi
 }
 
 function wordsOf(text: string): readonly string[] {
+  if (!NOT_ASCII.test(text)) return text.match(ASCII_WORD) ?? [];
   return text.normalize('NFC').match(WORD) ?? [];
 }
 

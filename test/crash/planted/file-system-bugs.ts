@@ -114,3 +114,10 @@ export function withoutArtifactSync(inner: FileSystem): FileSystem {
     path.includes('artifacts') ? { datasync: async () => {} } : {},
   );
 }
+
+/** Facts of a scope are acknowledged before they are durable. */
+export function withoutScopeSync(inner: FileSystem): FileSystem {
+  return wrapFileSystem(inner, {}, (_, path) =>
+    path.includes('/subjects/') ? { datasync: async () => {} } : {},
+  );
+}

@@ -97,7 +97,8 @@ function lastKnown(facts: readonly Fact[]): { context: string[]; epochId: number
   return { context, epochId: Number(acked?.['epochId'] ?? 1), open };
 }
 
-function checkContext(found: readonly string[], epochId: number, facts: readonly Fact[]): void {
+/** The restored context goes on from the one that was acknowledged last. */
+export function checkContext(found: readonly string[], epochId: number, facts: readonly Fact[]): void {
   const known = lastKnown(facts);
   if (known.open.includes('compact') && epochId === known.epochId + 1) return; // the new epoch, redone from its record
   demand(epochId === known.epochId, () => `epoch ${epochId}, but ${known.epochId} was acknowledged`);

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openWorkingContext } from '../../../src/agent/context/open-working-context.js';
 import { SubjectFacts } from '../../../src/memory/facts/subject-facts.js';
+import type { MemoryManager } from '../../../src/memory/memory-manager.js';
 import { FileStorage } from '../../../src/storage/file/file-storage.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
 import { SqliteStorage } from '../../../src/storage/sqlite/sqlite-storage.js';
@@ -29,6 +30,13 @@ async function agentOf(storage: StorageBackend, agentId: string, scope?: string)
   return context;
 }
 
+/** A rule that has left the context. */
+async function stateRule(memory: MemoryManager): Promise<void> {
+  await talk(memory, `Always use tabs. ${'Hi. '.repeat(200)}`, 'Hello. '.repeat(200));
+  await talk(memory, 'Go on.', 'Done.');
+  await memory.compact();
+}
+
 describe.each(STORES)('the facts of a scope over $name', ({ open }) => {
   it('are those of each agent of the scope, also in another process, and of no other agent', async () => {
     const another = await stores(open);
@@ -54,6 +62,32 @@ describe.each(STORES)('the facts of a scope over $name', ({ open }) => {
     await ben.memory.compact();
     const [text] = ben.memory.getWorkingContextMessages().filter(({ kind }) => kind === 'memory');
     expect(text?.content).toContain('[MEMORY:SEMANTIC]\n- Lives in Ghent.');
+  });
+
+  it('are none of those that a compaction finds: they stay with their agent', async () => {
+    const another = await stores(open);
+    const ann = await agentOf(another(), 'ann', SCOPE);
+    const ben = await agentOf(another(), 'ben', SCOPE);
+    await stateRule(ann.memory);
+    expect(await ann.memory.facts.list()).toMatchObject([{ scope: null, source: 'user' }]);
+    expect(await ben.memory.facts.list()).toStrictEqual([]);
+  });
+
+  it('are also those that a host moves there from an agent, once, and they do not come back to the agent', async () => {
+    const another = await stores(open);
+    const ann = await agentOf(another(), 'ann', SCOPE);
+    const ben = await agentOf(another(), 'ben', SCOPE);
+    await stateRule(ann.memory);
+    for (const { id, text, source, origins } of await ann.memory.facts.list()) {
+      await ann.memory.facts.remember(text, { source, origins });
+      await ann.memory.facts.forget(id);
+    }
+    await talk(ann.memory, 'And this. '.repeat(200), 'Done. '.repeat(200));
+    await talk(ann.memory, 'Go on.', 'Done.');
+    await ann.memory.compact();
+    const facts = [{ text: 'The user said: Always use tabs.', scope: SCOPE, source: 'user' }];
+    expect(await ann.memory.facts.list()).toMatchObject(facts);
+    expect(await ben.memory.facts.list()).toMatchObject(facts);
   });
 
   it('are all there when two processes remember at once, and one stands for each key', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TokenCounter } from '../../../src/memory/compaction/token-counter.js';
 import type { MemoryManager } from '../../../src/memory/memory-manager.js';
 import { lookBackTools } from '../../../src/memory/tools/memory-tools.js';
 import { checkHistory } from '../../../src/messages/legality/history.js';
@@ -7,6 +8,7 @@ import { checkRequest, project } from '../../../src/messages/projections/project
 import { TARGETS } from '../../../src/messages/projections/targets.js';
 import {
   AGENT,
+  byteCounter,
   contextText,
   filePlace,
   memoryPlace,
@@ -125,6 +127,26 @@ describe('a recall', () => {
     );
     expect(told).toHaveLength(1);
     expect(told[0]).toBeLessThanOrEqual(100);
+  });
+
+  it('of texts with more tokens than usual is counted once, after the first', async () => {
+    let counts = 0;
+    const tokenCounter: TokenCounter = {
+      countMessages: (messages) => {
+        if (messages.length === 1 && messages[0]!.kind === 'recall') counts += 1;
+        return byteCounter.countMessages(messages);
+      },
+    };
+    const compaction = { inputBudgetTokens: BUDGET * 4 };
+    const { memory } = await openAgent(memoryPlace(), { system: 'p', memory: { compaction, tokenCounter } });
+    await talkLong(memory);
+    const ask = (text: string) => memory.ingestUserMessage(text, memory.startTurn());
+    await ask('What about the roses of the garden?');
+    expect(recalls(memory)).not.toEqual([]);
+    await memory.ingestAssistantResponse({ content: 'They are fine.' }, memory.startTurn());
+    counts = 0;
+    await ask('And who is the dentist of the garden?');
+    expect(counts).toBe(1);
   });
 
   it('keeps the list legal for every provider', async () => {
