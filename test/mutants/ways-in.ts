@@ -46,4 +46,18 @@ export const waysIn: readonly Mutant[] = [
       '',
     ],
   ]),
+  ...inFile('src/messages/importers/kimi/kimi-steps.ts', wayIn('import kimi'), [
+    ['kimi-loses-the-image-of-a-result', '...(media.length > 0 ? { parts: media } : {}),', ''],
+    ['kimi-loses-encrypted-reasoning', '...(encrypted === undefined ? {} : { encrypted }),', ''],
+  ]),
+  ...inFile('src/messages/importers/goose/goose-blocks.ts', wayIn('import goose'), [
+    ['goose-image-of-a-result-becomes-text', "if (part['type'] === 'image') return imageOf(part);", ''],
+  ]),
+  ...inFile('src/messages/importers/openai-agents/agents-conversation.ts', wayIn('import openai-responses'), [
+    [
+      'responses-gives-reasoning-to-the-call-before-it',
+      'this.#parts.splice(Math.max(end, this.#partsOfCalls))',
+      'this.#parts.splice(this.#toolCalls.length > 0 ? this.#parts.length : end)',
+    ],
+  ]),
 ];

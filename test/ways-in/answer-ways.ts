@@ -4,31 +4,11 @@ import type { JsonObject } from '../../src/core/json.js';
 import { repairHistory } from '../../src/messages/legality/history.js';
 import { type Message, textOf, toolCallsOf, toolResultOf } from '../../src/messages/message.js';
 import { conversation } from './conversations.js';
-import { end, THE_END, turnsOf, withContext } from './host-turns.js';
+import { end, type Step, stepsOf, THE_END, turnsOf, withContext } from './host-turns.js';
 import { anthropic, openAiChat, responsesItems, withoutReasoning, withParsedArguments } from './shapes.js';
 import type { WayIn } from './ways.js';
 
 type Target = 'openai-chat' | 'openai-responses' | 'anthropic' | 'gemini';
-
-/** An answer, and what each of its calls gave; null for a call that nobody ran. */
-interface Step {
-  readonly answer: Message;
-  readonly outcomes: readonly (Message | null)[];
-}
-
-/** Each result of the turn goes to the first call before it that waits under its id; others never happen in a loop. */
-function stepsOf(turn: readonly Message[]): Step[] {
-  const steps: { answer: Message; outcomes: (Message | null)[] }[] = [];
-  for (const message of turn) {
-    const result = toolResultOf(message);
-    if (!result) steps.push({ answer: message, outcomes: toolCallsOf(message).map(() => null) });
-    const step = steps.at(-1);
-    const calls = step ? toolCallsOf(step.answer) : [];
-    const at = calls.findIndex(({ id }, index) => id === result?.toolCallId && !step!.outcomes[index]);
-    if (result && at >= 0) step!.outcomes[at] = message;
-  }
-  return steps;
-}
 
 function answerOf(target: Target, message: Message): JsonObject {
   switch (target) {
@@ -62,7 +42,7 @@ function answerOf(target: Target, message: Message): JsonObject {
 }
 
 function meaningOfAnswer(target: Target, message: Message): Message {
-  if (target === 'openai-chat') return openAiChat.meaning!(message)!;
+  if (target === 'openai-chat') return openAiChat.meaning(message)!;
   return target === 'anthropic' ? message : withoutReasoning(withParsedArguments(message));
 }
 

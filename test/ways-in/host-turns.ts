@@ -37,6 +37,26 @@ export function turnsOf(history: readonly Message[]): Message[][] {
   return turns;
 }
 
+/** An answer, and what each of its calls gave; null for a call that nobody ran. */
+export interface Step {
+  readonly answer: Message;
+  readonly outcomes: readonly (Message | null)[];
+}
+
+/** Each result of the turn goes to the first call before it that waits under its id; others never happen in a loop. */
+export function stepsOf(turn: readonly Message[]): Step[] {
+  const steps: { answer: Message; outcomes: (Message | null)[] }[] = [];
+  for (const message of turn) {
+    const result = toolResultOf(message);
+    if (!result) steps.push({ answer: message, outcomes: toolCallsOf(message).map(() => null) });
+    const step = steps.at(-1);
+    const calls = step ? toolCallsOf(step.answer) : [];
+    const at = calls.findIndex(({ id }, index) => id === result?.toolCallId && !step!.outcomes[index]);
+    if (result && at >= 0) step!.outcomes[at] = message;
+  }
+  return steps;
+}
+
 /** How many calls wait under an id. */
 class Waiting {
   readonly #counts = new Map<string, number>();

@@ -21,7 +21,7 @@ function wayOfTurns(shape: Shape): WayIn {
         }
         await end(context);
       });
-      const { messages } = repairHistory(meaningOf(shape, turns.flat()) ?? []);
+      const { messages } = repairHistory(meaningOf(shape, turns.flat()));
       return [{ what: 'the repaired original', messages: [...messages, ...THE_END] }];
     },
   };

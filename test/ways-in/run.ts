@@ -4,8 +4,8 @@
  *     npx tsx test/ways-in/run.ts --way 'import anthropic' --way reset --count 5000
  *     npx tsx test/ways-in/run.ts --only 'import anthropic:17' --seed 7
  *
- * `--count` is for each way. What was brought in, restored, has to be the repaired original; it is restored again without a repair, and
- * every provider takes a request of it. Ends with 1, the smallest history that fails, and a command that repeats it.
+ * `--count` is for each way; without `--way`, formats of programs take a part of it. What was brought in, restored, has to be the
+ * repaired original; it is restored again without a repair, and every provider takes a request of it. Ends with 1, the smallest history that fails, and a command that repeats it.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -55,11 +55,15 @@ function note(chunk: Chunk, { way, runs, verdicts, milliseconds, finding }: Chun
 
 /** Each way has its chunks; the ways take turns, so that a run that is stopped has tried all of them. */
 function chunksOf(count: number): Chunk[] {
-  const names = values.way ? values.way.map((name) => wayNamed(name).name) : WAYS.map(({ name }) => name);
+  const ways = values.way
+    ? values.way.map((name) => ({ name: wayNamed(name).name, total: count }))
+    : WAYS.map(({ name, share = 1 }) => ({ name, total: Math.ceil(count * share) }));
   const chunks: Chunk[] = [];
   for (let number = 0; number * CHUNK_RUNS < count; number += 1) {
-    const runs = Math.min(CHUNK_RUNS, count - number * CHUNK_RUNS);
-    for (const way of names) chunks.push({ way, number, runs });
+    for (const { name, total } of ways) {
+      const runs = Math.min(CHUNK_RUNS, total - number * CHUNK_RUNS);
+      if (runs > 0) chunks.push({ way: name, number, runs });
+    }
   }
   return chunks;
 }

@@ -20,15 +20,15 @@ export interface Shape {
   readonly name: string;
   /** As members of a list. Roles that the shape does not have are left out. */
   entry(message: Message): JsonObject | null;
-  /** What the entry says; null where it says nothing. Left out where the end of an answer cannot be told. */
-  meaning?(message: Message): Message | null;
+  /** What the entry says; null where it says nothing. */
+  meaning(message: Message): Message | null;
   /** The whole file; a list of entries when left out. */
   document?(messages: readonly Message[]): string;
 }
 
 const textPart = (part: ContentPart): string => (part.type === 'text' ? part.text : '');
 
-function argumentsText(call: ToolCallSpec): string {
+export function argumentsText(call: ToolCallSpec): string {
   return typeof call.arguments === 'string' ? call.arguments : digitsIn(call.arguments);
 }
 
@@ -45,7 +45,7 @@ export function withParsedArguments(message: Message): Message {
 }
 
 /** Results as texts; their images stay. */
-function withTextResult(message: Message, keepsErrors: boolean): Message {
+export function withTextResult(message: Message, keepsErrors: boolean): Message {
   const result = toolResultOf(message);
   if (!result) return message;
   const text = outputText(message);
@@ -54,7 +54,7 @@ function withTextResult(message: Message, keepsErrors: boolean): Message {
   return { ...message, toolPayload: { ...result, ...outcome } };
 }
 
-function outputText(message: Message): string {
+export function outputText(message: Message): string {
   const result = toolResultOf(message)!;
   const isText = result.toolError !== null || typeof result.toolResult === 'string';
   return isText ? resultText(result) : digitsIn(result.toolResult);
@@ -64,7 +64,7 @@ export function withoutReasoning({ reasoning: _, ...message }: Message): Message
   return message;
 }
 
-function dataOf(ref: string): { mime: string; data: string } | null {
+export function dataOf(ref: string): { mime: string; data: string } | null {
   const match = /^data:([^;]+);base64,(.*)$/.exec(ref);
   return match ? { mime: match[1]!, data: match[2]! } : null;
 }
@@ -188,17 +188,16 @@ export const aiSdk: Shape = {
   },
 };
 
-export const responses: Shape = {
-  name: 'openai-responses',
-  /** An answer is several items, so it is written by `document`. */
-  entry: () => null,
-  document: (messages) => digitsIn({ input: messages.flatMap(responsesItems) }),
-};
-
 export function responsesItems(message: Message): JsonObject[] {
   const result = toolResultOf(message);
-  if (result)
-    return [{ type: 'function_call_output', call_id: result.toolCallId, output: outputText(message) }];
+  if (result) {
+    const images = (message.parts ?? []).flatMap((part) =>
+      part.type === 'media' ? [{ type: 'input_image', image_url: part.media.ref }] : [],
+    );
+    const text = outputText(message);
+    const output: JsonValue = images.length > 0 ? [{ type: 'input_text', text }, ...images] : text;
+    return [{ type: 'function_call_output', call_id: result.toolCallId, output }];
+  }
   const type = message.role === 'assistant' ? 'output_text' : 'input_text';
   const content = partsOf(message).map((part): JsonObject => {
     if (part.type === 'media') return { type: 'input_image', image_url: part.media.ref };
@@ -244,14 +243,13 @@ export const rekindle: Shape = {
   meaning: (message) => message,
 };
 
-export const SHAPES: readonly Shape[] = [openAiChat, anthropic, aiSdk, responses, langGraph, rekindle];
+export const SHAPES: readonly Shape[] = [openAiChat, anthropic, aiSdk, langGraph, rekindle];
 
 /** A file of the shape. */
 export function documentOf(shape: Shape, messages: readonly Message[]): string {
   return shape.document?.(messages) ?? digitsIn(messages.map(shape.entry));
 }
 
-export function meaningOf(shape: Shape, messages: readonly Message[]): Message[] | null {
-  const { meaning } = shape;
-  return meaning ? messages.flatMap((message) => meaning(message) ?? []) : null;
+export function meaningOf(shape: Shape, messages: readonly Message[]): Message[] {
+  return messages.flatMap((message) => shape.meaning(message) ?? []);
 }

@@ -20,6 +20,8 @@ export interface Expected {
 export interface WayIn {
   readonly name: string;
   readonly originals: fc.Arbitrary<Message[]>;
+  /** The part of the count that it takes in a run of all ways. Left out: all of it. */
+  readonly share?: number;
   /**
    * Brings the history in as the agent `AGENT`. Null where it cannot be expressed this way.
    * @throws RekindleError where it is refused

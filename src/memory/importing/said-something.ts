@@ -31,8 +31,10 @@ export class SaidSomething {
   }
 }
 
-/** A result is shown only with its call. */
+/** A result is shown only with its call, and so are its images. */
 function isShown(message: Message): boolean {
+  const isResult = toolResultOf(message) !== null;
+  if (isResult && message.role === 'tool') return false;
   const { toolPayload: _, ...said } = message;
-  return mendMessage(toolResultOf(message) ? said : message) !== null;
+  return mendMessage(isResult ? said : message) !== null;
 }

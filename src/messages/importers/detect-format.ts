@@ -1,7 +1,7 @@
 /** Detects the format of a transcript from its content. Its name does not matter. */
 import { utf8Length, utf8Text } from '../../core/bytes.js';
 import { isRekindleError, RekindleError } from '../../core/errors.js';
-import { type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, setOwn } from '../../core/json.js';
 import { parseJsonKeepingDigits } from '../../core/json-digits.js';
 import { EntryDetection } from './entries/detect-entries.js';
 import { entriesIn } from './entries/entries-in-source.js';
@@ -183,8 +183,16 @@ async function isOnlyRecords(line: string): Promise<boolean> {
 /** A one-line file is a transcript of one record if the line identifies its format; else it is a document. */
 function isOneRecord(record: JsonObject): boolean {
   return (
-    typeof record['type'] === 'string' &&
+    (typeof record['type'] === 'string' || isWrappedMessage(record)) &&
     !Object.values(record).some((value) => Array.isArray(value) && value.length > 0)
+  );
+}
+
+/** A message of Cursor, or an event of ADK: documents do not have a sender beside the object that was sent. */
+function isWrappedMessage({ role, author, message, content }: JsonObject): boolean {
+  return (
+    (typeof role === 'string' && isJsonObject(message)) ||
+    (typeof author === 'string' && isJsonObject(content))
   );
 }
 

@@ -114,6 +114,13 @@ describe('a history that is put together', () => {
 
   it.each([
     ['a result of nothing', tool('a', 'of nothing')],
+    [
+      'an image that nothing asked for',
+      {
+        ...tool('a', 'of nothing'),
+        content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+      },
+    ],
     ['a prompt', system('Be kind.')],
     ['a prompt under its other name', { role: 'developer', content: 'Be kind.' }],
   ])('and has blank messages and %s is refused before anything is written', async (_, other) => {

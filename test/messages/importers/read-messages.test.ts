@@ -235,13 +235,25 @@ describe('readMessages', () => {
 });
 
 describe('items of the Responses API without their response', () => {
+  const said = (text: string) => ({
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text }],
+  });
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
+  const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' };
+
+  it.each([
+    ['before the call', [said('First.'), reasoning, call, said('Second.')], [1, 0]],
+    ['after the call', [said('First.'), call, reasoning, said('Second.')], [0, 1]],
+  ])('have reasoning %s with what it led to', (_, items, counts) => {
+    const { messages } = readMessages(items);
+    const thoughtsOf = ({ reasoning: own = [], parts = [] }: (typeof messages)[number]) =>
+      own.length + parts.filter(({ type }) => type === 'reasoning').length;
+    expect(messages.map(thoughtsOf)).toEqual(counts);
+  });
+
   it('are joined so that reasoning after a text belongs to the next text', () => {
-    const said = (text: string) => ({
-      type: 'message',
-      role: 'assistant',
-      content: [{ type: 'output_text', text }],
-    });
-    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
     const { messages } = readMessages([said('First.'), reasoning, said('Second.')]);
     expect(messages.map(({ content, reasoning: thoughts }) => [content, thoughts?.length ?? 0])).toEqual([
       ['First.', 0],

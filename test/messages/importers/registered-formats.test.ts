@@ -65,9 +65,15 @@ describe('a registered transcript format', () => {
 
   it('gets no head of a binary file, a blank file or an empty folder as a text', async () => {
     register(notes);
-    for (const source of [sourceOf('NOTES\u0000'), sourceOf(' \n'), folderOf([])])
+    const image = sourceOf(Uint8Array.from([0x89, 0x50, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x0d]));
+    for (const source of [sourceOf('NOTES\u0000'), image, sourceOf(' \n'), folderOf([])])
       await expect(openTranscript(source)).rejects.toMatchObject({ code: 'TRANSCRIPT_UNKNOWN' });
     expect(heads.filter(({ shape }) => shape === 'text')).toEqual([]);
+  });
+
+  it('gets a text in which a line holds a NUL', async () => {
+    register(notes);
+    expect(await openTranscript(sourceOf('NOTES\n\u0000 milk'))).toMatchObject({ format: 'notes' });
   });
 
   it('is in the list of formats of an error, before the built-in ones', async () => {

@@ -15,7 +15,7 @@ import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { opaqueBlock, textOfBlock } from '../reading/opaque-blocks.js';
 import type { OpenCalls } from '../reading/open-calls.js';
-import { idText, isAbsent, textField } from '../reading/record-fields.js';
+import { idText, isAbsent, signatureField, textField } from '../reading/record-fields.js';
 import { isMediaBlock, mediaPartsFrom } from './anthropic-media.js';
 import { resultMessageFrom } from './anthropic-results.js';
 
@@ -109,7 +109,7 @@ function showText(text: string | null, parts: ContentPart[]): void {
 
 function reasoningFrom(block: JsonObject, origin: Origin | undefined): ReasoningItem {
   const encrypted = textField(block, 'data');
-  const signature = textField(block, 'signature');
+  const signature = signatureField(block, 'signature');
   return {
     text: textField(block, 'thinking') ?? null,
     ...(signature === undefined ? {} : { signature }),

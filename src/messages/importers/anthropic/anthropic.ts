@@ -7,7 +7,14 @@ import type { LossAccount } from '../loss-account.js';
 import { type JsonPath, type JsonSlice, sliceJson } from '../reading/json-slices.js';
 import { keepMessage } from '../reading/keep-message.js';
 import { OpenCalls } from '../reading/open-calls.js';
-import { idText, objectField, originOfModel, secondsOf, textField } from '../reading/record-fields.js';
+import {
+  idText,
+  objectField,
+  originOfModel,
+  secondsOf,
+  signatureField,
+  textField,
+} from '../reading/record-fields.js';
 import type { TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
 import { answerFromBlocks, blocksOf, userMessagesFrom } from './anthropic-blocks.js';
 import { isAnthropicList, isDisplayList } from './anthropic-detection.js';
@@ -147,7 +154,9 @@ export class AnthropicReader implements EntryReader {
   #answer(record: JsonObject, place: string): Message {
     const origin = originOf(record) ?? this.#origin;
     const blocks = blocksOf(record['content'], place);
-    const isAnthropic = blocks.some(({ block }) => isJsonObject(block) && 'signature' in block);
+    const isAnthropic = blocks.some(
+      ({ block }) => isJsonObject(block) && signatureField(block, 'signature') !== undefined,
+    );
     const known = origin ?? (isAnthropic ? { provider: 'anthropic' } : undefined);
     const message = answerFromBlocks(blocks, known, this.#losses);
     const messageId = idText(record['id']);

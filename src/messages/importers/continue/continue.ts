@@ -1,11 +1,11 @@
 /** Sessions of Continue: chat messages, each with its context and the states of its calls, which hold the results. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
-import { type Message, toolCallsOf } from '../../message.js';
+import { type Message, type ReasoningItem, toolCallsOf } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { ChatReader } from '../openai-chat/chat-message.js';
 import { keptItem } from '../reading/kept-item.js';
 import { membersOf } from '../reading/list-members.js';
-import { idText, listField, objectField, textField } from '../reading/record-fields.js';
+import { idText, listField, objectField, signatureField, textField } from '../reading/record-fields.js';
 import type { TranscriptHead, TranscriptImporter, TranscriptItem, TranscriptSource } from '../transcript.js';
 
 export const continueImporter: TranscriptImporter = {
@@ -18,6 +18,7 @@ export const continueImporter: TranscriptImporter = {
     for await (const { value, place } of membersOf(source, ['history'], losses))
       if (!isJsonObject(value)) losses.drop('record that is not a message', place);
       else for (const message of session.read(value, place)) yield keptItem(message, losses);
+    for (const message of session.end()) yield keptItem(message, losses);
   },
 };
 
@@ -32,7 +33,8 @@ const STOPPED: ReadonlySet<JsonValue | undefined> = new Set(['errored', 'cancele
 class ContinueSession {
   readonly #losses: LossAccount;
   readonly #chat: ChatReader;
-  #thought: string | undefined;
+  /** Belong to the answer after them. */
+  #thoughts: ReasoningItem[] = [];
 
   constructor(losses: LossAccount) {
     this.#losses = losses;
@@ -42,15 +44,28 @@ class ContinueSession {
   *read(record: JsonObject, place: string): Generator<Message> {
     const given = objectField(record, 'message');
     if (given['role'] === 'thinking') {
-      this.#thought = textOfParts(given['content']);
+      this.#thoughts.push(thoughtOf(given));
       return;
     }
     const message = this.#chat.read(this.#chatForm(given, record, place), place);
     if (!message) return;
-    const thought = message.role === 'assistant' ? this.#thought : undefined;
-    if (message.role === 'assistant') this.#thought = undefined;
-    yield thought === undefined ? message : { ...message, reasoning: [{ text: thought }] };
+    if (message.role === 'assistant') yield { ...message, ...this.#takeThoughts() };
+    else {
+      yield* this.end();
+      yield message;
+    }
     yield* this.#resultsOf(record, message, place);
+  }
+
+  /** Reasoning that no answer followed, because the person stopped it. It does not belong to the next answer. */
+  *end(): Generator<Message> {
+    if (this.#thoughts.length > 0) yield { role: 'assistant', content: null, ...this.#takeThoughts() };
+  }
+
+  #takeThoughts(): Pick<Message, 'reasoning'> {
+    const reasoning = this.#thoughts;
+    this.#thoughts = [];
+    return reasoning.length === 0 ? {} : { reasoning };
   }
 
   #chatForm(given: JsonObject, record: JsonObject, place: string): JsonObject {
@@ -62,12 +77,12 @@ class ContinueSession {
     if (context.length > 0) this.#losses.approximate('context of a message, before its text', place);
     const isText = typeof given['content'] === 'string';
     const texts = isText ? [...context, given['content']!] : context;
-    const content: JsonValue =
-      context.length === 0
+    const parts = listField(given, 'content').map(chatPart);
+    const content: JsonValue = isText
+      ? texts.join('\n\n')
+      : parts.length + context.length === 0
         ? (given['content'] ?? null)
-        : isText
-          ? texts.join('\n\n')
-          : [...context.map((text) => ({ type: 'text', text })), ...listField(given, 'content')];
+        : [...context.map((text) => ({ type: 'text', text })), ...parts];
     return {
       ...rest,
       content,
@@ -93,6 +108,22 @@ class ContinueSession {
   #result(id: string, content: string, place: string): Message {
     return this.#chat.read({ role: 'tool', tool_call_id: id, content }, place)!;
   }
+}
+
+/** Only Claude signs its reasoning. If it is redacted, the text is for display. */
+function thoughtOf(given: JsonObject): ReasoningItem {
+  const text = textOfParts(given['content']);
+  const signature = signatureField(given, 'signature');
+  const encrypted = signatureField(given, 'redactedThinking');
+  const origin = { provider: 'anthropic' };
+  if (encrypted !== undefined) return { text: null, encrypted, redacted: true, origin };
+  return signature === undefined ? { text } : { text, signature, origin };
+}
+
+/** The API writes the name of an image part with an underscore. */
+function chatPart(part: JsonValue): JsonValue {
+  if (!isJsonObject(part) || part['type'] !== 'imageUrl') return part;
+  return { type: 'image_url', image_url: part['imageUrl'] ?? null };
 }
 
 function asFailed(message: Message, text: string): Message {

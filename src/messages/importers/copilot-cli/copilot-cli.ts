@@ -18,10 +18,9 @@ export const copilotCliImporter: TranscriptImporter = {
   recognises,
   async *read(source: TranscriptSource, losses: LossAccount): AsyncGenerator<TranscriptItem> {
     const session = new CopilotSession(losses);
-    for await (const { value, line } of readJsonLines(source.chunks(), losses)) {
-      const item = session.itemOf(value, `line ${line}`);
-      if (item) yield item;
-    }
+    for await (const { value, line } of readJsonLines(source.chunks(), losses))
+      yield* session.read(value, `line ${line}`);
+    yield* session.end();
   },
 };
 
@@ -56,6 +55,11 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['system', 'notification'],
 ]);
 
+/** After these events, the reasoning before them gets no answer. */
+const ENDS_OF_ANSWERS: ReadonlySet<string> = new Set([
+  ...['user.message', 'system.message', 'assistant.reasoning', 'session.compaction_complete', 'abort'],
+]);
+
 class CopilotSession {
   readonly #losses: LossAccount;
   readonly #open = new OpenCalls();
@@ -66,18 +70,31 @@ class CopilotSession {
     this.#losses = losses;
   }
 
-  itemOf(event: JsonObject, place: string): TranscriptItem | null {
+  *read(event: JsonObject, place: string): Generator<TranscriptItem> {
     const type = textField(event, 'type') ?? '';
     const data = objectField(event, 'data');
     const time = timeOf(event['timestamp']);
     if (!isAbsent(data['parentToolCallId'])) {
       this.#losses.drop('event of a sub-agent', place);
-      return null;
+      return;
     }
-    if (type === 'session.compaction_complete')
-      return summaryItem(textField(data, 'summaryContent'), this.#losses, place, time);
+    if (ENDS_OF_ANSWERS.has(type)) yield* this.end();
+    if (type === 'session.compaction_complete') {
+      const item = summaryItem(textField(data, 'summaryContent'), this.#losses, place, time);
+      if (item) yield item;
+      return;
+    }
     const message = this.#messageOf(type, data, place);
-    return message && keptItem(message, this.#losses, time);
+    if (message) yield keptItem(message, this.#losses, time);
+  }
+
+  /** Reasoning that no answer followed, because the person stopped it. It does not belong to the next answer. */
+  *end(): Generator<TranscriptItem> {
+    if (this.#thought === undefined) return;
+    const origin = copilotOrigin(this.#model);
+    const reasoning = [{ text: this.#thought, origin }];
+    this.#thought = undefined;
+    yield keptItem({ role: 'assistant', content: null, reasoning, origin }, this.#losses);
   }
 
   #messageOf(type: string, data: JsonObject, place: string): Message | null {

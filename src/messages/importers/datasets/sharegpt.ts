@@ -1,5 +1,6 @@
 /** ShareGPT datasets: `conversations` of `from` and `value`, in a list, alone, or one a line. The first one is read. */
-import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
+import { tryParseJsonKeepingDigits } from '../../../core/json-digits.js';
 import type { Message, MessageRole, ToolCallSpec } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { ConversationOutline, memberNode } from '../reading/conversation-outline.js';
@@ -103,7 +104,7 @@ class ShareGptReader {
 
   /** One call, or a list of them, as JSON. */
   #call(text: string, place: string): Message {
-    const parsed = tryParseJson(text);
+    const parsed = tryParseJsonKeepingDigits(text);
     const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isCall);
     if (calls.length === 0) {
       this.#losses.approximate('a tool call that is not JSON, as text', place);

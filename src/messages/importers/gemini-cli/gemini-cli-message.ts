@@ -4,7 +4,7 @@ import type { ContentPart, Message, Origin, ToolCallSpec } from '../../message.j
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { argumentsFrom, OpenCalls } from '../reading/open-calls.js';
-import { idText, listField, textField } from '../reading/record-fields.js';
+import { idText, listField, signatureField, textField } from '../reading/record-fields.js';
 import { geminiContentOf, geminiPartsOf, geminiThoughts } from './gemini-cli-parts.js';
 import { resultOfRecord, resultOfResponse } from './gemini-cli-results.js';
 
@@ -116,7 +116,7 @@ export class GeminiRecords {
 const DISPLAYED = ['displayName', 'description', 'resultDisplay', 'renderOutputAsMarkdown'];
 
 function callOf(call: JsonObject, id: string): ToolCallSpec {
-  const signature = textField(call, 'thoughtSignature');
+  const signature = signatureField(call, 'thoughtSignature');
   return {
     id,
     name: textField(call, 'name') ?? '',
@@ -127,7 +127,7 @@ function callOf(call: JsonObject, id: string): ToolCallSpec {
 
 /** If the call has a record of its own, only the signature is added. */
 function addCallPart(calls: ToolCallSpec[], recorded: number, call: JsonObject, part: JsonObject): void {
-  const signature = textField(part, 'thoughtSignature');
+  const signature = signatureField(part, 'thoughtSignature');
   const signed = signature === undefined ? {} : { signature };
   const id = idText(call['id']);
   const name = textField(call, 'name') ?? '';

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/json.js';
 import type { ContentPart, Origin, ReasoningItem } from '../../message.js';
 import { mediaPartOf } from '../reading/content-parts.js';
-import { listField, objectField, textField } from '../reading/record-fields.js';
+import { listField, objectField, signatureField, textField } from '../reading/record-fields.js';
 
 /** The content of a record. Anything but a part is passed on, to be counted as a loss. */
 export function geminiPartsOf(record: JsonObject): readonly JsonValue[] {
@@ -26,7 +26,7 @@ export function geminiMediaOf(part: JsonObject): ContentPart | undefined {
 export function geminiContentOf(part: JsonObject, origin: Origin): ContentPart | undefined {
   const text = textField(part, 'text');
   if (text === undefined) return geminiMediaOf(part);
-  const signature = textField(part, 'thoughtSignature');
+  const signature = signatureField(part, 'thoughtSignature');
   const signed = signature === undefined ? {} : { signature };
   if (part['thought'] === true) return { type: 'reasoning', reasoning: { text, ...signed, origin } };
   return { type: 'text', text, ...signed };

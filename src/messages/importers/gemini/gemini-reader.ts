@@ -12,7 +12,7 @@ import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { keepMessage } from '../reading/keep-message.js';
 import { opaqueBlock } from '../reading/opaque-blocks.js';
 import { argumentsFrom } from '../reading/open-calls.js';
-import { idText, listField, objectField, textField } from '../reading/record-fields.js';
+import { idText, listField, objectField, signatureField, textField } from '../reading/record-fields.js';
 import type { TranscriptItem } from '../transcript.js';
 
 interface ReadParts {
@@ -140,7 +140,7 @@ export class GeminiReader implements EntryReader {
   }
 
   #call(call: JsonObject, part: JsonObject): ToolCallSpec {
-    const signature = textField(part, 'thoughtSignature');
+    const signature = signatureField(part, 'thoughtSignature');
     return {
       id: idText(call['id']) || this.#makeId(),
       name: textField(call, 'name') ?? '',

@@ -4,7 +4,7 @@ import type { ContentPart, Media, Origin, ReasoningItem } from '../../message.js
 import type { LossAccount } from '../loss-account.js';
 import { mediaPartOf } from '../reading/content-parts.js';
 import { jsonTextOf } from '../reading/json-text.js';
-import { isAbsent, textField } from '../reading/record-fields.js';
+import { isAbsent, signatureField, textField } from '../reading/record-fields.js';
 
 export interface InspectContext {
   readonly place: string;
@@ -68,7 +68,7 @@ function mediaPart(part: JsonObject, context: InspectContext): ContentPart[] {
  */
 export function inspectThoughtOf(part: JsonObject, origin: Origin | undefined): ReasoningItem {
   const reasoning = textField(part, 'reasoning') ?? null;
-  const signature = textField(part, 'signature');
+  const signature = signatureField(part, 'signature');
   const isItemId = signature?.startsWith('rs_') === true;
   const from = origin ?? (isItemId ? { provider: 'openai' } : undefined);
   const marks = {

@@ -79,5 +79,5 @@ function providerCall(call: JsonObject): ToolCallSpec {
 }
 
 function signedCall(call: ToolCallSpec, signature: JsonValue | undefined): ToolCallSpec {
-  return typeof signature === 'string' ? { ...call, signature } : call;
+  return typeof signature === 'string' && signature !== '' ? { ...call, signature } : call;
 }

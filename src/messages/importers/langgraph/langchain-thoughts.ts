@@ -1,7 +1,7 @@
 /** Reasoning in LangChain messages, as each provider's package writes it. Signatures are kept unchanged. */
 import { isJsonObject, type JsonObject } from '../../../core/json.js';
 import type { Origin, ReasoningItem } from '../../message.js';
-import { listField, objectField, textField } from '../reading/record-fields.js';
+import { listField, objectField, signatureField, textField } from '../reading/record-fields.js';
 
 /** Null for a block that is not reasoning. */
 export function langChainThoughtOf(block: JsonObject, origin: Origin | undefined): ReasoningItem | null {
@@ -40,7 +40,7 @@ function bedrockThought(inner: JsonObject, origin: Origin | undefined): Reasonin
 }
 
 function signed(text: string | null, block: JsonObject, origin: Origin | undefined): ReasoningItem {
-  const signature = textField(block, 'signature');
+  const signature = signatureField(block, 'signature');
   return { text, ...(signature === undefined ? {} : { signature }), ...from(origin) };
 }
 

@@ -10,6 +10,7 @@ import {
   listField,
   objectField,
   originOfModel,
+  signatureField,
   textField,
 } from '../reading/record-fields.js';
 import { lettaPartsOf } from './letta-parts.js';
@@ -125,7 +126,7 @@ export class LettaReader {
 
 function callOf(call: JsonObject): ToolCallSpec {
   const inner = { ...call, ...objectField(call, 'function') };
-  const signature = textField(call, 'signature');
+  const signature = signatureField(call, 'signature');
   return {
     id: idText(call['id']),
     name: idText(inner['name']),

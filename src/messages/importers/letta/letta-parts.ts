@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../core/jso
 import type { ContentPart, Origin, ReasoningItem } from '../../message.js';
 import type { LossAccount } from '../loss-account.js';
 import { mediaPartOf } from '../reading/content-parts.js';
-import { listField, objectField, textField } from '../reading/record-fields.js';
+import { listField, objectField, signatureField, textField } from '../reading/record-fields.js';
 
 export interface LettaContext {
   readonly place: string;
@@ -38,7 +38,7 @@ function partOf(part: JsonValue, context: LettaContext): ContentPart[] {
 }
 
 function textPart(part: JsonObject): ContentPart[] {
-  const signature = textField(part, 'signature');
+  const signature = signatureField(part, 'signature');
   return [
     { type: 'text', text: textField(part, 'text') ?? '', ...(signature === undefined ? {} : { signature }) },
   ];
@@ -64,7 +64,7 @@ function reasoningPart(part: JsonObject, context: LettaContext): ContentPart[] {
 function reasoningOf(part: JsonObject): ReasoningItem | null {
   switch (part['type']) {
     case 'reasoning': {
-      const signature = textField(part, 'signature');
+      const signature = signatureField(part, 'signature');
       return {
         text: textField(part, 'reasoning') ?? null,
         ...(signature === undefined ? {} : { signature }),

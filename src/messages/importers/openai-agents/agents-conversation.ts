@@ -15,6 +15,8 @@ export class AgentsConversation {
   readonly #waiting = new Map<string, string>();
   #parts: ContentPart[] = [];
   #toolCalls: ToolCallSpec[] = [];
+  /** Number of parts before the last call. */
+  #partsOfCalls = 0;
   #items: ProviderItem[] = [];
   #messageId: string | undefined;
   #isOfResponse = false;
@@ -35,8 +37,10 @@ export class AgentsConversation {
       return;
     }
     yield* this.#begin(item, piece);
-    if (piece.kind === 'call') this.#toolCalls.push(piece.call);
-    else if (piece.kind === 'hosted') {
+    if (piece.kind === 'call') {
+      this.#toolCalls.push(piece.call);
+      this.#partsOfCalls = this.#parts.length;
+    } else if (piece.kind === 'hosted') {
       this.#items.push(piece.item);
       this.#parts.push(...piece.shown);
     } else this.#parts.push(...piece.parts);
@@ -55,6 +59,7 @@ export class AgentsConversation {
       ...(this.#messageId === undefined ? {} : { messageId: this.#messageId }),
     };
     [this.#parts, this.#toolCalls, this.#items] = [[], [], []];
+    this.#partsOfCalls = 0;
     this.#messageId = undefined;
     this.#isOfResponse = false;
     this.#calls.called(message);
@@ -94,9 +99,8 @@ export class AgentsConversation {
 
   /** Reasoning after a text led to the next one, unless it led to a call. */
   #takeLastReasoning(): ContentPart[] {
-    if (this.#toolCalls.length > 0) return [];
     const end = this.#parts.findLastIndex((part) => part.type !== 'reasoning') + 1;
-    return this.#parts.splice(end);
+    return this.#parts.splice(Math.max(end, this.#partsOfCalls));
   }
 
   #result({ id, name, parts }: Extract<AgentsPiece, { kind: 'result' }>): Message {

@@ -11,7 +11,14 @@ import type {
 import type { LossAccount } from '../loss-account.js';
 import { assistantContentOf, contentOf } from '../reading/content-parts.js';
 import { argumentsFrom, OpenCalls } from '../reading/open-calls.js';
-import { idText, isAbsent, listField, objectField, textField } from '../reading/record-fields.js';
+import {
+  idText,
+  isAbsent,
+  listField,
+  objectField,
+  signatureField,
+  textField,
+} from '../reading/record-fields.js';
 import { withoutMarks } from '../rekindle/marks.js';
 import { isNeutralMessage, neutralMessageFrom } from '../rekindle/neutral-message.js';
 import { chatPartsOf } from './chat-parts.js';
@@ -122,7 +129,7 @@ export class ChatReader {
       return [{ id, name: idText(name), arguments: { input: input ?? '' } }];
     }
     const called = isJsonObject(json['function']) ? json['function'] : json;
-    const signature = textField(
+    const signature = signatureField(
       objectField(objectField(json, 'extra_content'), 'google'),
       'thought_signature',
     );
@@ -183,7 +190,7 @@ function thoughtsOf(json: JsonObject): ReasoningItem[] {
     .filter(isJsonObject)
     .map((block) => {
       const encrypted = textField(block, 'data');
-      const signature = textField(block, 'signature');
+      const signature = signatureField(block, 'signature');
       if (encrypted !== undefined) return { text: null, encrypted, redacted: true, origin };
       return {
         text: textField(block, 'thinking') ?? null,

@@ -4,7 +4,7 @@ import type { ContentPart, Origin, ReasoningItem, ToolCallSpec } from '../../mes
 import type { LossAccount } from '../loss-account.js';
 import { mediaPartOf } from '../reading/content-parts.js';
 import { argumentsFrom, argumentsFromText } from '../reading/open-calls.js';
-import { idText, listField, textField } from '../reading/record-fields.js';
+import { idText, listField, signatureField, textField } from '../reading/record-fields.js';
 
 /** Services that belong to one maker. A reseller keeps its own name, because it accepts only what it signed itself. */
 const MAKERS: readonly (readonly [RegExp, string])[] = [
@@ -29,7 +29,7 @@ export function piBlocks(content: JsonValue | undefined): readonly JsonValue[] {
 
 export function piTextOrImage(block: JsonObject, origin?: Origin): ContentPart | undefined {
   if (block['type'] === 'text' && typeof block['text'] === 'string') {
-    const signature = origin?.provider === 'google' ? textField(block, 'textSignature') : undefined;
+    const signature = origin?.provider === 'google' ? signatureField(block, 'textSignature') : undefined;
     return { type: 'text', text: block['text'], ...(signature === undefined ? {} : { signature }) };
   }
   if (block['type'] !== 'image' || typeof block['data'] !== 'string') return undefined;
@@ -41,9 +41,9 @@ export function piTextOrImage(block: JsonObject, origin?: Origin): ContentPart |
 /** For answers of the Responses API, the signature is the whole reasoning item as JSON. */
 export function piReasoning(block: JsonObject, api: string, origin: Origin | undefined): ReasoningItem {
   const text = textField(block, 'thinking') ?? null;
-  const signature = textField(block, 'thinkingSignature');
+  const signature = signatureField(block, 'thinkingSignature');
   const from = origin === undefined ? {} : { origin };
-  if (signature === undefined || signature === '') return { text, ...from };
+  if (signature === undefined) return { text, ...from };
   if (block['redacted'] === true) return { text: null, encrypted: signature, redacted: true, ...from };
   const item = signature.startsWith('{') ? tryParseJson(signature) : undefined;
   if (isJsonObject(item) && item['type'] === 'reasoning') {
@@ -70,7 +70,7 @@ export function piCall(
   const partial = isCutOff ? textField(block, 'partialJson') : undefined;
   const isTorn = partial !== undefined && partial !== '' && !isJsonObject(tryParseJson(partial));
   if (isTorn) losses.approximate('arguments that were cut off, as the text that had come', place);
-  const signature = textField(block, 'thoughtSignature');
+  const signature = signatureField(block, 'thoughtSignature');
   return {
     id: idText(block['id']),
     name: textField(block, 'name') ?? '',

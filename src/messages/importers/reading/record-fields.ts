@@ -10,6 +10,12 @@ export function textField(json: JsonObject, ...keys: readonly string[]): string 
   return undefined;
 }
 
+/** Programs write the empty text where a model signed nothing. */
+export function signatureField(json: JsonObject, ...keys: readonly string[]): string | undefined {
+  const signature = textField(json, ...keys);
+  return signature === '' ? undefined : signature;
+}
+
 export function objectField(json: JsonObject, ...keys: readonly string[]): JsonObject {
   for (const key of keys) {
     const value = json[key];

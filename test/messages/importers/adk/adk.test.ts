@@ -37,6 +37,11 @@ describe('the importer of ADK sessions', () => {
     }
   });
 
+  it('reads a session of one event', async () => {
+    const { messages } = await read(lines(hi));
+    expect(messages).toEqual([{ role: 'user', content: 'hi' }]);
+  });
+
   it('reads names with underscores, and tells the role by author and content if it is missing', async () => {
     const { messages } = await read(
       session(

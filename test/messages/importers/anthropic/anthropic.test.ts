@@ -59,6 +59,12 @@ describe('the import of Anthropic messages', () => {
     });
   });
 
+  it('takes thinking with an empty signature for unsigned, and not for that of Claude', async () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: '' };
+    const { messages } = await readAll(importer, [user([text('q')]), assistant([thinking, text('a')])]);
+    expect(messages[1]).toStrictEqual({ role: 'assistant', content: 'a', reasoning: [{ text: 'hm' }] });
+  });
+
   it('keeps blocks of tools that the provider runs, for that provider only', async () => {
     const block = { type: 'server_tool_use', id: 'srv', name: 'web_search', input: {} };
     const { messages } = await readAll(importer, [assistant([block])]);

@@ -57,6 +57,58 @@ describe('the importer of Continue sessions', () => {
     expect(toolResultOf(messages[1]!)).toMatchObject({ toolCallId: 'c1', toolResult: 'short' });
   });
 
+  it('keeps thinking that no answer followed out of the next answer', async () => {
+    const { messages } = await readAll(
+      continueImporter,
+      session(
+        entry({ role: 'thinking', content: 'hm' }),
+        entry({ role: 'user', content: 'stop' }),
+        entry({ role: 'assistant', content: 'a' }),
+        entry({ role: 'thinking', content: 'last' }),
+      ),
+    );
+    expect(messages.map(({ content, reasoning }) => [content, reasoning?.[0]?.text])).toEqual([
+      [null, 'hm'],
+      ['stop', undefined],
+      ['a', undefined],
+      [null, 'last'],
+    ]);
+  });
+
+  it('keeps what Claude signed or encrypted of its thinking', async () => {
+    const { messages } = await readAll(
+      continueImporter,
+      session(
+        entry({ role: 'thinking', content: 'hm', signature: 'sig' }),
+        entry({ role: 'thinking', content: '', redactedThinking: 'enc' }),
+        entry({ role: 'assistant', content: 'a' }),
+      ),
+    );
+    const origin = { provider: 'anthropic' };
+    expect(messages[0]?.reasoning).toEqual([
+      { text: 'hm', signature: 'sig', origin },
+      { text: null, encrypted: 'enc', redacted: true, origin },
+    ]);
+  });
+
+  it('reads the images of a message', async () => {
+    const url = 'data:image/png;base64,AAAA';
+    const { messages, report } = await readAll(
+      continueImporter,
+      session(
+        entry({
+          role: 'user',
+          content: [
+            { type: 'text', text: 'look' },
+            { type: 'imageUrl', imageUrl: { url } },
+          ],
+        }),
+      ),
+    );
+    expect(messages[0]?.parts).toMatchObject([{ text: 'look' }, { media: { kind: 'image', ref: url } }]);
+    expect(report.approximated).toEqual([]);
+  });
+
   it('puts the context of a message before its text', async () => {
     const contextItems = [{ name: 'a.ts', content: '// a' }];
     const { messages, report } = await readAll(

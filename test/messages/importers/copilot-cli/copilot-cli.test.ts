@@ -72,6 +72,21 @@ describe('the importer of Copilot sessions', () => {
     expect(messages.map(({ reasoning }) => reasoning?.[0]?.text)).toEqual(['hm', undefined]);
   });
 
+  it('keeps reasoning that no answer followed out of the next answer', async () => {
+    const { messages } = await importEvents(
+      event('assistant.reasoning', { content: 'hm' }),
+      event('user.message', { content: 'stop' }),
+      event('assistant.message', { content: 'a', toolRequests: [] }),
+      event('assistant.reasoning', { content: 'last' }),
+    );
+    expect(messages.map(({ content, reasoning }) => [content, reasoning?.[0]?.text])).toEqual([
+      [null, 'hm'],
+      ['stop', undefined],
+      ['a', undefined],
+      [null, 'last'],
+    ]);
+  });
+
   it('reads results and failures', async () => {
     const done = (data: object) => event('tool.execution_complete', { toolCallId: 'c1', ...data });
     const { messages } = await importEvents(

@@ -11,6 +11,7 @@ describe('the importer of Cursor transcripts', () => {
   it('recognises messages inside a message, and none that have a type or the content beside the role', async () => {
     const recognises = (line: object) => isRecognised(cursorImporter, lines(line, line));
     expect(await recognises(record('user', { type: 'text', text: 'hi' }))).toBe(true);
+    expect(await isRecognised(cursorImporter, lines(record('user')))).toBe(true);
     expect(await recognises({ ...record('user'), type: 'user' })).toBe(false);
     expect(await recognises({ role: 'user', content: [] })).toBe(false);
   });

@@ -47,6 +47,14 @@ describe('the import of ShareGPT conversations', () => {
     );
   });
 
+  it('keeps every digit of a large integer in a call', async () => {
+    const call = said('function_call', '{"name":"a","arguments":{"id":9007199254740993}}');
+    const { messages } = await readAll(importer, record(human, call));
+    expect(messages[1]).toMatchObject({
+      toolPayload: { toolCalls: [{ arguments: { id: '9007199254740993' } }] },
+    });
+  });
+
   it('reads several calls of one message, and keeps one that is not JSON as text', async () => {
     const two = said(
       'function_call',
