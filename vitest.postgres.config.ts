@@ -13,6 +13,7 @@ export default defineConfig({
       'test/storage/postgres/**/*.test.ts',
       'test/storage/postgres-conformance.long.test.ts',
       'test/adapters/**/*.test.ts',
+      'test/streams/**/*.test.ts',
     ],
     exclude: [],
     env: { REKINDLE_TEST_TARGETS: 'all' },

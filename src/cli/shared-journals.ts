@@ -1,6 +1,6 @@
 /**
  * The journals that do not belong to agents: of durable documents, workspaces, shared states and their
- * sessions, checkpoints and adapters.
+ * sessions, checkpoints, adapters and streams.
  */
 
 import { adapterJournals } from '../adapters/adapter-journals.js';
@@ -21,6 +21,7 @@ import {
   type SharedJournalName,
 } from '../storage/journal-check.js';
 import type { SegmentRepair, StorageBackend } from '../storage/ports.js';
+import { streamJournals } from '../streams/stream-name.js';
 import { workspaceJournals } from '../workspace/workspace-journals.js';
 
 export interface SharedJournalReport extends JournalCheck {
@@ -89,6 +90,7 @@ async function list(
     ...(await checkpointJournals(storage)),
     ...(await adapterJournals(storage)),
     ...(await subjectJournals(storage)),
+    ...(await streamJournals(storage)),
     ...((await hasAuditLog(storage)) ? [AUDIT_JOURNAL] : []),
   ];
 }

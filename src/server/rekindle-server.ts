@@ -8,6 +8,8 @@ import { agentState } from '../state/durable/documents/agent-state.js';
 import { taskBoard } from '../state/durable/documents/task-board.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AuditLog, hasAuditLog } from '../storage/audit/audit-log.js';
+import { DurableStreams } from '../streams/durable-streams.js';
+import { StreamSubscriptions } from '../streams/subscriptions/stream-subscriptions.js';
 import { OpenWorkspaces } from '../workspace/open-workspaces.js';
 import { AccessCheck } from './access/access-check.js';
 import { AuditTrail } from './access/audit-trail.js';
@@ -19,6 +21,10 @@ import { dashboardAssets, isDashboardPath } from './dashboard/dashboard-assets.j
 import { createHttpApp } from './http/http-app.js';
 import { principalOf, requestListener } from './http/request-listener.js';
 import { allRoutes } from './http/routes/all-routes.js';
+import { isStreamPath, STREAM_PREFIX } from './http/streams/stream-call.js';
+import { streamsOverHttp } from './http/streams/streams-http.js';
+import { hasOwnProof } from './http/streams/subscription-calls.js';
+import { WebhookKey, webhookCalls } from './http/streams/webhook-calls.js';
 import { MCP_PATH, mcpOverHttp } from './mcp/mcp-http.js';
 import { McpTools } from './mcp/mcp-server.js';
 import { DEFAULT_HOST, DEFAULT_PORT, SERVER_LIMITS, type ServerOptions } from './server-options.js';
@@ -37,6 +43,8 @@ export interface RunningServer {
 /** How long to wait for requests before closing their connections. */
 const CLOSE_MS = 5_000;
 const CLOSE_IDLE_MS = 25;
+/** How often expired streams are removed. */
+const EXPIRED_MS = 600_000;
 
 /**
  * Starts a server for HTTP, WebSocket, MCP and the page on one address. Resolves when it listens.
@@ -81,6 +89,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const mcp = mcpOverHttp(tools, audit, tell);
   // The app answers its errors.
   app.all(MCP_PATH, (context) => mcp.fetch(context.req.raw, principalOf(context.env.incoming) ?? NOBODY));
+  const streams = new DurableStreams(backend);
+  const webhooks = { key: new WebhookKey(backend), allowsLocal: options.allowLocalWebhooks === true };
+  const subscriptions = new StreamSubscriptions(backend, streams, {
+    callWebhook: webhookCalls(webhooks.key, webhooks.allowsLocal),
+    onFailed: tell,
+  });
+  const overHttp = streamsOverHttp({
+    ...{ streams, audit, closing: closing.signal, onUnexpected: tell },
+    subscriptions: { subscriptions, ...webhooks },
+  });
+  app.all(`${STREAM_PREFIX}*`, (context) =>
+    overHttp.fetch(context.req.raw, principalOf(context.env.incoming) ?? NOBODY),
+  );
   for (const asset of dashboardAssets)
     app.get(asset.path, async () => new Response(await asset.body(), { headers: asset.headers }));
   const unproven = new UnprovenConnections(SERVER_LIMITS.unprovenConnections);
@@ -91,7 +112,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const listener = requestListener({
     access: () => access,
     unproven,
-    isPublic: (path) => path === '/health' || isDashboardPath(path),
+    isPublic: (path, method) =>
+      path === '/health' ||
+      isDashboardPath(path) ||
+      (method === 'OPTIONS' && isStreamPath(path)) ||
+      hasOwnProof(path),
     answer: getRequestListener(app.fetch, { overrideGlobalObjects: false }),
     onUnexpected: tell,
   });
@@ -127,6 +152,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await tools.close().catch(tell);
     await workspaces.close().catch(tell);
     await pool.close().catch(tell);
+    await subscriptions.close().catch(tell);
+    await streams.close().catch(tell);
     if (!options.checkpoints) await checkpoints.close().catch(tell);
     await shared.close();
     await audit.close().catch(tell);
@@ -147,7 +174,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     requestsPerSecond: options.requestsPerSecond ?? SERVER_LIMITS.requestsPerSecond,
     audit,
   });
+  subscriptions.start();
+  removeExpiredRegularly(streams, closing.signal, tell);
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close };
+}
+
+/** Readers find out by themselves that a stream has expired; this frees its space. Begins at once. */
+function removeExpiredRegularly(
+  streams: DurableStreams,
+  signal: AbortSignal,
+  onFailed: (thrown: unknown) => void,
+): void {
+  const remove = () => void streams.removeExpired(signal).catch(onFailed);
+  const timer = setInterval(remove, EXPIRED_MS).unref();
+  signal.addEventListener('abort', () => clearInterval(timer));
+  remove();
 }
 
 /** Before anything else is opened. */

@@ -46,6 +46,11 @@ export interface ServerOptions {
    * exist. Default: none.
    */
   readonly mcpDocuments?: readonly string[];
+  /**
+   * Subscriptions of streams may name webhooks on this machine, as `http://localhost:PORT/...`: for development. Default false: webhooks
+   * are called at public https addresses only.
+   */
+  readonly allowLocalWebhooks?: boolean;
   /** Version of the package, shown to MCP clients. */
   readonly version?: string;
   /**

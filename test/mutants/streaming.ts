@@ -3,6 +3,9 @@ import { crash, inFile, type Mutant } from './mutant.js';
 const STREAM = ['test/agent/model/durable-stream.test.ts'];
 const PARTS = ['test/memory/store/answer-parts.test.ts'];
 const HOSTS = ['test/agent/context/record-response.test.ts'];
+const STORED = ['test/streams/durable-streams.test.ts'];
+const SUBSCRIBED = ['test/streams/subscriptions.test.ts'];
+const SERVED = ['test/server/stream-endpoints.test.ts'];
 
 export const streaming: readonly Mutant[] = [
   ...inFile('src/agent/model/durable-stream.ts', STREAM, [
@@ -69,4 +72,42 @@ export const streaming: readonly Mutant[] = [
     ['test/agent/erasure/erase-part.test.ts'],
     [['erasure-leaves-parts', "'answer_parts'], () => true);", "'answer_parts'], () => false);"]],
   ),
+  ...inFile('src/streams/append-decision.ts', STORED, [
+    ['stream-repeat-stored-twice', 'if (seq <= known.seq) return', 'if (seq < known.seq) return'],
+    ['stream-end-not-compared', 'if (expected !== null && expected !== next)', 'if (expected === -1)'],
+  ]),
+  ...inFile('src/streams/stream-fold.ts', STORED, [
+    ['stream-loss-unseen', 'this.#state.tail = record.from;', ''],
+    ['stream-position-used-twice', 'this.#lostAtEnd = bytes;', ''],
+  ]),
+  ...inFile('src/streams/stream-lifetimes.ts', STORED, [
+    ['stream-fork-not-held', "ops: [{ op: 'hold', fork: fork.id, path: fork.path }],", 'ops: [] as never,'],
+  ]),
+  ...inFile('src/streams/read-times.ts', STORED, [
+    [
+      'stream-reading-elsewhere-ignored',
+      'const stored = await this.stored();',
+      'const stored = null as Expiry | null;',
+    ],
+  ]),
+  ...inFile('src/streams/subscriptions/subscription.ts', SUBSCRIBED, [
+    ['wake-without-proof', ' && wake.tokenDigest === tokenDigest', ''],
+  ]),
+  ...inFile('src/server/http/streams/webhook-calls.ts', SUBSCRIBED, [
+    [
+      'webhook-in-private-network',
+      'if (found.some(({ address }) => isPrivate(address)))',
+      'if (found.length === 0)',
+    ],
+  ]),
+  ...inFile('src/server/http/streams/stream-events.ts', SERVED, [
+    ['stream-half-a-character', 'isText && !isEnd ? unfinished(chunk) : 0;', '0;'],
+  ]),
+  ...inFile('src/server/http/streams/streams-http.ts', SERVED, [
+    [
+      'stream-written-by-readers',
+      "if (action === 'write' && !principal.mayWrite)",
+      'if (principal === null)',
+    ],
+  ]),
 ];

@@ -12,8 +12,8 @@ import type { Reply } from './route.js';
 export interface ListenerOptions {
   /** Available once the server listens. */
   readonly access: () => AccessCheck;
-  /** Whether a path is public. */
-  readonly isPublic: (path: string) => boolean;
+  /** Whether a path is public; a browser asks without a token what it may send (`OPTIONS`). */
+  readonly isPublic: (path: string, method: string) => boolean;
   readonly unproven: UnprovenConnections;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
   readonly onUnexpected: (thrown: unknown) => void;
@@ -41,7 +41,7 @@ async function listen(
 ): Promise<void> {
   for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value);
   const path = (request.url ?? '').split('?')[0] ?? '';
-  const isOpen = isPublic(path);
+  const isOpen = isPublic(path, request.method ?? '');
   const admission = await access().admit(accessRequest(request, !isOpen));
   if (admission.refusal === null && admission.principal) {
     principals.set(request, admission.principal);
