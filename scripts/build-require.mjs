@@ -55,6 +55,7 @@ function adapt(code, id) {
   const place = path.posix.join('..', '..', path.relative(dist, id).replaceAll(path.sep, '/'));
   return code
     .replace(OPTIONAL, (_, name) => requireInTry(name))
+    .replaceAll('import.meta.filename', '__filename')
     .replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url)`)
     .replaceAll("import.meta.resolve('htm/preact/standalone')", `new URL('standalone.mjs', ${PREACT}).href`);
 }

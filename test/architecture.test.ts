@@ -14,7 +14,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const LAYERS = [
   ['core'],
   ['messages', 'storage'],
-  ['memory', 'state', 'workspace', 'checkpoints', 'adapters'],
+  ['memory', 'state', 'streams', 'workspace', 'checkpoints', 'adapters'],
   ['agent'],
   ['server'],
   ['cli'],
@@ -23,7 +23,8 @@ const LAYERS = [
 const FILE_LINES_MAX = 350;
 /** Uses what a runtime has, where it has it. */
 const NATIVE_BYTES = 'core/bytes.ts';
-const FILE_SYSTEM_FOLDERS = ['storage/', 'cli/'];
+/** The second reads a data file of a package, which is no file of an agent. */
+const FILE_SYSTEM_PLACES = ['storage/', 'core/load-o200k.ts', 'cli/'];
 const ANYWHERE = [''];
 
 interface PackageRule {
@@ -219,7 +220,7 @@ describe('layers', () => {
   it('leave the file system to storage and cli', () => {
     const problems = everyImport(({ file }, { specifier }) => {
       if (!/^(node:)?fs(\/promises)?$/.test(specifier)) return null;
-      return FILE_SYSTEM_FOLDERS.some((folder) => file.startsWith(folder)) ? null : `imports ${specifier}`;
+      return FILE_SYSTEM_PLACES.some((place) => file.startsWith(place)) ? null : `imports ${specifier}`;
     });
     expectNone(problems, 'take a StorageBackend and use its documents, journals or blobs.');
   });

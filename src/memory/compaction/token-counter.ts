@@ -1,6 +1,7 @@
 /** Counts the tokens of messages with a real tokenizer (o200k), loaded on first use. Each message is counted once. */
 import { canonicalJson } from '../../core/canonical-json.js';
-import { type CountTokens, loadTokenizer } from '../../core/text-tokens.js';
+import { countInSlices } from '../../core/text-tokens.js';
+import { TimeSlices } from '../../core/time-slices.js';
 import { type Message, type ReasoningItem, textOf } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
 
@@ -15,7 +16,6 @@ const MESSAGE_OVERHEAD_TOKENS = 4;
 /** Tokens counted for an image or other media item: about the cost of a large image. */
 const MEDIA_TOKENS = 1_500;
 const SEALED_CHARS_A_TOKEN = 4;
-const SLICE_MS = 8;
 
 /** Bytes of text in a message: an upper bound for its tokens that is much cheaper to compute. */
 export function tokenBound(message: Message): number {
@@ -51,32 +51,31 @@ function reasoningOf({ reasoning = [], parts = [] }: Message): ReasoningItem[] {
   return [...reasoning, ...parts.flatMap((part) => (part.type === 'reasoning' ? part.reasoning : []))];
 }
 
-/** The default `TokenCounter`. Uses the o200k encoding, and caches the count of each message. */
+/**
+ * The default `TokenCounter`. Uses the o200k encoding, loaded at the first count, and caches the count of each message.
+ * Loads and counts in time slices, so that the event loop runs meanwhile.
+ */
 export class O200kTokenCounter implements TokenCounter {
   readonly #known = new WeakMap<Message, number>();
-  #count: CountTokens | null = null;
 
   async countMessages(messages: readonly Message[]): Promise<number> {
     let total = 0;
-    let sliceEnd = performance.now() + SLICE_MS;
+    const slices = new TimeSlices();
     for (const message of messages) {
-      total += this.#known.get(message) ?? (await this.#countOne(message));
-      if (performance.now() > sliceEnd) {
-        await new Promise((resolve) => setImmediate(resolve));
-        sliceEnd = performance.now() + SLICE_MS;
-      }
+      total += this.#known.get(message) ?? (await this.#countOne(message, slices));
+      if (slices.isOver) await slices.pause();
     }
     return total;
   }
 
-  async #countOne(message: Message): Promise<number> {
-    this.#count ??= await loadTokenizer();
+  async #countOne(message: Message, slices: TimeSlices): Promise<number> {
     const media =
       (message.parts ?? []).filter((part) => part.type === 'media').length + (message.imageUrls?.length ?? 0);
     const payload = message.toolPayload ? canonicalJson(messageToJson(message)['tool_payload']!) : '';
     const text = `${textOf(message)}${besideText(message)}${payload}`;
     const sealed = Math.ceil(sealedChars(message) / SEALED_CHARS_A_TOKEN);
-    const tokens = this.#count(text) + sealed + MESSAGE_OVERHEAD_TOKENS + media * MEDIA_TOKENS;
+    const counted = await countInSlices(text, slices);
+    const tokens = counted + sealed + MESSAGE_OVERHEAD_TOKENS + media * MEDIA_TOKENS;
     this.#known.set(message, tokens);
     return tokens;
   }

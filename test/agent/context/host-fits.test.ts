@@ -1,8 +1,12 @@
 /** A host's requests within a budget, over a provider's own client. */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isRekindleError } from '../../../src/core/errors.js';
 import { toolResultOf } from '../../../src/messages/message.js';
 import { checkRequest } from '../../../src/messages/projections/project.js';
+import { CLI_BUILD } from '../../support/build-cli.js';
 import { outline } from '../agent-fixture.js';
 import { hostFixture } from './host-fixture.js';
 
@@ -109,5 +113,48 @@ describe('a refusal for length', () => {
     const refusal = { error: { message: 'prompt is too long: 9000 tokens > 5000 maximum' } };
     expect(await ctx.fitAfter(refusal)).toBe(true);
     expect(size()).toBeLessThan(before * 0.7);
+  });
+});
+
+/** CPU time, in milliseconds, of the longest stretch in which a new process let no timer run. A busy machine hardly changes it. */
+function longestHold(prepare: string, act: string): number {
+  const code = `${prepare}
+    const cpu = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+    await pause();
+    let [last, longest] = [cpu(), 0];
+    const look = () => { const now = cpu(); longest = Math.max(longest, now - last); last = now; };
+    const timer = setInterval(look, 1);
+    ${act}
+    await pause();
+    look();
+    clearInterval(timer);
+    console.log(longest);`;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+    encoding: 'utf8',
+  });
+  expect(status, stderr).toBe(0);
+  return Number(stdout.trim());
+}
+
+describe('the first request that needs the tokenizer', () => {
+  it('holds the event loop for less than a third of the time that an import of the tokenizer takes', async () => {
+    const { dir } = await hostFixture();
+    const index = pathToFileURL(path.join(CLI_BUILD, 'index.js')).href;
+    const turn = longestHold(
+      `const { openWorkingContext } = await import(${JSON.stringify(index)});
+      const long = ${JSON.stringify(words(2_000))};
+      const ctx = await openWorkingContext({ agentId: 'new', dir: ${JSON.stringify(dir)} });
+      await ctx.beginTurn(long);
+      await ctx.endTurn([{ role: 'assistant', content: long }]);
+      await ctx.beginTurn('And now?');`,
+      `await ctx.requestFor('openai-chat', { budget: { inputBudgetTokens: 6_000 } });
+      if (ctx.messages.some(({ content }) => content === long)) throw new Error('It did not count.');`,
+    );
+    const imported = longestHold(
+      '',
+      `await import(${JSON.stringify(import.meta.resolve('gpt-tokenizer/encoding/o200k_base'))});`,
+    );
+    expect(turn).toBeLessThan(Math.max(20, imported / 3));
   });
 });
