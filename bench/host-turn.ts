@@ -31,23 +31,26 @@ interface Row {
   readonly bytesShare: number;
 }
 
-async function fill(storage: FileStorage, messages: number): Promise<void> {
-  const { memory, close } = await openMemory(storage, 'bench', { compaction: null });
+/** By turns: one record of a whole context is limited to 64 MB. */
+async function fill(folder: string, messages: number): Promise<void> {
+  const storage = new FileStorage(folder, { durability: 'relaxed' });
+  const { memory, close } = await openMemory(storage, 'bench', { compaction: null, recall: null });
   await memory.begin('You are a bench.');
-  const list = Array.from({ length: messages }, (_, index) => ({
-    role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
-    content: textOfSize(MESSAGE_BYTES, index),
-    turnId: `turn_${String(Math.floor(index / 2) + 1).padStart(4, '0')}`,
-  }));
-  await memory.resetWorkingContextSnapshot(list, 'bench');
+  for (let index = 0; index < messages; index += 2) {
+    const turnId = memory.startTurn();
+    await memory.ingestUserMessage(textOfSize(MESSAGE_BYTES, index), turnId);
+    await memory.ingestAssistantResponse({ content: textOfSize(MESSAGE_BYTES, index + 1) }, turnId);
+  }
   await close();
+  await storage.close();
 }
 
 async function one(messages: number, tools: number): Promise<Row> {
   return inTempFolder(async (folder) => {
     const fileSystem = new CountingFileSystem();
-    const storage = new FileStorage(path.join(folder, 'memory'), { fileSystem });
-    await fill(storage, messages);
+    const place = path.join(folder, 'memory');
+    await fill(place, messages);
+    const storage = new FileStorage(place, { fileSystem });
     // The budget is out of reach: what a rung costs is measured by bench/fit.ts.
     const compaction = { inputBudgetTokens: 100_000_000 };
     const ctx = await openWorkingContext({ agentId: 'bench', storage, memory: { compaction } });
