@@ -237,19 +237,6 @@ const others = [
       ],
     ],
   ),
-  ...inFile(`${FILE}/file-leases.ts`, TAKE_OVER, [
-    ['every-owner-before-has-ended', "state === 'gone' || state === 'rebooted'", 'state.length > 0'],
-    [
-      'file-of-a-living-owner-goes-on',
-      '(released || this.#hasEnded(owner)) ? content.unsafeFence : fence',
-      'content.fence !== 0 ? content.unsafeFence : fence',
-    ],
-    [
-      'killed-owner-counts-as-alive',
-      '(released || this.#hasEnded(owner)) ? content.unsafeFence : fence',
-      'released ? content.unsafeFence : fence',
-    ],
-  ]),
   ...inFile('src/storage/lease-state.ts', CONFORMANCE, [
     ['released-lease-still-writes', 'this.#released = true;', ''],
   ]),
