@@ -22,16 +22,9 @@ export interface AppendRequest {
 
 /** How an append ended. `next`: the end of the stream, to read on from. */
 export type AppendOutcome =
-  /** Durable. */
+  /** `appended`: durable. `repeated`: an earlier request stored the same; `producer` is then the producer's last accepted request. */
   | {
-      readonly kind: 'appended';
-      readonly next: number;
-      readonly isClosed: boolean;
-      readonly producer: ProducerStamp | null;
-    }
-  /** It was stored, or closed, before. `producer`: the last accepted request of the producer. */
-  | {
-      readonly kind: 'repeated';
+      readonly kind: 'appended' | 'repeated';
       readonly next: number;
       readonly isClosed: boolean;
       readonly producer: ProducerStamp | null;
@@ -53,8 +46,9 @@ type Refused = { readonly outcome: AppendOutcome };
 export const PRODUCERS_MAX = 10_000;
 
 /**
- * The operation to store, or the outcome without one. A closed stream is told first, then a wrong type; a repeated request is found
- * before the checks that its own first arrival would make fail. @throws LIMIT_EXCEEDED for too many producers
+ * Returns the operation to store, or an outcome without one. Checks in this order: the stream is closed, the type differs, the request
+ * is a repetition, `seq`, `expected`. So a repeated request is recognized although its first arrival moved `seq` and the end.
+ * @throws LIMIT_EXCEEDED for too many producers
  */
 export function decideAppend(state: StreamState | null, request: AppendRequest): Accepted | Refused {
   if (!state) return { outcome: { kind: 'missing' } };

@@ -171,7 +171,7 @@ export class DurableStreams {
   }
 
   /**
-   * Reads a part, from a position on or at the end (`'end'`: nothing that is there). The lifetime of the stream begins anew.
+   * Reads a part of the stream from a position on; `'end'` returns no content. Restarts the lifetime of the stream.
    * `beyond`: the stream ends before the position.
    * @throws INVALID_NAME, JOURNAL_DAMAGED if content is lost
    */

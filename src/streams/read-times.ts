@@ -40,7 +40,7 @@ export class ReadTimes {
     if (expiresAt(expiry, 0) !== null) await this.#store({ ...expiry, readMs: this.#clock.nowMs() });
   }
 
-  /** The stream is being read: its lifetime begins anew. */
+  /** Records a reading, which restarts the lifetime of the stream. */
   async touch({ ttlSeconds, expiresMs }: StreamState): Promise<void> {
     if (ttlSeconds === null) return;
     const nowMs = this.#clock.nowMs();

@@ -10,7 +10,7 @@ import { isSameType } from './stream-type.js';
 
 /** Forks that one stream may have at a time. */
 export const FORKS_MAX = 10_000;
-/** A fork that does not exist so long after its source was told about it will not come. */
+/** A source waits this long (ms) for a fork that it holds content for. After that, a missing fork counts as never created. */
 const FORK_MS_MAX = 60_000;
 
 export type Held =

@@ -1,4 +1,4 @@
-/** Wakes those who wait for something new in one stream, whichever process wrote it. */
+/** Wakes readers that wait for news of one stream, whichever process wrote it. */
 
 /** How long changes by other processes are still followed after the last one stopped to wait: readers come again. */
 const LINGER_MS = 5_000;
@@ -70,7 +70,7 @@ export class StreamNews {
     await (await following?.catch(() => null))?.();
   }
 
-  /** Ends following. Those who wait are told. */
+  /** Stops following the stream, and wakes all waiting readers. */
   async close(): Promise<void> {
     if (this.#linger) clearTimeout(this.#linger);
     this.#linger = null;

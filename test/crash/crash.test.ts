@@ -34,8 +34,9 @@ describe('every crash state is recovered from', { timeout: TIMEOUT_MS }, () => {
           ).toBeNull();
         }
       };
-      const isDear = states === STATES_DEAR;
-      await explore(exhaustiveSequences(workload.alphabet), states / 2, isDear ? { statesMax: states } : {});
+      // Of recall, one short sequence alone has thousands of states.
+      const bound = workload.name === 'recall' ? { statesMax: states } : {};
+      await explore(exhaustiveSequences(workload.alphabet), states / 2, bound);
       await explore(randomSequences(workload.alphabet, 1), states, {
         allPoints: true,
         perPoint: 20,

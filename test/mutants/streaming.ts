@@ -96,7 +96,7 @@ export const streaming: readonly Mutant[] = [
   ...inFile('src/server/http/streams/webhook-calls.ts', SUBSCRIBED, [
     [
       'webhook-in-private-network',
-      'if (found.some(({ address }) => isPrivate(address)))',
+      'if (found.some(({ address }) => isInternalAddress(address)))',
       'if (found.length === 0)',
     ],
   ]),

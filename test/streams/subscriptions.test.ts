@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ManualClock } from '../../src/core/clock.js';
+import { isInternalAddress } from '../../src/messages/projections/internal-url.js';
 import { publicLookup, webhookProblem } from '../../src/server/http/streams/webhook-calls.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { DurableStreams } from '../../src/streams/durable-streams.js';
@@ -184,6 +185,9 @@ describe('a webhook', () => {
     'https://2130706433/',
     'https://0x7f.1/',
     'https://localhost/',
+    ' https://10.0.0.1/',
+    'https://metadata.internal/',
+    'https://[64:ff9b::a00:1]/',
     'https://printer.local/',
     'https://user:secret@worker.example/',
     'file:///etc/passwd',
@@ -197,6 +201,14 @@ describe('a webhook', () => {
     expect(webhookProblem('http://127.0.0.1:8080/', true)).toBeNull();
     expect(webhookProblem('http://10.0.0.1/', true)).not.toBeNull();
   });
+
+  it.each(['10.0.0.1', '::1', 'fe80::1%eth0', '::ffff:10.0.0.1', 'no address'])(
+    'is not called where a name stands for %s',
+    (address) => {
+      expect(isInternalAddress(address)).toBe(true);
+      expect(isInternalAddress('93.184.215.14')).toBe(false);
+    },
+  );
 
   it.each([true, false])(
     'is not called at a name that stands for this machine (all addresses: %s)',

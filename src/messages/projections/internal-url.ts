@@ -38,6 +38,12 @@ export function isInternalUrl(url: string): boolean {
   return !host.includes('.') || INTERNAL_NAME.test(host);
 }
 
+/** The same for an address as the system writes it: `10.0.0.1`, `fe80::1%eth0`, `::ffff:10.0.0.1`. */
+export function isInternalAddress(address: string): boolean {
+  const url = `https://${address.includes(':') ? `[${address.replace(/%.*$/, '')}]` : address}/`;
+  return !URL.canParse(url) || isInternalUrl(url);
+}
+
 function isInternalV4(address: number): boolean {
   return RANGES.some(([first, last]) => address >= first && address <= last);
 }

@@ -128,7 +128,7 @@ export class StreamSubscriptions {
 
   /** Makes a worker the one that works now, if something is pending and nobody else does. */
   async claim(id: string, worker: string): Promise<ClaimOutcome> {
-    const { tails } = await this.#look(id, []);
+    const tails = await this.#tailsOf(await this.#store.read(id));
     const token = newToken();
     const { outcome } = await this.#store.update(
       id,
@@ -159,7 +159,7 @@ export class StreamSubscriptions {
     acks: ReadonlyMap<string, number>,
     isDone: boolean,
   ): Promise<AckOutcome> {
-    const { tails } = await this.#look(id, []);
+    const tails = await this.#tailsOf(await this.#store.read(id));
     const { outcome } = await this.#store.update(
       id,
       (known): { outcome: AckOutcome; next: Subscription | null } => {
@@ -202,26 +202,23 @@ export class StreamSubscriptions {
     return tails;
   }
 
-  /** The links of a subscription, with those to new streams that its pattern follows, and where all of them end. */
-  async #look(
-    id: string,
-    paths: readonly string[],
-  ): Promise<{ subscription: Subscription | null; tails: Tails }> {
-    const subscription = await this.#store.read(id);
-    if (!subscription) return { subscription, tails: new Map() };
-    const found = paths.filter((path) => followsByPattern(subscription.config, path));
-    const tails = await this.#tails([...subscription.links.map(({ path }) => path), ...found]);
-    return { subscription, tails };
+  /** Where the streams of a subscription end. `paths`: others that its pattern may follow. */
+  async #tailsOf(subscription: Subscription | null, paths: readonly string[] = []): Promise<Tails> {
+    if (!subscription) return new Map();
+    const { links, config } = subscription;
+    const found = paths.filter((path) => followsByPattern(config, path));
+    return this.#tails([...links.map(({ path }) => path), ...found]);
   }
 
   /** Begins a wake if something is pending and nobody works. `paths`: streams that may be new. */
   async #check(id: string, paths: readonly string[], again = false): Promise<void> {
-    const { subscription, tails } = await this.#look(id, paths);
-    const isConcerned =
-      paths.length === 0 || paths.some((path) => subscription && follows(subscription, path));
-    if (!subscription || !isConcerned) return;
+    const subscription = await this.#store.read(id);
+    if (!subscription) return;
+    // Before the ends of its streams are read: most appends concern few subscriptions.
+    if (paths.length > 0 && !paths.some((path) => follows(subscription, path))) return;
+    const tails = await this.#tailsOf(subscription, paths);
     const token = newToken();
-    const { begun } = await this.#store.update(
+    const { begun, next } = await this.#store.update(
       id,
       (known): { begun: Wake | null; next: Subscription | null } => {
         if (!known) return { begun: null, next: null };
@@ -244,8 +241,7 @@ export class StreamSubscriptions {
       },
     );
     this.#later(id);
-    const now = begun && (await this.#store.read(id));
-    if (begun && now) await this.#tell({ subscription: now, wake: begun, token, tails });
+    if (begun && next) await this.#wake({ subscription: next, wake: begun, token, tails });
   }
 
   #newWake(tails: Tails): Omit<Wake, 'generation'> {
@@ -253,7 +249,7 @@ export class StreamSubscriptions {
     return { id, tokenDigest: null, holder: null, untilMs: null, tails: Object.fromEntries(tails) };
   }
 
-  async #tell(call: WakeCall): Promise<void> {
+  async #wake(call: WakeCall): Promise<void> {
     const { subscription, wake } = call;
     const { id, config } = subscription;
     if (config.type === 'webhook') return this.#call(call);

@@ -1,7 +1,7 @@
 /** A subscription: which streams it follows, how far their content was worked off, and who works now. Pure functions. */
 import type { JsonObject } from '../../core/json.js';
 
-/** What a subscription follows, and who is told. */
+/** The streams that a subscription follows, and how it wakes workers. */
 export interface SubscriptionConfig {
   /** `webhook`: the server calls an address. `pull-wake`: workers read a stream of events, and claim. */
   readonly type: 'webhook' | 'pull-wake';

@@ -10,9 +10,10 @@ import {
 import { lookup as lookUp } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { RekindleError } from '../../../core/errors.js';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '../../../core/json.js';
+import { isInternalAddress, isInternalUrl } from '../../../messages/projections/internal-url.js';
 import type { StorageBackend } from '../../../storage/ports.js';
 import type { CallWebhook, WakeCall } from '../../../streams/subscriptions/wake-call.js';
 import { STREAM_PREFIX } from './stream-call.js';
@@ -24,36 +25,6 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const KEY = ['server', 'stream_webhook_key'];
 const LOCAL_HOST = /^(localhost|127\.0\.0\.\d{1,3})$/;
 
-const privateNetworks = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-] as const)
-  privateNetworks.addSubnet(network, bits, 'ipv4');
-for (const [network, bits] of [
-  ['::', 127],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const)
-  privateNetworks.addSubnet(network, bits, 'ipv6');
-
-/** Addresses of IPv4 inside IPv6 count as what they are. */
-function isPrivate(address: string): boolean {
-  const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const plain = inner ?? address;
-  return privateNetworks.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
-}
-
 /** Why a webhook may not be called there; null if it may. @param allowsLocal this machine, over plain HTTP */
 export function webhookProblem(text: string, allowsLocal: boolean): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -61,18 +32,14 @@ export function webhookProblem(text: string, allowsLocal: boolean): string | nul
   if (url.username !== '' || url.password !== '') return 'it has a user name or password';
   if (allowsLocal && url.protocol === 'http:' && LOCAL_HOST.test(url.hostname)) return null;
   if (url.protocol !== 'https:') return 'it is not https';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && isPrivate(host)) return 'it is an address of a private network';
-  return host === 'localhost' || host.endsWith('.localhost') || host.endsWith('.local')
-    ? 'it is a name of a private network'
-    : null;
+  return isInternalUrl(url.href) ? 'it is an address or a name of a private network' : null;
 }
 
 /** Finds the address of a name, and refuses private ones. Used when it connects: a name may stand for another address by then. */
 export const publicLookup: LookupFunction = (name, options, callback) => {
   lookUp(name, { ...options, all: true }, (thrown, found) => {
     if (thrown) return callback(thrown, []);
-    if (found.some(({ address }) => isPrivate(address)))
+    if (found.some(({ address }) => isInternalAddress(address)))
       return callback(new Error(`${name} is an address of a private network.`), []);
     if (options.all) return callback(null, found);
     return callback(null, found[0]!.address, found[0]!.family);
