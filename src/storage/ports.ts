@@ -235,8 +235,9 @@ export interface Lease {
   /** True if the previous owner did not release it. */
   readonly takenOver: boolean;
   /**
-   * Owners up to this fence may still be alive, because one of them did not release. A journal file that one of them may have open
-   * is sealed before the first append. 0: none. It is passed from owner to owner, so a release cannot hide it.
+   * Owners up to this fence may still be alive: one of them did not release, and is not known to have ended. A journal file
+   * that one of them may have open is sealed before the first append. 0: none. It is passed from owner to owner, so a release
+   * cannot hide it.
    */
   readonly unsafeFence: number;
   /** The last known state: false once released, or once the loss was noticed. */

@@ -40,10 +40,22 @@ const writer = inFile(`${FILE}/journal-writer.ts`, FAULTS, [
     '',
     [`${TESTS}/sync-order.test.ts`],
   ],
-  ['journal-unsafe-fence', '(unsafe > 0 && fence <= unsafe)', '(unsafe > 0 && fence < unsafe)', TAKE_OVER],
+  [
+    'continued-file-not-synced',
+    'await file.datasync().catch(async (thrown: unknown) => {',
+    'await Promise.resolve().catch(async (thrown: unknown) => {',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
+  [
+    'continued-file-synced-again',
+    "[this.#plan, this.#sealByCopy] = ['seal-live', true];",
+    '',
+    [`${TESTS}/sync-order.test.ts`],
+  ],
 ]);
 
 const sealing = inFile(`${FILE}/journal-sealing.ts`, FAULTS, [
+  ['journal-unsafe-fence', '(unsafe > 0 && fence <= unsafe)', '(unsafe > 0 && fence < unsafe)', TAKE_OVER],
   [
     'segment-header-not-synced',
     'await file.datasync();\n    return { file, headerBytes: bytes.length };',
@@ -237,6 +249,19 @@ const others = [
       ],
     ],
   ),
+  ...inFile(`${FILE}/file-leases.ts`, TAKE_OVER, [
+    ['every-owner-before-has-ended', "state === 'gone' || state === 'rebooted'", 'state.length > 0'],
+    [
+      'file-of-a-living-owner-goes-on',
+      '(released || this.#hasEnded(owner)) ? content.unsafeFence : fence',
+      'content.fence !== 0 ? content.unsafeFence : fence',
+    ],
+    [
+      'killed-owner-counts-as-alive',
+      '(released || this.#hasEnded(owner)) ? content.unsafeFence : fence',
+      'released ? content.unsafeFence : fence',
+    ],
+  ]),
   ...inFile('src/storage/lease-state.ts', CONFORMANCE, [
     ['released-lease-still-writes', 'this.#released = true;', ''],
   ]),

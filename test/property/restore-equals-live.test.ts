@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/core/clock.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
+import { systemIdentity } from '../../src/storage/process-identity.js';
 import { folderState, survivor } from '../memory/memory-kit.js';
 import { conversation, type Step } from './conversation.js';
 import { runParameters } from './seed.js';
@@ -26,16 +27,25 @@ function inMemory(): Session {
   });
 }
 
-async function inFolder<T>(run: (session: Session, root: string) => Promise<T>): Promise<T> {
+/** A process that wakes later was suspended: its successor takes the lease from a process that runs. Others were killed. */
+function storageOf(root: string, wakes: boolean): FileStorage {
+  const identity = wakes ? systemIdentity : survivor;
+  const storage = new FileStorage(root, { durability: 'relaxed', identity, segmentBytesMax: 4_000 });
+  const acquire = storage.leases.acquire.bind(storage.leases);
+  if (wakes) storage.leases.acquire = (name, options) => acquire(name, { ...options, force: true });
+  return storage;
+}
+
+async function inFolder<T>(
+  steps: readonly Step[],
+  run: (session: Session, root: string) => Promise<T>,
+): Promise<T> {
+  const wakes = steps.some((step) => step.do === 'zombie');
   const root = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-property-'));
   const stores: FileStorage[] = [];
   try {
     const session = new Session(() => {
-      const storage = new FileStorage(root, {
-        durability: 'relaxed',
-        identity: survivor,
-        segmentBytesMax: 4_000,
-      });
+      const storage = storageOf(root, wakes);
       stores.push(storage);
       return storage;
     });
@@ -64,7 +74,7 @@ describe('the restored context', () => {
   it('equals the live one in files, and restoring a clean folder writes nothing but the lease', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, (steps) =>
-        inFolder(async (session, root) => {
+        inFolder(steps, async (session, root) => {
           await session.start();
           await session.play([...steps, CRASH, { do: 'save' }]);
           await session.end();

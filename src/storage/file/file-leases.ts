@@ -154,11 +154,16 @@ export class FileLeases implements Leases {
    * If it does not change for a whole lease time while this process watches, the lease has expired.
    */
   #isAlive(folder: string, standing: Standing): boolean {
-    const state = this.#identity.state(standing.owner);
-    if (state === 'gone' || state === 'rebooted') return false;
+    if (this.#hasEnded(standing.owner)) return false;
     const { fence, owner, heartbeatMs, ttlMs } = standing;
     const mark = `${fence}/${owner.nonce}/${heartbeatMs}`;
     return HeartbeatWatch.on(this.#clock).unchangedMs(folder, mark) < ttlMs;
+  }
+
+  /** True if no thread of the owner is left that could write again. */
+  #hasEnded(owner: LeaseOwner): boolean {
+    const state = this.#identity.state(owner);
+    return state === 'gone' || state === 'rebooted';
   }
 
   /** Like `#isAlive`. A heartbeat that looks old, or comes from the future, is watched until it is clear. */
@@ -189,7 +194,7 @@ export class FileLeases implements Leases {
       owner,
       ttlMs: content?.ttlMs ?? LEASE_TTL_MS,
       released,
-      unsafeFence: content && released ? content.unsafeFence : fence,
+      unsafeFence: content && (released || this.#hasEnded(owner)) ? content.unsafeFence : fence,
       heartbeatMs: stat?.modifiedMs ?? 0,
     };
   }

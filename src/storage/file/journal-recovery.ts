@@ -1,10 +1,11 @@
-/** Reopens a live file after a failed sync: through a new descriptor, and only if everything acknowledged is present. */
+/** How the writer of a journal opens, creates and reopens the live file: only while it holds the lease, and only if everything acknowledged is present. */
 import { RekindleError } from '../../core/errors.js';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
 import type { JournalHead, Lease } from '../ports.js';
 import { readRange } from './file-io.js';
 import { assertOneName } from './file-paths.js';
 import { decodeLine } from './journal-line.js';
+import type { SegmentFiles } from './journal-segments.js';
 
 export interface Acknowledged {
   readonly journal: string;
@@ -64,5 +65,20 @@ export async function openWhileHeld(fs: FileSystem, target: string, lease: Lease
   } catch (thrown) {
     await file.close().catch(() => {});
     throw thrown;
+  }
+}
+
+/** An empty file was left by a failed attempt. Any other file of the name holds data that was not read. */
+export async function createFirstSegment(
+  fs: FileSystem,
+  { livePath, base }: SegmentFiles,
+  lease: Lease | null,
+): Promise<OpenFile> {
+  try {
+    return await fs.open(livePath, 'create');
+  } catch (thrown) {
+    if (errnoOf(thrown) !== 'EEXIST') throw thrown;
+    if ((await fs.stat(livePath))?.sizeBytes !== 0) throw continuedByAnother(base);
+    return openWhileHeld(fs, livePath, lease);
   }
 }

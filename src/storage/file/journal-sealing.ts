@@ -5,11 +5,24 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { errnoOf, type FileSystem, type OpenFile } from '../file-system.js';
+import type { Lease } from '../ports.js';
 import { copyDurably, readRange, withFile, writeFully } from './file-io.js';
 import { encodeHeader, type SegmentHeader } from './journal-line.js';
 import { continuedByAnother } from './journal-recovery.js';
-import type { SegmentFiles } from './journal-segments.js';
+import type { Segment, SegmentFiles } from './journal-segments.js';
 import { writeThenPlace } from './temporary-file.js';
+
+/** What the writer does with the last segment before its first append. */
+export type PlanAfter = 'append' | 'seal-live' | 'follow-sealed';
+
+/** An owner that may still be alive can have the live file open: its creator, or a later writer. */
+export function planAfter({ header, live }: Segment, lease: Lease | null): PlanAfter {
+  if (!live) return 'follow-sealed';
+  const unsafe = lease?.unsafeFence ?? 0;
+  const fence = header?.fence ?? 0;
+  const foreign = (unsafe > 0 && fence <= unsafe) || fence > (lease?.fence ?? fence);
+  return foreign ? 'seal-live' : 'append';
+}
 
 /** Makes all bytes of a segment durable, also those of another process. A no-op for archived segments, which are durable. */
 export async function syncSegment(fs: FileSystem, target: string): Promise<void> {

@@ -16,6 +16,7 @@ import { withFile, writeFully } from './file-io.js';
 import { damage, findEnd, NO_RECORDS, type SegmentEnd, seqBefore } from './journal-reader.js';
 import {
   continuedByAnother,
+  createFirstSegment,
   openWhileHeld,
   outcomeUnknown,
   restoreAcknowledged,
@@ -23,6 +24,8 @@ import {
 import {
   createSegment,
   cutTornTail,
+  type PlanAfter,
+  planAfter,
   renameOnce,
   replaceByCopy,
   setStrayAside,
@@ -52,7 +55,7 @@ export class JournalWriter {
   #end = 0;
   #head: JournalHead = { seq: 0, cursor: null, crc: null };
   /** What must be done with the files before the first append. */
-  #plan: 'append' | 'create' | 'follow-removed' | 'seal-live' | 'follow-sealed' = 'create';
+  #plan: PlanAfter | 'create' | 'follow-removed' = 'create';
   #newlineMissing = false;
   /** The file of the last segment, if it is not ours yet. */
   #path = '';
@@ -60,7 +63,7 @@ export class JournalWriter {
   #strayPath: string | null = null;
   #highestFence = 0;
   #stale = false;
-  /** A sync of the file to be sealed failed, so a copy of its bytes is sealed. */
+  /** A sync of the file failed, so a copy of its bytes is sealed. */
   #sealByCopy = false;
 
   constructor(fs: FileSystem, files: SegmentFiles, lease: Lease | null, syncAncestors: () => Promise<void>) {
@@ -93,12 +96,7 @@ export class JournalWriter {
     await this.#assertNotFenced(last);
     const end = await findEnd(this.#fs, last, () => seqBefore(this.#fs, whole, whole.length - 1));
     this.#adopt(last, end);
-    // An owner that may still be alive can have it open: its creator, or a later writer.
-    const unsafe = this.#lease?.unsafeFence ?? 0;
-    const fence = last.header?.fence ?? 0;
-    const foreign = (unsafe > 0 && fence <= unsafe) || fence > (this.#lease?.fence ?? fence);
-    if (!last.live) this.#plan = 'follow-sealed';
-    else this.#plan = foreign ? 'seal-live' : 'append';
+    this.#plan = planAfter(last, this.#lease);
     if (end.tornBytes > 0) await this.#meetTornTail(last, end, options.mend && this.#plan === 'append');
   }
 
@@ -238,24 +236,24 @@ export class JournalWriter {
   }
 
   async #openLive(): Promise<void> {
-    if (this.#plan === 'append')
-      this.#file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
-    else if (this.#plan === 'create') await this.#createFirst();
+    if (this.#plan === 'append') this.#file = await this.#continueLive();
     else if (this.#plan === 'follow-removed') await this.#begin();
-    else await this.#startSegment({ renameLive: this.#plan === 'seal-live' });
+    else if (this.#plan !== 'create') await this.#startSegment({ renameLive: this.#plan === 'seal-live' });
+    else {
+      await this.#setStrayAside();
+      this.#file = await createFirstSegment(this.#fs, this.#files, this.#lease);
+    }
   }
 
-  async #createFirst(): Promise<void> {
-    await this.#setStrayAside();
-    try {
-      this.#file = await this.#fs.open(this.#files.livePath, 'create');
-    } catch (thrown) {
-      if (errnoOf(thrown) !== 'EEXIST') throw thrown;
-      // An empty file was left by a failed attempt. Otherwise it holds data that was not read.
-      if ((await this.#fs.stat(this.#files.livePath))?.sizeBytes !== 0)
-        throw continuedByAnother(this.#files.base);
-      this.#file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
-    }
+  /** A killed owner may not have synced its records. A power failure must not lose them alone, so they are synced first. */
+  async #continueLive(): Promise<OpenFile> {
+    const file = await openWhileHeld(this.#fs, this.#files.livePath, this.#lease);
+    await file.datasync().catch(async (thrown: unknown) => {
+      [this.#plan, this.#sealByCopy] = ['seal-live', true];
+      await file.close().catch(() => {});
+      throw thrown;
+    });
+    return file;
   }
 
   /** Starts as a journal whose first records were removed: with a second segment whose header states the number before it. */

@@ -2,7 +2,8 @@
 import fs from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { SNAPSHOT_FILE } from '../../../src/memory/store/working-context-snapshot-store.js';
-import { contextText, type FilePlace, filePlace, openAgent, sketchOf, talk } from '../memory-kit.js';
+import { systemIdentity } from '../../../src/storage/process-identity.js';
+import { AGENT, contextText, type FilePlace, filePlace, openAgent, sketchOf, talk } from '../memory-kit.js';
 
 const TRACES = 'raw_traces.jsonl';
 
@@ -177,7 +178,7 @@ describe('a torn tail', () => {
     expect((await openAgent(place)).report.damage).toStrictEqual([]);
   });
 
-  it('of a process that was killed is sealed off by the next append, and reported as such', async () => {
+  it('of a process that was killed on this kernel is set aside, and its file goes on', async () => {
     const place = await filePlace();
     const killed = await openAgent(place);
     await talk(killed.memory, '1', '1');
@@ -186,12 +187,33 @@ describe('a torn tail', () => {
     await place.put(TRACES, Buffer.concat([bytes, Buffer.from(torn)]));
     const next = await openAgent(place);
     expect(next.report.damage).toMatchObject([
+      { reason: 'torn', startByte: bytes.length, bytes: torn.length, setAside: expect.any(String) },
+    ]);
+    expect(await place.text(next.report.damage[0]!.setAside!)).toBe(torn);
+    await talk(next.memory, '2', '2');
+    const last = await openAgent(place, { restore: { ignoreCache: true } });
+    expect(contextText(last.memory)).toBe(contextText(next.memory));
+    expect((await place.text(TRACES)).startsWith(bytes.toString())).toBe(true);
+  });
+
+  it('of a process out of sight is sealed off by the next append, and reported as such', async () => {
+    const place = await filePlace();
+    const killed = await openAgent(place);
+    await talk(killed.memory, '1', '1');
+    const bytes = await fs.readFile(place.file(TRACES));
+    const torn = '{"id":"rt_1","trace_type":"user","content":"half of a mes';
+    await place.put(TRACES, Buffer.concat([bytes, Buffer.from(torn)]));
+    // It still runs: this process is its owner.
+    const running = place.storage({ identity: systemIdentity });
+    await (await running.leases.acquire(['agents', AGENT], { force: true })).release();
+    const next = await openAgent(place);
+    expect(next.report.damage).toMatchObject([
       { reason: 'torn', startByte: bytes.length, bytes: torn.length, setAside: null },
     ]);
     await talk(next.memory, '2', '2');
     const last = await openAgent(place, { restore: { ignoreCache: true } });
     expect(contextText(last.memory)).toBe(contextText(next.memory));
-    expect(await place.text('raw_traces.000001-2.jsonl')).toBe(`${bytes}${torn}`);
+    expect(await place.text('raw_traces.000001-3.jsonl')).toBe(`${bytes}${torn}`);
   });
 
   it('at any byte of the last record loses that record and nothing else', async () => {

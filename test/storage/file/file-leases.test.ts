@@ -268,11 +268,17 @@ describe('clocks', () => {
 });
 
 describe('an owner that is gone from this kernel', () => {
-  it('leaves what it wrote to be sealed', async () => {
+  it('has no file open any more: nothing is sealed because of it, unless an owner before may live', async () => {
     const { storage } = await fileFixture();
     await storage({ identity: identityOf('running') }).leases.acquire(NAME);
     const second = await storage({ identity: identityOf('gone') }).leases.acquire(NAME);
-    expect(second).toMatchObject({ fence: 2, takenOver: true, unsafeFence: 1 });
+    expect(second).toMatchObject({ fence: 2, takenOver: true, unsafeFence: 0 });
+    const third = await storage({ identity: identityOf('rebooted') }).leases.acquire(NAME);
+    expect(third).toMatchObject({ fence: 3, takenOver: true, unsafeFence: 0 });
+    const fourth = await storage({ identity: identityOf('running') }).leases.acquire(NAME, { force: true });
+    expect(fourth).toMatchObject({ fence: 4, takenOver: true, unsafeFence: 3 });
+    const fifth = await storage({ identity: identityOf('gone') }).leases.acquire(NAME);
+    expect(fifth).toMatchObject({ fence: 5, takenOver: true, unsafeFence: 3 });
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isRekindleError } from '../../../src/core/errors.js';
 import { decodeLine } from '../../../src/storage/file/journal-line.js';
 import type { FileSystem } from '../../../src/storage/file-system.js';
+import type { ProcessIdentity } from '../../../src/storage/process-identity.js';
 import { damageOf, type FileFixture, fileFixture, recordsOf, seqsOf, TTL_MS } from './file-fixture.js';
 import { PausedFileSystem } from './paused-file-system.js';
 
@@ -60,6 +61,23 @@ describe('take-over', () => {
     await recordsOf(second.journal);
     expect(await fixture.names()).toEqual(['traces.jsonl']);
     expect(await fixture.text('traces.jsonl')).toBe(before);
+  });
+
+  it('of owners that were killed on this kernel goes on in the same file, however many they were', async () => {
+    const fixture = await fileFixture();
+    for (let pid = 1; pid <= 20; pid += 1) {
+      const identity: ProcessIdentity = {
+        owner: () => ({ pid, processStart: '1', host: 'here', nonce: `n${pid}` }),
+        state: (owner) => (owner.pid === pid ? 'running' : 'gone'),
+      };
+      const owner = await fixture.owner({ identity });
+      expect(owner.lease.takenOver).toBe(pid > 1);
+      await owner.journal.append([{ n: pid }]);
+      await fs.appendFile(fixture.file('traces.jsonl'), '{"n":'); // killed in the middle of the next one
+    }
+    const names = await fixture.names();
+    expect(names.filter((name) => !name.startsWith('traces.torn-'))).toEqual(['traces.jsonl']);
+    expect(await seqsOf(await fixture.reader())).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   });
 
   it('of a released lease goes on in the same file', async () => {

@@ -41,6 +41,49 @@ describe('a new segment', () => {
   });
 });
 
+describe('a file that goes on', () => {
+  /** A journal with one record, of an owner that released it, opened again. */
+  async function continued() {
+    const { disk, store, names } = await probed();
+    const first = await store.openJournal(['traces']);
+    await first.append([{ n: 1 }]);
+    await first.close();
+    const journal = await store.openJournal(['traces']);
+    disk.calls.length = 0;
+    return { disk, journal, names };
+  }
+
+  it('is synced once before its first new record, because its last owner may not have synced it', async () => {
+    const { disk, journal } = await continued();
+    await journal.append([{ n: 2 }]);
+    await journal.append([{ n: 3 }]);
+    const calls = callsOf(disk).filter((call) => /^(datasync|write) traces\.jsonl/.test(call));
+    expect(calls).toEqual([
+      'datasync traces.jsonl',
+      'write traces.jsonl',
+      'datasync traces.jsonl',
+      'write traces.jsonl',
+      'datasync traces.jsonl',
+    ]);
+  });
+
+  it('is sealed by a copy if that sync fails, because a second sync may report success wrongly', async () => {
+    const { disk, journal, names } = await continued();
+    disk.failNext('datasync', 'EIO');
+    await expect(journal.append([{ n: 2 }])).rejects.toMatchObject({ details: { errno: 'EIO' } });
+    disk.calls.length = 0;
+    await journal.append([{ n: 3 }]);
+    const calls = callsOf(disk);
+    const sealed = calls.findIndex((call) => call.startsWith('rename traces.jsonl'));
+    const copied = calls.findIndex((call) => /^datasync .*(tmp|part)/.test(call));
+    expect(calls.slice(0, sealed)).not.toContain('datasync traces.jsonl');
+    expect(copied).toBeGreaterThanOrEqual(0);
+    expect(copied).toBeLessThan(sealed);
+    expect(await recordsOf(journal)).toEqual([{ n: 1 }, { n: 3 }]);
+    expect((await names()).some((name) => name.startsWith('traces.000001-'))).toBe(true);
+  });
+});
+
 describe('a torn tail', () => {
   it('is cut off durably, after its bytes are durable elsewhere', async () => {
     const { disk, store, root, put, text } = await probed();
