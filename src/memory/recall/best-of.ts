@@ -15,7 +15,7 @@ export class BestOf {
   /** False for a value that `add` would drop. */
   wants(index: number, score: number): boolean {
     if (this.#heap.length < this.#max) return true;
-    return this.#max > 0 && isWorse(this.#heap[0]!, { index, score });
+    return this.#max > 0 && isBelow(this.#heap[0]!, index, score);
   }
 
   add(index: number, score: number): void {
@@ -23,7 +23,7 @@ export class BestOf {
     if (heap.length < this.#max) {
       heap.push({ index, score });
       this.#up(heap.length - 1);
-    } else if (this.#max > 0 && isWorse(heap[0]!, { index, score })) {
+    } else if (this.wants(index, score)) {
       heap[0] = { index, score };
       this.#down();
     }
@@ -58,5 +58,10 @@ export class BestOf {
 }
 
 function isWorse(a: Scored, b: Scored): boolean {
-  return a.score < b.score || (a.score === b.score && a.index < b.index);
+  return isBelow(a, b.index, b.score);
+}
+
+/** Most values of a large index are compared only, so no object is made for them. */
+function isBelow(a: Scored, index: number, score: number): boolean {
+  return a.score < score || (a.score === score && a.index < index);
 }

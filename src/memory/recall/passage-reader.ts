@@ -8,9 +8,9 @@ import type { PassageInfo, Place } from './shard.js';
 import { passagesIn } from './stored-passages.js';
 
 /** Up to this many records in between are read, instead of finding a new position. */
-const GAP_MAX = 32;
-/** Runs that are read in parallel. */
-const PARALLEL = 4;
+const GAP_MAX = 8;
+/** Runs that are read in parallel. A journal of files looks at its folder once for all of them. */
+const PARALLEL = 64;
 /** Cache size for texts, in characters: recent texts are found most often. */
 const KEPT_CHARS_MAX = 4_000_000;
 

@@ -103,6 +103,8 @@ class Ranking {
   readonly #scores: Float32Array;
   /** Passages with a term. */
   readonly #hits: number[] = [];
+  /** Passages with a term, of each term that was looked up. */
+  readonly #frequencies = new Map<string, number>();
   #sliceStart = performance.now();
 
   constructor(shards: readonly Shard[]) {
@@ -167,49 +169,50 @@ class Ranking {
   }
 
   async best(limit: number, times: Question['times'], accepts: RankOptions['accepts']): Promise<Scored[]> {
-    const { scores, places } = await this.#shared();
+    const scores = await this.#shared();
     const best = new BestOf(limit);
-    for (const [done, index] of places.entries()) {
-      const { shard, start } = this.#shardAt(index);
-      if (accepts && !accepts(shard, index - start)) continue;
-      const timed = times.length === 0 ? 1 : timeFactor(shard.timeOf(index - start), times);
-      const recent = 1 + (RECENCY * index) / this.#count;
-      best.add(index, scores[index]! * timed * recent);
-      if (done % CHUNK === CHUNK - 1) await this.#breathe();
+    for (const [number, shard] of this.#shards.entries()) {
+      const start = this.#starts[number]!;
+      for (let from = 0; from < shard.count; from += CHUNK) {
+        const to = Math.min(shard.count, from + CHUNK);
+        for (let at = from; at < to; at += 1) {
+          const score = scores[start + at]!;
+          if (score === 0 || (accepts && !accepts(shard, at))) continue;
+          const index = start + at;
+          const timed = times.length === 0 ? 1 : timeFactor(shard.timeOf(at), times);
+          const recent = 1 + (RECENCY * index) / this.#count;
+          best.add(index, score * timed * recent);
+        }
+        await this.#breathe();
+      }
     }
     return best.sorted();
   }
 
-  #shardAt(index: number): { readonly shard: Shard; readonly start: number } {
-    let low = 0;
-    let high = this.#starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.#starts[middle]! <= index) low = middle;
-      else high = middle - 1;
-    }
-    return { shard: this.#shards[low]!, start: this.#starts[low]! };
-  }
-
-  /** The scores including the shares of neighbours. */
-  async #shared(): Promise<{ readonly scores: Float32Array; readonly places: readonly number[] }> {
-    const scores = new Float32Array(this.#count);
-    const places: number[] = [];
+  /** The scores including the shares of neighbours; 0 for a passage without a share. */
+  async #shared(): Promise<Float32Array> {
+    const edge = NEIGHBOUR_SHARES.length;
+    const [own, hits] = [this.#scores, this.#hits];
+    // Room for the neighbours of the first and the last passage, so that no place needs a check.
+    const scores = new Float32Array(this.#count + 2 * edge);
     const give = (index: number, score: number) => {
-      if (index < 0 || index >= this.#count) return;
-      if (scores[index] === 0) places.push(index);
-      scores[index]! += score;
+      scores[index + edge]! += score;
     };
-    for (const [done, index] of this.#hits.entries()) {
-      const score = this.#scores[index]!;
-      give(index, score);
-      for (const [step, share] of NEIGHBOUR_SHARES.entries()) {
-        give(index - step - 1, score * share);
-        give(index + step + 1, score * share);
+    for (let from = 0; from < hits.length; from += CHUNK) {
+      const to = Math.min(hits.length, from + CHUNK);
+      for (let hit = from; hit < to; hit += 1) {
+        const index = hits[hit]!;
+        const score = own[index]!;
+        give(index, score);
+        for (let step = 0; step < edge; step += 1) {
+          const share = NEIGHBOUR_SHARES[step]!;
+          give(index - step - 1, score * share);
+          give(index + step + 1, score * share);
+        }
       }
-      if (done % CHUNK === CHUNK - 1) await this.#breathe();
+      await this.#breathe();
     }
-    return { scores, places };
+    return scores.subarray(edge, edge + this.#count);
   }
 
   async #add(term: string, weight: number): Promise<void> {
@@ -229,8 +232,11 @@ class Ranking {
   }
 
   #frequencyOf(term: string): number {
+    const known = this.#frequencies.get(term);
+    if (known !== undefined) return known;
     let sum = 0;
     for (const shard of this.#shards) sum += shard.frequencyOf(term);
+    this.#frequencies.set(term, sum);
     return sum;
   }
 

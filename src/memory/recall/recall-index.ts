@@ -11,7 +11,7 @@ import type { Trace } from '../models/trace.js';
 import { tryTraceFromJson } from '../models/trace-serializer.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import type { Scored } from './best-of.js';
-import type { Language } from './languages.js';
+import { type Language, loadStemmer } from './languages.js';
 import { compareTerms } from './merge-shards.js';
 import type { Passage } from './passage.js';
 import { PassageReader } from './passage-reader.js';
@@ -186,6 +186,8 @@ export class RecallIndex {
 
   async #load(): Promise<void> {
     this.#begin(await this.#files.load());
+    // Outside of turns, so that the first question does not wait for them.
+    await Promise.all([...languagesOf(this.#shards)].map(loadStemmer));
   }
 
   #begin(shards: readonly StoredShard[]): void {
@@ -200,6 +202,7 @@ export class RecallIndex {
   /** False if the index was made from another journal. */
   async #follow(): Promise<boolean> {
     const journal = await this.#store.journal('raw_traces');
+    if (isEndAt(await journal.head(), this.#head)) return true;
     const head = await followFrom(journal, this.#head, (entry) => this.#take(entry));
     return head !== null;
   }
@@ -252,6 +255,13 @@ export class RecallIndex {
     this.#stored = this.#head;
     this.#shards = await this.#files.merged(this.#shards);
   }
+}
+
+/** Whether the journal ends with the record that was indexed last. Nothing is read then. */
+function isEndAt(end: JournalHead, { seq, cursor, crc }: JournalHead): boolean {
+  if (cursor === null || crc === null) return false;
+  const { segment, offset } = end.cursor ?? {};
+  return end.seq === seq && end.crc === crc && segment === cursor.segment && offset === cursor.offset;
 }
 
 function placeFinder(shards: readonly Shard[]): (seq: number) => Place | null {

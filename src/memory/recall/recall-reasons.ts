@@ -9,10 +9,11 @@ const WORD_CHARS_MAX = 40;
 /** @param hits best first */
 export function reasonsFor(request: string, hits: readonly RecallHit[]): Promise<RecalledPassage[]> {
   const most = hits[0]?.score ?? 1;
+  const commonIn = wordsInCommon(request);
   return Promise.all(
     hits.slice(0, SHOWN_MAX).map(async ({ passage, score, isNear }): Promise<RecalledPassage> => {
       const { seq: record, piece, turnId, speaker, toolName } = passage;
-      const common = await wordsInCommon(request, passage.text);
+      const common = await commonIn(passage.text);
       const words = common.slice(0, WORDS_MAX).map((word) => word.slice(0, WORD_CHARS_MAX).toWellFormed());
       const otherwise = isNear ? 'meaning' : 'related';
       const because = words.length > 0 ? 'words' : otherwise;

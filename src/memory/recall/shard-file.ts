@@ -325,11 +325,21 @@ export class StoredShard implements Shard {
     while (low <= high) {
       const middle = (low + high) >>> 1;
       const [from, to] = this.#termRange(middle);
-      const order = this.#bytes.compare(wanted, 0, wanted.length, from, to); // without a buffer for each step
+      const order = this.#compare(from, to, wanted);
       if (order === 0) return middle;
       if (order < 0) low = middle + 1;
       else high = middle - 1;
     }
     return -1;
+  }
+
+  /** Byte by byte: most terms differ at the start, and a search compares thousands. */
+  #compare(from: number, to: number, wanted: Uint8Array): number {
+    const common = Math.min(to - from, wanted.length);
+    for (let at = 0; at < common; at += 1) {
+      const order = this.#bytes[from + at]! - wanted[at]!;
+      if (order !== 0) return order;
+    }
+    return to - from - wanted.length;
   }
 }

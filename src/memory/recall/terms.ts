@@ -53,12 +53,20 @@ export async function questionTerms(
   return (await questionUnits(text, languages)).map(({ forms }) => forms);
 }
 
-/** The words of a question that a text has too, in some form: as the question has them, in lower case. */
-export async function wordsInCommon(question: string, text: string): Promise<string[]> {
-  const { terms, language } = await termsOf(text);
-  const known = new Set(terms);
-  const units = await questionUnits(question, [language]);
-  return units.filter(({ forms }) => forms.some((form) => known.has(form))).map(({ unit }) => unit);
+/**
+ * For a question, the words that a text has too, in some form: as the question has them, in lower case. The forms of the
+ * question are made once for each language.
+ */
+export function wordsInCommon(question: string): (text: string) => Promise<string[]> {
+  const unitsIn = new Map<Language, Promise<QuestionUnit[]>>();
+  return async (text) => {
+    const { terms, language } = await termsOf(text);
+    const known = new Set(terms);
+    const made = unitsIn.get(language) ?? questionUnits(question, [language]);
+    unitsIn.set(language, made);
+    const units = await made;
+    return units.filter(({ forms }) => forms.some((form) => known.has(form))).map(({ unit }) => unit);
+  };
 }
 
 interface QuestionUnit {

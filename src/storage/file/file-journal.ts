@@ -19,6 +19,7 @@ import type {
 } from '../ports.js';
 import { type EncodedRecord, encodeLineEnd, encodeRecord } from '../record-encoding.js';
 import { eraseFromSegment, removeAsides } from './journal-erasure.js';
+import { JournalLooks } from './journal-looks.js';
 import {
   damage,
   readForward,
@@ -55,6 +56,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   readonly #writer: JournalWriter;
   readonly #queue: AppendQueue<EncodedRecord>;
   readonly #options: FileJournalOptions;
+  readonly #looks: JournalLooks;
   /** The live file as a reader last saw it. */
   #seen: FileStat | null = null;
   #lastRefresh: Promise<void> = Promise.resolve();
@@ -63,6 +65,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
     this.#fs = fs;
     this.#files = files;
     this.#options = options;
+    this.#looks = new JournalLooks(fs, (archived) => this.#ranges(archived));
     this.#writer = new JournalWriter(fs, files, options.lease, options.syncAncestors);
     this.#queue = new AppendQueue({
       headSeq: () => this.#writer.head.seq,
@@ -144,7 +147,8 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
   }
 
   async *#entries(options: ReadOptions): AsyncGenerator<JournalEntry<JsonObject>> {
-    const ranges = await this.#ranges(options.archived ?? false);
+    const look = this.#looks.next(options.archived ?? false);
+    const ranges = await look.ranges;
     const { cursor } = options;
     const startAt = cursor ? ranges.findIndex((range) => range.segment.number === cursor.segment) : 0;
     if (startAt < 0)
@@ -155,8 +159,9 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
       if (index < startAt) continue;
       if (range.segment.number !== expected) yield damage('missing-segment', range.segment, 0, 0);
       expected = range.segment.number + 1;
-      const from = index === startAt && cursor ? cursor.offset : range.from;
-      yield* readForward(this.#fs, { ...range, from }, check);
+      const first = index === startAt ? cursor : undefined;
+      const how = first ? { files: look, records: options.limit } : {}; // a file that is met later is opened then
+      yield* readForward(this.#fs, { ...range, from: first?.offset ?? range.from }, check, how);
       const beyond = range.segment.sizeBytes - range.to;
       if (beyond > 0) yield damage('after-seal', range.segment, range.to, beyond);
     }
@@ -183,8 +188,7 @@ export class FileJournal<R extends JsonObject> implements Journal<R> {
 
   async *readBackward(): AsyncGenerator<JournalEntry<R>> {
     try {
-      const ranges = await this.#ranges(false);
-      for (const range of ranges.reverse()) {
+      for (const range of (await this.#looks.next(false).ranges).toReversed()) {
         const before = async () => this.#seqBefore(range);
         for await (const entry of readRangeBackward(this.#fs, range, before)) yield entry as JournalEntry<R>;
       }

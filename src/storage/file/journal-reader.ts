@@ -5,10 +5,11 @@ import type { FileSystem, OpenFile } from '../file-system.js';
 import type { JournalDamage, JournalEntry } from '../ports.js';
 import { readRange, withFile } from './file-io.js';
 import { decodeLineParts, isBlank } from './journal-salvage.js';
-import { openSegment, type Segment } from './journal-segments.js';
+import { openSegment, ownFiles, type Segment, type SegmentSource } from './journal-segments.js';
 import {
   blockBefore,
   FIRST_CHUNK_BYTES,
+  firstChunkFor,
   LINE_BYTES_MAX,
   type LineBlock,
   lineBlocks,
@@ -42,18 +43,26 @@ export async function startsNumbered(fs: FileSystem, range: SegmentRange): Promi
   return true;
 }
 
+export interface ForwardOptions {
+  /** Where the file comes from; by default it is opened for this range alone. */
+  readonly files?: SegmentSource;
+  /** About how many records the caller reads; default: all. */
+  readonly records?: number | undefined;
+}
+
 /** All entries of one range, in order; `check` assigns the sequence numbers. */
 export async function* readForward(
   fs: FileSystem,
   range: SegmentRange,
   check: SequenceCheck,
+  { files = ownFiles(fs), records }: ForwardOptions = {},
 ): AsyncGenerator<JournalEntry<JsonObject>> {
-  const file = await openSegment(fs, range.segment);
+  const file = await files.open(range.segment);
   try {
-    for await (const block of lineBlocks(file, range.from, range.to))
+    for await (const block of lineBlocks(file, range.from, range.to, firstChunkFor(records)))
       yield* entriesOf(block, range.segment, check);
   } finally {
-    await file.close();
+    await files.close(range.segment, file);
   }
 }
 

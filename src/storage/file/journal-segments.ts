@@ -175,6 +175,18 @@ function identityOf(segment: Segment): string {
   return `${segment.number}/${fenceOf(segment)}/${segment.headerTorn}`;
 }
 
+/** Where a reader gets the files of segments. */
+export interface SegmentSource {
+  open(segment: Segment): Promise<OpenFile>;
+  /** For each file that `open` gave. */
+  close(segment: Segment, file: OpenFile): Promise<void>;
+}
+
+/** Opens each file for one reader. */
+export function ownFiles(fs: FileSystem): SegmentSource {
+  return { open: (segment) => openSegment(fs, segment), close: (_, file) => file.close() };
+}
+
 /** Opens a segment for reading at its current path, which may have changed since the scan. */
 export async function openSegment(fs: FileSystem, segment: Segment): Promise<OpenFile> {
   const file = await openExisting(fs, segment.path, 'read');

@@ -9,6 +9,14 @@ import { readRange } from './file-io.js';
 /** Maximum bytes per read. The first read is smaller, because often only the first or last few records are needed. */
 const CHUNK_BYTES = 256 * 1024;
 export const FIRST_CHUNK_BYTES = 16 * 1024;
+/** For a few records, such as one of each place that a search found. */
+const FEW_RECORDS = 4;
+const FEW_RECORDS_BYTES = 3 * 1024;
+
+/** The size of the first read for about so many records. */
+export function firstChunkFor(records = Number.POSITIVE_INFINITY): number {
+  return records <= FEW_RECORDS ? FEW_RECORDS_BYTES : FIRST_CHUNK_BYTES;
+}
 /** Two of the largest records, joined by a lost newline. A longer line is reported as damage and never converted to text. */
 export const LINE_BYTES_MAX = 2 * RECORD_BYTES_MAX;
 
@@ -19,10 +27,15 @@ export type LineBlock =
   | { readonly start: number; readonly bytes: Buffer }
   | { readonly start: number; readonly bytes: null; readonly length: number };
 
-/** In order. The last block may lack its newline. */
-export async function* lineBlocks(file: OpenFile, from: number, to: number): AsyncGenerator<LineBlock> {
+/** In order. The last block may lack its newline. @param firstBytes the first read; later ones grow */
+export async function* lineBlocks(
+  file: OpenFile,
+  from: number,
+  to: number,
+  firstBytes = FIRST_CHUNK_BYTES,
+): AsyncGenerator<LineBlock> {
   const line = new LongLine(from);
-  let size = FIRST_CHUNK_BYTES;
+  let size = firstBytes;
   for (let position = from; position < to; ) {
     const chunk = await readRange(file, position, Math.min(size, to - position));
     if (chunk.length === 0) break;

@@ -149,6 +149,24 @@ describe('a recall', () => {
     expect(counts).toBe(1);
   });
 
+  it.each([
+    [15, ['user> The garden.']],
+    [45, []],
+  ])(
+    'looks past the long passages of %i turns for one that fits, if they are at most 64',
+    async (turns, expected) => {
+      const { memory } = await open(memoryPlace(), { tokens: 150 });
+      const words = ['garden', 'roses', 'tulips', ...Array.from({ length: 97 }, (_, at) => `word${at}`)];
+      /** One passage with the same words in another order: it ranks above the short one, and is longer than the room. */
+      const long = (turn: number) => [...words.slice(turn), ...words.slice(0, turn)].join(' ').slice(0, 590);
+      await talk(memory, 'The garden.', long(0));
+      for (let turn = 1; turn <= turns; turn += 1) await talk(memory, long(2 * turn), long(2 * turn + 1));
+      await memory.ingestUserMessage('garden roses tulips', memory.startTurn());
+      const lines = recalls(memory).flatMap((recall) => textOf(recall).split('\n'));
+      expect(lines.filter((line) => line.includes('> '))).toEqual(expected);
+    },
+  );
+
   it('keeps the list legal for every provider', async () => {
     const { memory } = await open(memoryPlace());
     await talkLong(memory);
