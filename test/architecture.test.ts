@@ -14,7 +14,8 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const LAYERS = [
   ['core'],
   ['messages', 'storage'],
-  ['memory', 'state', 'streams', 'workspace', 'checkpoints', 'adapters'],
+  ['memory', 'state', 'streams', 'workspace', 'checkpoints'],
+  ['adapters'],
   ['agent'],
   ['server'],
   ['cli'],

@@ -25,16 +25,16 @@ import type { TraceLog } from '../trace-log.js';
 import type { OpenCall } from '../working-context-snapshot.js';
 import { boundariesOf, type Edit, type Found } from './edit-boundaries.js';
 import { type BudgetRequest, InputBudget } from './input-budget.js';
+import { climb, type Ladder, type Room, type Rung, roomOf } from './ladder.js';
 import { ModelSizes } from './model-sizes.js';
 import { lengthRefusalOf } from './provider-refusal.js';
 import { contextTooLarge, requestParts } from './request-parts.js';
 import { clearResult, trimMessage } from './shorten-message.js';
-import { clearable, RESULT_BYTES_MIN, recallsIn, trimmable } from './shrinkable.js';
+import { BYTES_A_TOKEN, clearable, recallsIn, resultBytesMax, trimmable } from './shrinkable.js';
 import { storeLargeResult } from './store-apart.js';
 import { ToolTokens } from './tool-tokens.js';
 
-/** A way to reduce the context, mildest first. */
-export type Rung = 'clear' | 'compact' | 'trim';
+export type { Rung } from './ladder.js';
 
 /** The next request, as far as its size depends on it. */
 export interface FitRequest extends BudgetRequest {
@@ -62,25 +62,10 @@ export interface ContextFitterOptions {
   readonly events: TypedEvents<MemoryEvents>;
 }
 
-/** Tokens of the messages: the target of a rung, and the hard limit. */
-interface Room {
-  readonly target: number;
-  readonly limit: number;
-}
-
 const NOTHING: Found = { smaller: [], drops: [] };
 
 /** New records, mostly late results, may interrupt the decision on a rung. */
 const TRIES_MAX = 5;
-/** Bytes per token in dense text (code, JSON, Chinese); used to convert limits to bytes. */
-const BYTES_A_TOKEN = 3;
-/** Share of the budget that the results of one step may take together. */
-const STEP_RATIO = 0.4;
-/**
- * Clearing is used only if it brings the request to about the target; otherwise a compaction follows soon and breaks
- * the prompt cache again.
- */
-const CLEAR_SLACK = 1.05;
 
 export class ContextFitter {
   readonly #log: TraceLog;
@@ -138,8 +123,7 @@ export class ContextFitter {
 
   /** Maximum bytes of a result's text in the context, if this many results arrive in one step. */
   #resultBytesMax(results: number): number {
-    const share = Math.min(this.#policy.resultRatio, STEP_RATIO / Math.max(1, results));
-    return Math.max(RESULT_BYTES_MIN, Math.floor(this.#budget.tokens * share * BYTES_A_TOKEN));
+    return resultBytesMax(this.#policy, this.#budget.tokens, results);
   }
 
   /**
@@ -180,9 +164,7 @@ export class ContextFitter {
 
   /** What was recalled for the current request counts only against the limit, not against the target. */
   #roomOf(inputBudgetTokens: number, overhead: number, recalled: number): Room {
-    const limit = this.#policy.limitTokensOf(inputBudgetTokens) - overhead;
-    const target = this.#policy.targetTokensOf(inputBudgetTokens) - overhead + recalled;
-    return { target: Math.min(target, limit), limit };
+    return roomOf(this.#policy, inputBudgetTokens, overhead, recalled);
   }
 
   async #recalledTokens(): Promise<number> {
@@ -217,22 +199,17 @@ export class ContextFitter {
     return this.#budget.save();
   }
 
-  async #climb(room: Room, signal: AbortSignal | undefined): Promise<Rung[]> {
-    const rungs: Rung[] = [];
-    const done = (rung: Rung, did: boolean) => {
-      if (did) rungs.push(rung);
+  #climb(room: Room, signal: AbortSignal | undefined): Promise<Rung[]> {
+    const ladder: Ladder = {
+      tokens: () => this.#tokens(),
+      clear: (target, atMost) => this.#clear(target, atMost),
+      compact: (target, isOffline) =>
+        isOffline
+          ? this.#tryCompact({ roomTokens: target, isOffline }, signal)
+          : this.#compact(target, signal),
+      trim: (target, limit) => this.#trim(target, limit),
     };
-    done('clear', await this.#clear(room.target, Math.min(room.target * CLEAR_SLACK, room.limit)));
-    if (rungs.length > 0) return rungs;
-    done('compact', await this.#compact(room.target, signal));
-    if ((await this.#tokens()) <= room.limit) return rungs;
-    done('clear', await this.#clear(room.target, Number.POSITIVE_INFINITY));
-    if ((await this.#tokens()) <= room.limit) return rungs;
-    // Offline, because an unavailable model must not block the agent's next request.
-    done('compact', await this.#tryCompact({ roomTokens: room.target, isOffline: true }, signal));
-    if ((await this.#tokens()) <= room.limit) return rungs;
-    done('trim', await this.#trim(room.target, room.limit));
-    return rungs;
+    return climb(ladder, room);
   }
 
   /**

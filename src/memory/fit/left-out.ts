@@ -12,13 +12,14 @@ const HEAD_SHARE = 0.6;
 
 /** The location of a whole text, in message fields that no provider gets. */
 export interface StoredText {
-  /** `sha256:<digest>` of the artifact. */
+  /** `sha256:<digest>` of the artifact; empty if there is none. */
   readonly ref: string;
   readonly chars: number;
 }
 
-/** Durable when it resolves. */
-export async function storeText(text: string, blobs: Blobs): Promise<StoredText> {
+/** Durable when it resolves. @param blobs null: nothing is stored, and the lines name no way back */
+export async function storeText(text: string, blobs: Blobs | null): Promise<StoredText> {
+  if (!blobs) return { ref: '', chars: text.length };
   const { digest } = await blobs.put(new TextEncoder().encode(text));
   return { ref: `sha256:${digest}`, chars: text.length };
 }
@@ -28,9 +29,11 @@ export function isStoredText(text: string, ref: string): boolean {
   return ref === `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** The reference that a model passes to `read_result`. */
-export function shortRef({ ref }: StoredText): string {
-  return ref.slice('sha256:'.length, 'sha256:'.length + REF_DIGITS);
+/** How a model reads the whole text; empty if it cannot. */
+function wayBack({ ref }: StoredText, verb: string): string {
+  if (ref === '') return '';
+  const short = ref.slice('sha256:'.length, 'sha256:'.length + REF_DIGITS);
+  return ` read_result({"ref":"${short}"}) ${verb}.`;
 }
 
 /** Approximate number of characters that fit in this many bytes of UTF-8, from the text's own density. Null if all of it fits. */
@@ -42,19 +45,19 @@ export function charsWithin(text: string, maxBytes: number): number | null {
 
 /** Head and tail of a text, with a line between them that says what is left out. */
 export function headAndTail(text: string, stored: StoredText, maxChars: number): string {
-  const line = `[... ${text.length - maxChars} of ${text.length} characters are left out here. read_result({"ref":"${shortRef(stored)}"}) reads them. ...]`;
+  const line = `[... ${text.length - maxChars} of ${text.length} characters are left out here.${wayBack(stored, 'reads them')} ...]`;
   const head = text.slice(0, Math.floor(maxChars * HEAD_SHARE)).toWellFormed();
   const tail = text.slice(text.length - Math.floor(maxChars * (1 - HEAD_SHARE))).toWellFormed();
   return `${head}\n${line}\n${tail}`;
 }
 
-/** The text itself if it fits, else its head and tail. Durable when it resolves: the whole text is an artifact then. */
-export async function shortenText(text: string, maxBytes: number, blobs: Blobs): Promise<string> {
+/** The text itself if it fits, else its head and tail. Durable when it resolves: the whole text is an artifact then (see `storeText`). */
+export async function shortenText(text: string, maxBytes: number, blobs: Blobs | null): Promise<string> {
   const chars = charsWithin(text, maxBytes);
   return chars === null ? text : headAndTail(text, await storeText(text, blobs), chars);
 }
 
 /** What remains of an old result. */
 export function clearedLine(toolName: string, stored: StoredText): string {
-  return `[This result of ${toolName} (${stored.chars} characters) was cleared to save room. read_result({"ref":"${shortRef(stored)}"}) reads it.]`;
+  return `[This result of ${toolName} (${stored.chars} characters) was cleared to save room.${wayBack(stored, 'reads it')}]`;
 }

@@ -22,8 +22,8 @@ export function isClearable(message: Message): boolean {
   return message.parts !== undefined || resultText(result).length >= CLEAR_CHARS_MIN;
 }
 
-/** Replaces a result by a line that says where the whole text is. Durable when it resolves: the whole text is an artifact. */
-export async function clearResult(message: Message, blobs: Blobs): Promise<Message> {
+/** Replaces a result by a line that says where the whole text is. Durable when it resolves: the whole text is an artifact (see `storeText`). */
+export async function clearResult(message: Message, blobs: Blobs | null): Promise<Message> {
   const { parts, ...rest } = message;
   const result = toolResultOf(message)!;
   const known = storedOf(result.extra?.['stored']);
@@ -51,7 +51,7 @@ function wholeText(message: Message): string {
  * Shortens each long text of the message to its head and tail; the whole texts become artifacts. Signed texts and
  * signed calls stay unchanged. Returns the same object if nothing could be shortened. Durable when it resolves.
  */
-export async function trimMessage(message: Message, maxBytes: number, blobs: Blobs): Promise<Message> {
+export async function trimMessage(message: Message, maxBytes: number, blobs: Blobs | null): Promise<Message> {
   const result = toolResultOf(message);
   if (result) {
     const { parts } = message;
@@ -83,7 +83,7 @@ export async function trimMessage(message: Message, maxBytes: number, blobs: Blo
 async function trimCalls(
   calls: readonly ToolCallSpec[],
   maxBytes: number,
-  blobs: Blobs,
+  blobs: Blobs | null,
 ): Promise<ToolCallSpec[] | null> {
   let changed = false;
   const trimmed: ToolCallSpec[] = [];
@@ -100,7 +100,7 @@ async function trimCalls(
 }
 
 /** Shortens long texts in the arguments. Any other value that is too large becomes its shortened JSON. */
-async function trimArguments(args: JsonObject, maxBytes: number, blobs: Blobs): Promise<JsonObject> {
+async function trimArguments(args: JsonObject, maxBytes: number, blobs: Blobs | null): Promise<JsonObject> {
   const fields = Object.entries(args);
   const share = Math.max(80, Math.floor(maxBytes / Math.max(1, fields.length)));
   const trimmed: [string, JsonValue][] = [];

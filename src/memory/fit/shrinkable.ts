@@ -2,13 +2,18 @@
 
 import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.js';
 import type { Blobs } from '../../storage/ports.js';
+import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import type { Shrinking } from '../compaction/filled-tail.js';
 import { currentRecallIndex, currentStepStart, keptInFront } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import { clearResult, isClearable, trimMessage } from './shorten-message.js';
 
 /** Minimum that a result keeps in the context, in bytes. */
-export const RESULT_BYTES_MIN = 600;
+const RESULT_BYTES_MIN = 600;
+/** Bytes per token in dense text (code, JSON, Chinese); used to convert limits to bytes. */
+export const BYTES_A_TOKEN = 3;
+/** Share of the budget that the results of one step may take together. */
+const STEP_RATIO = 0.4;
 /** Approximate size of the line between head and tail. */
 const LINE_BYTES = 150;
 /** A message with fewer tokens is not worth trimming. */
@@ -19,8 +24,14 @@ const CLEARED_TOKENS = 60;
 /** What an old call with long arguments keeps of them in a compaction: bytes, and the approximate tokens. */
 const OLD_CALL = { bytes: 900, tokens: 400 };
 
+/** Maximum bytes of a result's text in the context, if this many results arrive in one step. */
+export function resultBytesMax(policy: CompactionPolicy, budgetTokens: number, results: number): number {
+  const share = Math.min(policy.resultRatio, STEP_RATIO / Math.max(1, results));
+  return Math.max(RESULT_BYTES_MIN, Math.floor(budgetTokens * share * BYTES_A_TOKEN));
+}
+
 /** For a compaction: old results are cleared, and long arguments of old calls trimmed. Signed messages stay unchanged. */
-export function shrinkingTo(blobs: Blobs): Shrinking {
+export function shrinkingTo(blobs: Blobs | null): Shrinking {
   return {
     tokensAfter: (message) => {
       if (isClearable(message)) return CLEARED_TOKENS;

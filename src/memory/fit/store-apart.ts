@@ -18,12 +18,12 @@ export interface Result {
 
 /**
  * @param maxBytes of a text, in UTF-8. Returns the same object if no text is larger. The artifact is durable when it
- * resolves.
+ * resolves (see `storeText`).
  */
 export async function storeLargeResult<R extends Result>(
   given: R,
   maxBytes: number,
-  blobs: Blobs,
+  blobs: Blobs | null,
 ): Promise<R> {
   const { result, parts } = given;
   const text = result.toolError ?? textOfValue(result.toolResult);
@@ -43,7 +43,7 @@ async function shortenResult(
   result: ToolResultPayload,
   text: string,
   maxBytes: number,
-  blobs: Blobs,
+  blobs: Blobs | null,
 ): Promise<ToolResultPayload> {
   const stored = await storeText(text, blobs);
   const shown = headAndTail(text, stored, charsWithin(text, maxBytes)!);
@@ -59,7 +59,7 @@ async function shortenResult(
 export async function shortenParts(
   parts: readonly ContentPart[],
   maxBytes: number,
-  blobs: Blobs,
+  blobs: Blobs | null,
 ): Promise<ContentPart[]> {
   const shortened: ContentPart[] = [];
   for (const part of parts) {
