@@ -1,19 +1,6 @@
 /** Checkpoint operations as OpenTelemetry metrics. The host gives the meter, so that this package needs no other. */
+import type { Meter } from '../core/telemetry.js';
 import type { CheckpointOperation } from './operation-times.js';
-
-type Attributes = Record<string, string | boolean>;
-
-/** The part of an OpenTelemetry `Meter` that is used; `metrics.getMeter('rekindle')` of `@opentelemetry/api` is one. */
-export interface CheckpointMeter {
-  createHistogram(
-    name: string,
-    options: { readonly description: string; readonly unit: string },
-  ): { record(value: number, attributes: Attributes): void };
-  createCounter(
-    name: string,
-    options: { readonly description: string; readonly unit: string },
-  ): { add(value: number, attributes: Attributes): void };
-}
 
 /**
  * A listener for `onOperation`. Metrics: `rekindle.checkpoint.operation.duration` (histogram, seconds; attributes `operation` and, if it
@@ -22,7 +9,7 @@ export interface CheckpointMeter {
  *     const onOperation = checkpointMetrics(metrics.getMeter('rekindle'));
  *     const checkpoints = new CheckpointService({ onOperation });
  */
-export function checkpointMetrics(meter: CheckpointMeter): (operation: CheckpointOperation) => void {
+export function checkpointMetrics(meter: Meter): (operation: CheckpointOperation) => void {
   const duration = meter.createHistogram('rekindle.checkpoint.operation.duration', {
     description: 'Duration of checkpoint operations',
     unit: 's',

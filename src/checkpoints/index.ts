@@ -11,7 +11,7 @@ export { type MasterKey, type MasterKeys, masterKeyOf } from '../storage/sealing
 export { type SecretPlace, StoredKeys } from '../storage/sealing/stored-keys.js';
 export { checkpointId, parseCheckpointId } from './checkpoint-id.js';
 export type { CheckpointMetadata, SessionInfo } from './checkpoint-metadata.js';
-export { type CheckpointMeter, checkpointMetrics } from './checkpoint-metrics.js';
+export { checkpointMetrics } from './checkpoint-metrics.js';
 export type {
   CheckpointServiceOptions,
   LoadedCheckpoint,

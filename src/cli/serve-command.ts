@@ -28,6 +28,7 @@ interface ServeOptions extends CommonOptions, SharedLimitOptions {
   readonly state?: readonly string[];
   readonly definitions?: string;
   readonly audit?: boolean;
+  readonly metrics?: boolean;
 }
 
 export function addServeCommand(program: Command): void {
@@ -41,7 +42,8 @@ export function addServeCommand(program: Command): void {
       .option('--allow-origin <origin...>', 'additional accepted values of the Origin header')
       .option(...MCP_STATE)
       .option(...MCP_DEFINITIONS)
-      .option('--audit', 'record every request with a token (default: if the store has an audit log)'),
+      .option('--audit', 'record every request with a token (default: if the store has an audit log)')
+      .option('--metrics', 'keep metrics of this process: GET /metrics, for Prometheus'),
   );
   withCommonOptions(command).action((options: ServeOptions) =>
     runCommand(options, (context) => serve(context, options)),
@@ -69,6 +71,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<un
     allowedOrigins: options.allowOrigin ?? [],
     limits,
     ...(options.audit ? { audit: true } : {}),
+    ...(options.metrics ? { metrics: true } : {}),
   });
   announce(context, server, token, fromEnvironment !== undefined);
   await stopped;

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { checkpointMetrics } from '../checkpoints/checkpoint-metrics.js';
 import { CheckpointService } from '../checkpoints/checkpoint-service.js';
 import { pruneRegularly } from '../checkpoints/maintenance/prune-regularly.js';
 import { messageOf, RekindleError } from '../core/errors.js';
@@ -8,6 +9,8 @@ import { agentState } from '../state/durable/documents/agent-state.js';
 import { taskBoard } from '../state/durable/documents/task-board.js';
 import { SharedSessions } from '../state/shared/shared-sessions.js';
 import { AuditLog, hasAuditLog } from '../storage/audit/audit-log.js';
+import { withTelemetry } from '../storage/measured-storage.js';
+import type { StorageBackend } from '../storage/ports.js';
 import { DurableStreams } from '../streams/durable-streams.js';
 import { StreamSubscriptions } from '../streams/subscriptions/stream-subscriptions.js';
 import { OpenWorkspaces } from '../workspace/open-workspaces.js';
@@ -27,6 +30,7 @@ import { hasOwnProof } from './http/streams/subscription-calls.js';
 import { WebhookKey, webhookCalls } from './http/streams/webhook-calls.js';
 import { MCP_PATH, mcpOverHttp } from './mcp/mcp-http.js';
 import { McpTools } from './mcp/mcp-server.js';
+import { PrometheusMeter } from './metrics/prometheus-meter.js';
 import { DEFAULT_HOST, DEFAULT_PORT, SERVER_LIMITS, type ServerOptions } from './server-options.js';
 import { EventHub } from './websocket/event-hub.js';
 import { EventSockets } from './websocket/websocket-server.js';
@@ -55,7 +59,9 @@ const EXPIRED_MS = 600_000;
  * cannot be written
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { backend, token, host = DEFAULT_HOST } = options;
+  const { token, host = DEFAULT_HOST } = options;
+  const metrics = options.metrics ? new PrometheusMeter() : null;
+  const backend = metrics ? withTelemetry(options.backend, { meter: metrics }) : options.backend;
   const tell = (thrown: unknown) => {
     try {
       options.onUnexpected?.(thrown);
@@ -68,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const pool = new DocumentPool(backend, definitions);
   const documents = await orClose(pool, pool.mounted(mcpDocuments));
   const shared = new SharedSessions(backend, options.limits ? { limits: options.limits } : {});
-  const checkpoints = options.checkpoints ?? new CheckpointService({ backend });
+  const checkpoints = options.checkpoints ?? ownCheckpoints(backend, metrics);
   const audit = await orClose(pool, openTrail(options));
   const version = options.version ?? '0';
   const workspaces = new OpenWorkspaces(backend);
@@ -81,7 +87,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let access: AccessCheck;
   const app = createHttpApp({
     routes: allRoutes,
-    services: { backend, shared, checkpoints, pool, workspaces, closing: closing.signal },
+    services: { backend, shared, checkpoints, pool, workspaces, metrics, closing: closing.signal },
     audit,
     principalOf: (context) => principalOf(context.env.incoming) ?? NOBODY,
     onUnexpected: tell,
@@ -114,6 +120,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     unproven,
     isPublic: (path, method) =>
       path === '/health' ||
+      path === '/ready' ||
       isDashboardPath(path) ||
       (method === 'OPTIONS' && isStreamPath(path)) ||
       hasOwnProof(path),
@@ -189,6 +196,10 @@ function removeExpiredRegularly(
   const timer = setInterval(remove, EXPIRED_MS).unref();
   signal.addEventListener('abort', () => clearInterval(timer));
   remove();
+}
+
+function ownCheckpoints(backend: StorageBackend, metrics: PrometheusMeter | null): CheckpointService {
+  return new CheckpointService({ backend, ...(metrics ? { onOperation: checkpointMetrics(metrics) } : {}) });
 }
 
 /** Before anything else is opened. */

@@ -51,6 +51,8 @@ export interface ServerOptions {
    * are called at public https addresses only.
    */
   readonly allowLocalWebhooks?: boolean;
+  /** Keeps metrics of this process, which `GET /metrics` gives as text for Prometheus. Default false. */
+  readonly metrics?: boolean;
   /** Version of the package, shown to MCP clients. */
   readonly version?: string;
   /**

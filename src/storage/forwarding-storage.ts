@@ -1,5 +1,6 @@
 /** A backend over another one: what a wrapper does not change is the other's. */
 import type { JsonObject } from '../core/json.js';
+import type { Telemetry } from '../core/telemetry.js';
 import type {
   Blobs,
   Documents,
@@ -22,6 +23,7 @@ export abstract class ForwardingStorage implements StorageBackend {
   readonly documents: Documents;
   readonly leases: Leases;
   readonly redactor: StorageRedactor | null;
+  readonly telemetry: Telemetry | null;
   readonly tenantPath: Name;
   readonly isSealed: boolean;
   protected readonly inner: StorageBackend;
@@ -32,6 +34,7 @@ export abstract class ForwardingStorage implements StorageBackend {
     this.documents = inner.documents;
     this.leases = inner.leases;
     this.redactor = inner.redactor ?? null;
+    this.telemetry = inner.telemetry ?? null;
     this.tenantPath = inner.tenantPath ?? [];
     this.isSealed = inner.isSealed ?? false;
     this.inner = inner;

@@ -10,6 +10,14 @@ export {
   type RedactionOptions,
   Redactor,
 } from '../core/redaction/redactor.js';
+export type {
+  Meter,
+  Span,
+  Telemetry,
+  TelemetryAttributes,
+  TelemetryOptions,
+  Tracer,
+} from '../core/telemetry.js';
 export { AuditLog, type AuditLogOptions, hasAuditLog } from './audit/audit-log.js';
 export type { AuditAction, AuditEntry, AuditHead, AuditRecord } from './audit/audit-record.js';
 export {
@@ -21,7 +29,8 @@ export {
 } from './audit/verify-audit.js';
 export { type CopyOptions, type CopyProgress, type CopyResult, copyStorage } from './copy-storage.js';
 export { FileStorage, type FileStorageOptions } from './file/file-storage.js';
-export type { StorageWarning } from './file/storage-warning.js';
+export type { StorageWarning } from './file/storage-errors.js';
+export { withTelemetry } from './measured-storage.js';
 export { MemoryStorage } from './memory/memory-storage.js';
 export { decodeNameSegment, encodeNameSegment } from './name-encoding.js';
 export { isStorageUrl, openStorage } from './open-storage.js';

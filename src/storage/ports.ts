@@ -1,5 +1,6 @@
 /** The storage ports: features use only these. Calls are async and reject with a `RekindleError`; bad arguments write nothing. */
 import type { JsonObject, JsonValue } from '../core/json.js';
+import type { Telemetry } from '../core/telemetry.js';
 import type { StorageRedactor } from './storage-redactor.js';
 
 /** A name in a store: segments such as `['agents', id, 'raw_traces']`. Different names never share storage. */
@@ -235,9 +236,8 @@ export interface Lease {
   /** True if the previous owner did not release it. */
   readonly takenOver: boolean;
   /**
-   * Owners up to this fence may still be alive: one of them did not release, and is not known to have ended. A journal file
-   * that one of them may have open is sealed before the first append. 0: none. It is passed from owner to owner, so a release
-   * cannot hide it.
+   * Owners up to this fence may still be alive: one of them did not release, and is not known to have ended. A journal file that one
+   * of them may have open is sealed before the first append. 0: none. Each owner passes it on, so a release cannot hide it.
    */
   readonly unsafeFence: number;
   /** The last known state: false once released, or once the loss was noticed. */
@@ -306,6 +306,8 @@ export interface StorageBackend {
   readonly place: string;
   /** Journals and artifacts are stored without what it takes out. Null or absent: as they are given. */
   readonly redactor?: StorageRedactor | null;
+  /** See `withTelemetry`. Null or absent: nothing is measured. */
+  readonly telemetry?: Telemetry | null;
   /** For `withSealing`. Without this call, the first use of a sealed store throws `STORE_SEALED`. */
   allowSealed?(): void;
   readonly isSealed?: boolean;
@@ -326,20 +328,17 @@ export interface StorageBackend {
   places(prefix: Name): AsyncIterable<StoredPlace>;
   /**
    * Removes everything below a prefix for good: all that `places` lists. Leases stay, so that fences never decrease. Durable when it
-   * resolves. After a crash, the next call continues.
-   * @param lease held by the caller, together with every lease below the prefix, so that no writer returns @throws LEASE_LOST
+   * resolves. After a crash, the next call continues. The caller holds every lease below the prefix. @throws LEASE_LOST
    */
   removeBelow(prefix: Name, lease: Lease): Promise<void>;
   /**
-   * When it resolves, no file of the store contains bytes of removed data: for backends that keep them for a while. What a database
-   * server keeps internally is out of scope. `quick` covers only the log, which is enough for what this release wrote and removed.
-   * @throws STORAGE_UNAVAILABLE while another process reads
+   * When it resolves, no file of the store contains bytes of removed data. What a database server keeps internally is out of scope.
+   * `quick` covers only the log, which is enough for what this release wrote. @throws STORAGE_UNAVAILABLE while another process reads
    */
   scrub(options?: { readonly quick?: boolean }): Promise<void>;
   /**
-   * Removes unfinished temporary files that crashes left directly under a name. Returns how many.
-   * @param options without `shared`, the caller holds the lease of all writers. With it, others may be writing, and only files of
-   * dead processes, or files that were not touched for a minute, are removed
+   * Removes unfinished temporary files that crashes left directly under a name. Returns how many. Without `shared`, the caller holds
+   * the lease of all writers. With it, only files of dead processes, or files that were not touched for a minute, are removed
    */
   sweep(scope: Name, options?: { readonly shared?: boolean }): Promise<number>;
   /** Calls back when something below `prefix` changes, in this process or another. The returned function stops it. */

@@ -262,6 +262,31 @@ const others = [
       'released ? content.unsafeFence : fence',
     ],
   ]),
+  ...inFile(
+    `${FILE}/journal-looks.ts`,
+    [`${TESTS}/journal-looks.test.ts`],
+    [
+      [
+        'look-used-by-later-reads',
+        'this.#next.delete(archived);',
+        'if (archived) this.#next.delete(archived);',
+      ],
+      ['shared-file-closed-early', '--shared.users > 0', 'shared.users > 2'],
+    ],
+  ),
+  ...inFile(
+    'src/core/telemetry.ts',
+    ['test/agent/telemetry.test.ts'],
+    [
+      ['telemetry-swallows-an-error', 'throw thrown;', 'return undefined as never;'],
+      ['telemetry-span-without-error', 'span?.setAttributes(failed);', ''],
+      [
+        'telemetry-not-passed-below',
+        'inner ? () => inner.measure(init, (own) => run(own ?? span)) : run',
+        'run',
+      ],
+    ],
+  ),
   ...inFile('src/storage/lease-state.ts', CONFORMANCE, [
     ['released-lease-still-writes', 'this.#released = true;', ''],
   ]),

@@ -217,7 +217,7 @@ describe('the document', () => {
 
 describe('a reply', () => {
   it('of every route, and of every kind, is as the document says', async () => {
-    const kit = await serverKit({ limits: { depth: 5, history: 5 } });
+    const kit = await serverKit({ limits: { depth: 5, history: 5 }, metrics: true });
     const document = await documentOf(kit);
     const seen = new Set<string>();
     const step = async (method: string, path: string, tour: Tour = {}) => {
@@ -258,7 +258,8 @@ function wrongIn(document: Document, method: string, path: string, answer: Answe
   if (answer.headers['content-type'] !== type)
     return [`${method} ${path} ${answer.status}: ${answer.headers['content-type']}, not ${type}`];
   const check = compileSchema(schema);
-  return check(answer.json) ? [] : check.violations();
+  const body = type.startsWith('text/') ? answer.text : answer.json;
+  return check(body) ? [] : check.violations();
 }
 
 const STATE = '/sessions/{id}/state';
@@ -315,6 +316,8 @@ async function tourOf(
   const statuses = [
     whole,
     await step('GET', '/health'),
+    await step('GET', '/ready'),
+    await step('GET', '/metrics'),
     await step('GET', '/openapi.json'),
     await step('POST', '/sessions', { body: { id: 'c', parent: 'root', agent: 'ada', status: 'running' } }),
     await step('PUT', '/sessions/{id}/status', { body: { status: 'failed', why: 'x' } }),

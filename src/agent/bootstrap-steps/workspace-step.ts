@@ -1,5 +1,4 @@
 import { assertAgentExists, assertAgentIsNew, openMemory, waitOptions } from '../../memory/open-memory.js';
-import { beginBranch } from '../checkpoints/begin-branch.js';
 import type { AgentContext } from '../context/agent-context.js';
 import type { BootstrapStep } from './bootstrap-step.js';
 
@@ -14,7 +13,9 @@ export class WorkspaceStep implements BootstrapStep {
     const clock = config.clock ? { clock: config.clock } : {};
     const open = () => openMemory(storage, agentId, { ...clock, ...config.memory, ...waitOptions(config) });
     if (state.fromCheckpoint !== null) {
-      state.memory = await beginBranch(storage, agentId, state.fromCheckpoint, open);
+      // Loaded only here: most agents never need the code of checkpoints.
+      const { openBranch } = await import('../checkpoints/begin-from-checkpoint.js');
+      state.memory = await openBranch(storage, agentId, state.fromCheckpoint, open);
       return;
     }
     const restoring = state.restoreOptions !== null;

@@ -10,8 +10,11 @@ import type { Origin } from '../../messages/message.js';
 import { resolveMemoryBaseDir } from '../../storage/memory-base-dir.js';
 import { openStorage } from '../../storage/open-storage.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import { beginBranch } from '../checkpoints/begin-branch.js';
-import { type FromCheckpointInit, fromCheckpointOf } from '../checkpoints/from-checkpoint.js';
+import {
+  type FromCheckpoint,
+  type FromCheckpointInit,
+  fromCheckpointOf,
+} from '../checkpoints/from-checkpoint.js';
 import { type CallLogging, CallRecorder } from '../tools/call-recorder.js';
 import { DEFAULT_ORIGIN, WorkingContext } from './working-context.js';
 
@@ -80,10 +83,12 @@ export async function openWorkingContext(options: WorkingContextOptions): Promis
     if (!options.storage) await storage.close();
   };
   const open = () => openMemory(storage, agentId, memory);
-  const opening =
-    fromCheckpoint === undefined
-      ? open()
-      : beginBranch(storage, agentId, fromCheckpointOf(fromCheckpoint), open);
+  const branch = async (from: FromCheckpoint) => {
+    // Loaded only here: most agents never need the code of checkpoints.
+    const { openBranch } = await import('../checkpoints/begin-from-checkpoint.js');
+    return openBranch(storage, agentId, from, open);
+  };
+  const opening = fromCheckpoint === undefined ? open() : branch(fromCheckpointOf(fromCheckpoint));
   const inner = await opening.catch(async (thrown: unknown) => {
     await closeOwn().catch(() => {}); // report the first error
     throw thrown;

@@ -46,10 +46,21 @@ const WORKSPACE: Name = ['workspace'];
  * INVALID_ARGUMENT (also for a part that does not exist), INVALID_NAME, ERASURE_REFUSED if checkpoints may hold the
  * part, ERASURE_UNFINISHED if some of it was written meanwhile, and what storage throws
  */
-export async function erase(
+export function erase(
   backend: StorageBackend,
   target: ErasureTarget,
   options: EraseOptions = {},
+): Promise<ErasureReport> {
+  const run = () => runErasure(backend, target, options);
+  return backend.telemetry && !options.dryRun
+    ? backend.telemetry.measure({ operation: 'erase' }, run)
+    : run();
+}
+
+async function runErasure(
+  backend: StorageBackend,
+  target: ErasureTarget,
+  options: EraseOptions,
 ): Promise<ErasureReport> {
   if (isPart(checked(target))) return erasePart(backend, target as PartTarget, options.dryRun ?? false);
   const plan = await planFor(backend, target as Exclude<ErasureTarget, PartTarget>);

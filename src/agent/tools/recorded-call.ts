@@ -3,6 +3,7 @@
  * the traces before anyone sees it. Every tool run, in this library's loop or a host's, goes through here.
  */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
+import type { OperationInit } from '../../core/telemetry.js';
 import type { ToolContext } from '../../core/tool-definition.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import { type LedgerCall, type LedgerOutcome, outcomeOf } from '../../memory/store/tool-call-ledger.js';
@@ -27,8 +28,24 @@ export async function runRecordedCall(
   await memory.ledger.started(call, { idempotent: options.idempotent });
   const outcome = options.signal.aborted // meanwhile
     ? { result: null, error: NOT_STARTED_TEXT }
-    : await outcomeOf(() => withLimit(memory, call, options, execute));
+    : await outcomeOf(() => measuredTool(memory, call, () => withLimit(memory, call, options, execute)));
   return record(memory, call, outcome, options.parts?.());
+}
+
+function measuredTool(
+  { store }: MemoryManager,
+  { callId, toolName }: LedgerCall,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const { telemetry } = store.backend;
+  if (!telemetry) return run();
+  const init: OperationInit = {
+    operation: 'tool',
+    name: `execute_tool ${toolName}`,
+    labels: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': toolName },
+    attributes: { 'gen_ai.tool.call.id': callId },
+  };
+  return telemetry.measure(init, run);
 }
 
 /**

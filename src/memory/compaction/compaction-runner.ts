@@ -58,7 +58,22 @@ export class CompactionRunner {
   }
 
   /** @throws COMPACTION_REFUSED, with the context unchanged */
-  async run(signal: AbortSignal | undefined, room: RoomInit = {}): Promise<CompactionPlan | null> {
+  run(signal: AbortSignal | undefined, room: RoomInit = {}): Promise<CompactionPlan | null> {
+    const { backend, agentId } = this.#options.store;
+    const { telemetry } = backend;
+    if (!telemetry) return this.#run(signal, room);
+    const init = { operation: 'compact', attributes: { 'gen_ai.agent.id': agentId } } as const;
+    return telemetry.measure(init, async (span) => {
+      const plan = await this.#run(signal, room);
+      if (plan) {
+        const { tokensBefore, tokensAfter } = plan;
+        span?.setAttributes({ 'rekindle.tokens.before': tokensBefore, 'rekindle.tokens.after': tokensAfter });
+      }
+      return plan;
+    });
+  }
+
+  async #run(signal: AbortSignal | undefined, room: RoomInit): Promise<CompactionPlan | null> {
     const { log } = this.#options;
     const compactor = this.#compactor();
     await log.flushPending();

@@ -89,8 +89,16 @@ export class Recaller {
 
   /** The trace to record before the request; none if nothing has left the context, or nothing fits. Never rejects. */
   async before(request: Message, turnId: string): Promise<TraceBody[]> {
-    const { events, clock, log } = this.#agent;
+    const { log, store } = this.#agent;
     if (!this.#hasLeft() || log.state.snapshot.hasOpenCalls) return [];
+    const { telemetry } = store.backend;
+    if (!telemetry) return this.#before(request, turnId);
+    const init = { operation: 'recall', attributes: { 'gen_ai.agent.id': store.agentId } } as const;
+    return telemetry.measure(init, () => this.#before(request, turnId));
+  }
+
+  async #before(request: Message, turnId: string): Promise<TraceBody[]> {
+    const { events, clock } = this.#agent;
     const started = clock.nowMs();
     try {
       const maxTokens = await this.#room(request);

@@ -63,10 +63,25 @@ export class WorkingContextSnapshotBootstrapper {
    * @param given what is left out has its default
    * @throws CONTEXT_BLANK, and what the journal throws
    */
-  async bootstrap(
+  bootstrap(
     memory: MemoryManager,
     givenPrompt: string | null,
     given: WorkingContextSnapshotBootstrapOptionsInit = {},
+  ): Promise<RestoreReport> {
+    const { telemetry } = memory.store.backend;
+    if (!telemetry) return this.#bootstrap(memory, givenPrompt, given);
+    const init = { operation: 'restore', attributes: { 'gen_ai.agent.id': memory.agentId } } as const;
+    return telemetry.measure(init, async (span) => {
+      const report = await this.#bootstrap(memory, givenPrompt, given);
+      span?.setAttributes({ 'rekindle.source': report.source, 'rekindle.messages': report.messages });
+      return report;
+    });
+  }
+
+  async #bootstrap(
+    memory: MemoryManager,
+    givenPrompt: string | null,
+    given: WorkingContextSnapshotBootstrapOptionsInit,
   ): Promise<RestoreReport> {
     const start = performance.now();
     const options = new WorkingContextSnapshotBootstrapOptions(given);

@@ -13,6 +13,8 @@ export interface Refusal {
     | 'media-type'
     | 'size'
     | 'closing'
+    | 'not-ready'
+    | 'metrics'
     | 'upgrade';
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -28,12 +28,23 @@ export type HttpEnv = { Bindings: HttpBindings };
 
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   const { routes, onUnexpected } = options;
+  const requests = options.services.metrics?.createHistogram('http.server.request.duration', {
+    description: 'Duration of HTTP requests, by route',
+    unit: 's',
+  });
   const app = new Hono<HttpEnv>();
   for (const route of routes) {
     const check = route.body ? compileSchema(route.body.schema, { firstOnly: true }) : null;
-    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (context) =>
-      respond(await answer(context, route, check, options)),
-    );
+    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), async (context) => {
+      const start = performance.now();
+      const reply = await answer(context, route, check, options);
+      requests?.record((performance.now() - start) / 1_000, {
+        'http.request.method': route.method,
+        'http.route': route.path,
+        'http.response.status_code': reply.status,
+      });
+      return respond(reply);
+    });
   }
   app.notFound((context) => respond(notFound(context, routes)));
   app.onError((thrown) => respond(problemOf(thrown, onUnexpected)));
@@ -151,7 +162,8 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-function respond({ status, body, headers = {} }: Reply): Response {
+function respond({ status, body, text, headers = {} }: Reply): Response {
+  if (text !== undefined) return new Response(text, { status, headers });
   if (body === undefined) return new Response(null, { status, headers });
   const type = headers['Content-Type'] ?? 'application/json';
   return new Response(JSON.stringify(body), { status, headers: { ...headers, 'Content-Type': type } });

@@ -52,7 +52,8 @@ function parameterOf({ name, in: place, description, schema }: RouteParameter): 
   return { name, in: place, description, required: false, schema: plain(schema) };
 }
 
-function responseOf(status: string, { description, schema }: RouteResponse): JsonObject {
+function responseOf(status: string, { description, schema, mediaType: text }: RouteResponse): JsonObject {
+  if (text !== undefined) return { description, content: { [text]: { schema: { type: 'string' } } } };
   const mediaType = status.startsWith('2') ? 'application/json' : PROBLEM_TYPE;
   return { description, ...(schema ? { content: { [mediaType]: { schema: plain(schema) } } } : {}) };
 }

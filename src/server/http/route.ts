@@ -7,6 +7,7 @@ import type { SharedSessions } from '../../state/shared/shared-sessions.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import type { OpenWorkspaces } from '../../workspace/open-workspaces.js';
 import type { Principal } from '../access/principal.js';
+import type { PrometheusMeter } from '../metrics/prometheus-meter.js';
 
 /** What routes work on. */
 export interface Services {
@@ -16,6 +17,8 @@ export interface Services {
   /** Durable documents. */
   readonly pool: DocumentPool;
   readonly workspaces: OpenWorkspaces;
+  /** Null: the server keeps none. */
+  readonly metrics: PrometheusMeter | null;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;
 }
@@ -36,7 +39,10 @@ export interface RouteRequest {
 
 export interface Reply {
   readonly status: number;
+  /** Sent as JSON. */
   readonly body?: JsonValue;
+  /** Sent as it is, in place of a body. Its type is in the headers. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -49,6 +55,8 @@ export interface RouteParameter {
 
 export interface RouteResponse {
   readonly description: string;
+  /** Of a text, which has no schema. */
+  readonly mediaType?: string;
   readonly schema?: TSchema;
 }
 

@@ -9,7 +9,7 @@
 import path from 'node:path';
 import { errnoOf, type FileStat, type FileSystem, type OpenFile, type OpenMode } from '../file-system.js';
 import { readWhole, renameIfSame, withFile, writeFully } from './file-io.js';
-import type { StorageWarning } from './storage-warning.js';
+import type { StorageWarning } from './storage-errors.js';
 
 const NO_LINK = new Set(['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 const NO_FOLDER_SYNC = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EBADF', 'EISDIR']);

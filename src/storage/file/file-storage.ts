@@ -29,8 +29,7 @@ import { placesBelow, removeFilesBelow } from './file-tree.js';
 import { removeSegments } from './journal-removal.js';
 import { SegmentFiles } from './journal-segments.js';
 import { NodeFileSystem } from './node-file-system.js';
-import { labelled, storageError } from './storage-errors.js';
-import { emitStorageWarning, type StorageWarning } from './storage-warning.js';
+import { emitStorageWarning, labelled, type StorageWarning, storageError } from './storage-errors.js';
 import { sweepTemporary } from './temporary-file.js';
 
 /** Longer than the time (50 ms) in which chokidar does not report further changes of a file. */

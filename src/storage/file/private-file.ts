@@ -5,8 +5,7 @@ import { FallbackFileSystem } from './fallback-file-system.js';
 import { ensureFolder, readWhole } from './file-io.js';
 import { assertOwnersAlone } from './file-paths.js';
 import { NodeFileSystem } from './node-file-system.js';
-import { labelled } from './storage-errors.js';
-import { emitStorageWarning } from './storage-warning.js';
+import { emitStorageWarning, labelled } from './storage-errors.js';
 import { writeThenPlace } from './temporary-file.js';
 
 /** Null if there is none. @throws PATH_REFUSED for a link, or a file that others can read; STORAGE_FAILED */

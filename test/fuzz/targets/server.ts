@@ -25,7 +25,7 @@ class Served {
     const closing = new AbortController().signal;
     const pool = new DocumentPool(backend, [taskBoard]);
     const workspaces = new OpenWorkspaces(backend);
-    const services = { backend, shared, checkpoints, pool, workspaces, closing };
+    const services = { backend, shared, checkpoints, pool, workspaces, metrics: null, closing };
     this.app = createHttpApp({
       routes: allRoutes,
       services,

@@ -2,7 +2,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StorageWarning } from '../../../src/storage/file/storage-warning.js';
+import type { StorageWarning } from '../../../src/storage/file/storage-errors.js';
 import { entriesOf, fileFixture, recordsOf, TTL_MS, tempFolder } from './file-fixture.js';
 import { ProbeFileSystem } from './probe-file-system.js';
 

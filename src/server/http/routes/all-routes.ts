@@ -8,21 +8,10 @@ import { answerRoute } from './answer-route.js';
 import { changeRoutes } from './change-routes.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { documentRoutes } from './document-routes.js';
+import { healthRoutes } from './health-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { stateRoutes } from './state-routes.js';
 import { workspaceRoutes } from './workspace-routes.js';
-
-const health: Route = {
-  method: 'GET',
-  path: '/health',
-  reach: 'everyone',
-  summary: 'Whether the server responds. Needs no token, and returns nothing else',
-  needsToken: false,
-  responses: { 200: { description: 'It does.', schema: Type.Object({ status: Type.Literal('ok') }) } },
-  async handle() {
-    return ok({ status: 'ok' });
-  },
-};
 
 const openApi: Route = {
   method: 'GET',
@@ -36,7 +25,7 @@ const openApi: Route = {
 };
 
 export const allRoutes: readonly Route[] = [
-  health,
+  ...healthRoutes,
   openApi,
   ...sessionRoutes,
   ...stateRoutes,
