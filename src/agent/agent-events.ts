@@ -1,6 +1,8 @@
 /** Types of an agent's events and turn results. A restore emits no turn events. */
+import type { RekindleError } from '../core/errors.js';
 import type { JsonValue } from '../core/json.js';
 import type { RestoreReport } from '../memory/restore/restore-report.js';
+import type { InputMode } from './inputs/input-table.js';
 import type { TokenUsage } from './model/language-model.js';
 
 /**
@@ -69,6 +71,15 @@ export type AgentEvents = {
   /** A call could not be written to the tool-call log. The conversation itself is not affected. */
   tool_log_failed: { readonly message: string };
   turn_ended: TurnResult;
+  /** An input is stored: it runs when its turn comes. */
+  input_queued: { readonly inputId: string; readonly mode: InputMode };
+  /** An input became a user message of this turn. Durable before it is emitted. */
+  input_taken: { readonly inputId: string; readonly mode: InputMode; readonly turnId: string };
+  /**
+   * The turn of an input failed, or the queue could not be read (`inputId` null). Nothing more runs by itself before the next
+   * `enqueue` or `runQueued`.
+   */
+  input_failed: { readonly inputId: string | null; readonly error: RekindleError };
 };
 
 /** One event with its name in `type`, as `agent.stream()` yields it. */

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { systemClock } from '../core/clock.js';
 import { isRekindleError, RekindleError } from '../core/errors.js';
 import { TypedEvents } from '../core/events.js';
 import type { UserInput } from '../memory/memory-input.js';
@@ -8,16 +9,22 @@ import type { Message } from '../messages/message.js';
 import type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent-events.js';
 import type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
 import type { AgentContext } from './context/agent-context.js';
+import type { EnqueueOptions } from './inputs/input-queue.js';
+import type { InputRunner } from './inputs/input-runner.js';
+import type { QueuedInput } from './inputs/input-table.js';
 import { EventStream } from './loop/event-stream.js';
 import { TurnLoop } from './loop/turn-loop.js';
 import { AgentStopped } from './tools/agent-stopped.js';
 import { closeOpenCalls } from './tools/close-open-calls.js';
+import { onAbort } from './tools/on-abort.js';
 
 /** Options of one turn. */
 export interface TurnOptions {
   /** Cancels the turn. Text received before the abort stays in the context. */
   readonly signal?: AbortSignal;
 }
+
+type RunTurn = (loop: TurnLoop, signal: AbortSignal) => Promise<TurnResult>;
 
 /** Options of `Agent.stop`. */
 export interface StopOptions {
@@ -48,7 +55,13 @@ export class Agent {
   /** Runs turns one after the other. */
   readonly #turns = new PQueue({ concurrency: 1 });
   readonly #stop = new AbortController();
+  /** Aborts the running turn; null between turns. */
+  #running: AbortController | null = null;
   #status: AgentStatus = 'created';
+  /** Null before the queue of inputs is used. */
+  #inputs: Promise<InputRunner> | null = null;
+  #runner: InputRunner | null = null;
+  readonly #steer = (turnId: string) => this.#runner?.steer(turnId);
   #loop: TurnLoop | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
@@ -134,13 +147,70 @@ export class Agent {
     onTurn: (turnId: string) => void,
   ): Promise<TurnResult> {
     return this.#turn(options, async (loop, signal) => {
-      await closeOpenCalls(this.memory);
-      const turnId = this.memory.startTurn();
-      onTurn(turnId);
-      await this.memory.ingestUserMessage(input, turnId);
-      this.events.emit('turn_started', { turnId, resumed: false });
-      return loop.run(turnId, signal);
+      return this.#newTurn(loop, signal, (turnId) => {
+        onTurn(turnId);
+        return this.memory.ingestUserMessage(input, turnId);
+      });
     });
+  }
+
+  async #newTurn(
+    loop: TurnLoop,
+    signal: AbortSignal,
+    begin: (turnId: string) => Promise<void>,
+  ): Promise<TurnResult> {
+    await closeOpenCalls(this.memory);
+    const turnId = this.memory.startTurn();
+    await begin(turnId);
+    this.events.emit('turn_started', { turnId, resumed: false });
+    return loop.run(turnId, signal, this.#steer);
+  }
+
+  /**
+   * Stores a message in the queue of inputs. It is durable when this resolves, and becomes a user message once, also if the
+   * process is killed. It runs by itself: as a turn of its own, in the running turn, or in place of it (`mode`).
+   * @throws MESSAGE_INVALID, INVALID_ARGUMENT for an id that was stored with another message, LIMIT_EXCEEDED if too many wait,
+   * LEASE_LOST, AGENT_STATE, ...
+   */
+  async enqueue(input: UserInput | string, options: EnqueueOptions = {}): Promise<QueuedInput> {
+    return (await this.#inputRunner()).enqueue(input, options);
+  }
+
+  /** The inputs that wait, in the order in which they run. Runs none. @throws AGENT_STATE, and what storage throws */
+  async queuedInputs(): Promise<readonly QueuedInput[]> {
+    return (await this.#inputRunner()).waiting();
+  }
+
+  /** Takes an input out of the queue, durably. False if it does not wait. @throws LEASE_LOST, AGENT_STATE, ... */
+  async withdraw(inputId: string): Promise<boolean> {
+    return (await this.#inputRunner()).withdraw(inputId);
+  }
+
+  /**
+   * Runs the inputs that wait, and resolves when none does. Needed after a restart, because `start()` runs nothing, and after
+   * a failed turn of the queue. Call `resume()` first if a turn was interrupted.
+   * @throws what a turn throws; then the other inputs still wait
+   */
+  async runQueued(): Promise<void> {
+    await (await this.#inputRunner()).run();
+  }
+
+  async #inputRunner(): Promise<InputRunner> {
+    this.#assertRuns();
+    this.#inputs ??= import('./inputs/input-runner.js').then(({ InputRunner }) => {
+      const clock = this.#context.config.clock ?? systemClock;
+      this.#runner = new InputRunner(this.memory, clock, this.events, {
+        schedule: (work, priority) => this.#turns.add(work, { priority }),
+        runTurn: (begin) => this.#runTurn({}, (loop, signal) => this.#newTurn(loop, signal, begin)),
+        interrupt: () => this.#running?.abort(),
+        isRunning: () => this.#status === 'idle' || this.#status === 'running',
+        assertRuns: () => this.#assertRuns(),
+      });
+      return this.#runner;
+    });
+    const runner = await this.#inputs;
+    this.#assertRuns();
+    return runner;
   }
 
   /** Like `send`, but yields the turn's events as they occur. Leaving the loop early cancels the turn. */
@@ -169,31 +239,42 @@ export class Agent {
       this.events.emit('turn_started', { turnId: turn, resumed: true });
       const open = this.memory.openCalls();
       for (const call of open) await loop.runCalls([call.call], call.turnId ?? turn, signal);
-      return loop.run(turn, signal);
+      return loop.run(turn, signal, this.#steer);
     });
   }
 
-  async #turn(
-    options: TurnOptions,
-    run: (loop: TurnLoop, signal: AbortSignal) => Promise<TurnResult>,
-  ): Promise<TurnResult> {
+  async #turn(options: TurnOptions, run: RunTurn): Promise<TurnResult> {
     this.#assertRuns();
-    const signal = options.signal ? AbortSignal.any([options.signal, this.#stop.signal]) : this.#stop.signal;
-    return this.#turns.add(async () => {
-      this.#assertRuns();
-      this.#setStatus('running');
-      try {
-        const result = await run(this.#loop!, signal);
-        if (result.status === 'aborted') this.#throwIfLeaseLost(); // no caller cancelled it: the lease was lost
-        this.events.emit('turn_ended', result);
-        return result;
-      } catch (thrown) {
-        if (isRekindleError(thrown, 'LEASE_LOST')) this.#setStatus('lease_lost');
-        throw thrown;
-      } finally {
-        if (this.#status === 'running') this.#setStatus('idle');
-      }
-    });
+    return this.#turns.add(() => this.#runTurn(options, run));
+  }
+
+  async #runTurn(options: TurnOptions, run: RunTurn): Promise<TurnResult> {
+    this.#assertRuns();
+    const running = new AbortController();
+    const forget = onAbort(this.#stop.signal, () => running.abort(this.#stop.signal.reason));
+    const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal;
+    this.#running = running;
+    this.#setStatus('running');
+    try {
+      const result = await this.#measured(() => run(this.#loop!, signal));
+      if (result.status === 'aborted') this.#throwIfLeaseLost(); // no caller cancelled it: the lease was lost
+      this.events.emit('turn_ended', result);
+      return result;
+    } catch (thrown) {
+      if (isRekindleError(thrown, 'LEASE_LOST')) this.#setStatus('lease_lost');
+      throw thrown;
+    } finally {
+      forget();
+      this.#running = null;
+      if (this.#status === 'running') this.#setStatus('idle');
+    }
+  }
+
+  async #measured(run: () => Promise<TurnResult>): Promise<TurnResult> {
+    const { telemetry } = this.#context.storage;
+    if (!telemetry) return run();
+    const { measuredTurn } = await import('./loop/measured-turn.js');
+    return measuredTurn(telemetry, this.agentId, run);
   }
 
   #assertRuns(): void {
@@ -238,6 +319,7 @@ export class Agent {
     const fenced = this.#status === 'lease_lost';
     if (!fenced) this.#setStatus('stopping');
     await this.#turns.onIdle();
+    await (await this.#inputs)?.idle();
     await this.#loop?.flush();
     if (!fenced) await this.memory.persistWorkingContextSnapshot();
     try {

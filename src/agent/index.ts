@@ -41,6 +41,8 @@ export {
   restoreAgent,
 } from './factory/agent-factory.js';
 export { restoreSession } from './factory/restore-session.js';
+export type { EnqueueOptions } from './inputs/input-queue.js';
+export type { InputMode, QueuedInput } from './inputs/input-table.js';
 export { generateTextWith } from './model/generate-text.js';
 export type { LanguageModel, ModelEvent, ModelRequest, TokenUsage } from './model/language-model.js';
 export { OfflineModel } from './model/offline-model.js';

@@ -1,5 +1,6 @@
 /** `rekindle restore` and `rekindle inspect`: show a dry restore. They change nothing and take no lease. */
 import type { Command } from 'commander';
+import { type QueuedInput, waitingInputs } from '../agent/inputs/input-table.js';
 import { RekindleError } from '../core/errors.js';
 import { O200kTokenCounter } from '../memory/compaction/token-counter.js';
 import { requestParts } from '../memory/fit/request-parts.js';
@@ -90,10 +91,15 @@ export function addInspectCommand(program: Command): void {
       .description('show an agent: status, frontier, tokens by role, open ends (changes nothing)'),
   ).action((agentId: string, options: CommonOptions) =>
     runCommand(options, async ({ storage, print }) => {
-      const { report, messages } = await restoreDry(storage, agentId, (_, list, report) => ({
-        report,
-        messages: list,
-      }));
+      const { report, messages, inputs } = await restoreDry(
+        storage,
+        agentId,
+        async (memory, list, report) => ({
+          report,
+          messages: list,
+          inputs: await waitingInputs(memory.store),
+        }),
+      );
       const summary = await summarizeAgent(storage, agentId);
       const counter = new O200kTokenCounter();
       const tokens = await tokensByRole(messages, counter);
@@ -104,11 +110,19 @@ export function addInspectCommand(program: Command): void {
         `Epoch ${report.epochId}; ${count(messages.length, 'message')}, about ${count(total, 'token')}:`,
         ...partLines({ ...parts }, total),
         ...describeReport(report).slice(1),
+        ...(inputs.length > 0 ? [`${count(inputs.length, 'input')} in the queue:`] : []),
+        ...inputs.map(
+          ({ id, mode, message }) => `  ${excerpt(`${mode} ${id}: ${textOf(message)}`, LINE_CHARS)}`,
+        ),
       ];
-      print(lines, { summary, tokens: { ...tokens, total }, parts, report });
+      print(lines, { summary, tokens: { ...tokens, total }, parts, report, inputs: inputs.map(inputToJson) });
       return undefined;
     }),
   );
+}
+
+function inputToJson({ id, mode, message, at }: QueuedInput) {
+  return { id, mode, message: messageToJson(message), at };
 }
 
 /** The parts of the context: a bar for each part with tokens, longest first. */

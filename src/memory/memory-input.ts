@@ -67,7 +67,10 @@ export interface AnsweredResponse {
 }
 
 /** @throws MESSAGE_INVALID for a message without text and media */
-export async function userMessageFrom(input: UserInput | string, blobs: Blobs): Promise<Message> {
+export async function userMessageFrom(
+  input: UserInput | string,
+  blobs: Pick<Blobs, 'put'>,
+): Promise<Message> {
   const given: UserInput = typeof input === 'string' ? { text: input } : input;
   const media = await Promise.all((given.media ?? []).map((item) => storeMedia(item, blobs)));
   const text: ContentPart[] = given.text === undefined ? [] : [{ type: 'text', text: given.text }];
@@ -89,7 +92,7 @@ export async function userMessageFrom(input: UserInput | string, blobs: Blobs): 
   return message;
 }
 
-async function storeMedia(input: MediaInput, blobs: Blobs): Promise<Media> {
+async function storeMedia(input: MediaInput, blobs: Pick<Blobs, 'put'>): Promise<Media> {
   const described = {
     kind: input.kind,
     ...(input.mime === undefined ? {} : { mime: input.mime }),

@@ -58,6 +58,8 @@ export interface MemoryManagerOptions {
   readonly clock?: Clock;
 }
 
+type UserFields = { readonly sourceEvent: string; readonly inputId?: string };
+
 /** Records an agent's conversation and maintains its working context. `openMemory` opens one. */
 export class MemoryManager {
   readonly store: MemoryStore;
@@ -170,9 +172,17 @@ export class MemoryManager {
     sourceEvent = 'UserMessage',
   ): Promise<void> {
     this.store.assertWritable(); // before media become artifacts
-    const message = await userMessageFrom(input, this.blobs);
+    await this.#ingestUser(await userMessageFrom(input, this.blobs), turnId, { sourceEvent });
+  }
+
+  /** As `ingestUserMessage`, for a message of the queue of inputs. Its trace has the input's id. */
+  ingestQueuedInput(message: Message, turnId: string, inputId: string): Promise<void> {
+    return this.#ingestUser(message, turnId, { sourceEvent: 'UserMessage', inputId });
+  }
+
+  async #ingestUser(message: Message, turnId: string, fields: UserFields): Promise<void> {
     const recalled = (await this.#recaller?.before(message, turnId)) ?? [];
-    await this.#log.append(turnId, [...recalled, { type: 'user', message, sourceEvent }]);
+    await this.#log.append(turnId, [...recalled, { type: 'user', message, ...fields }]);
   }
 
   /** Calls of one response, durable before a tool starts. Calls under one `messageId` become one message. */

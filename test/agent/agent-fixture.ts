@@ -30,7 +30,7 @@ export interface AgentFixture {
     options?: WorkingContextSnapshotBootstrapOptionsInit,
   ): Agent;
   /** The rows of one of its journals as they stand on disk now, whatever segment they are in. */
-  rows(journal?: 'raw_traces' | 'pending_calls' | 'answer_parts'): Promise<JsonObject[]>;
+  rows(journal?: 'raw_traces' | 'pending_calls' | 'answer_parts' | 'inputs'): Promise<JsonObject[]>;
   /** Every file below the folder with its bytes, leases left out. */
   files(): Promise<Map<string, string>>;
 }

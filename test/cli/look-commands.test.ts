@@ -79,7 +79,7 @@ describe('in a folder with agents', { timeout: CLI_TIMEOUT_MS }, () => {
 
     expect(json.code).toBe(0);
     const result = JSON.parse(json.stdout) as Record<string, Record<string, unknown>>;
-    expect(Object.keys(result)).toEqual(['summary', 'tokens', 'parts', 'report']);
+    expect(Object.keys(result)).toEqual(['summary', 'tokens', 'parts', 'report', 'inputs']);
     expect(result['summary']).toMatchObject({ agentId: 'Crashed One', status: 'crashed' });
     expect(result['report']).toMatchObject({ dry: true, frontier: { kind: 'interrupted_tools' } });
     const { total, ...byRole } = result['tokens'] as Record<string, number>;

@@ -1,6 +1,7 @@
 import { checkpointUpkeep } from './checkpoint-upkeep.js';
 import { erasure } from './erasure.js';
 import { fuzzing } from './fuzzing.js';
+import { inputs } from './inputs.js';
 import { memoryAndState } from './memory-and-state.js';
 import type { Mutant } from './mutant.js';
 import { redaction } from './redaction.js';
@@ -22,5 +23,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...sealing,
   ...erasure,
   ...streaming,
+  ...inputs,
   ...checkpointUpkeep,
 ];

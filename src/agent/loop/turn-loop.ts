@@ -22,6 +22,8 @@ import { ToolRunner } from '../tools/tool-runner.js';
 const STEPS_MAX = 50;
 const PARALLEL_TOOLS_MAX = 8;
 
+type Steer = (turnId: string) => Promise<void> | undefined;
+
 export class TurnLoop {
   readonly #memory: MemoryManager;
   readonly #registry: ToolRegistry;
@@ -71,15 +73,16 @@ export class TurnLoop {
   }
 
   /**
-   * Runs until the turn ends. The input is already in memory. @throws MODEL_FAILED, and what the journal
-   * throws
+   * Runs until the turn ends. The input is already in memory.
+   * @param steer called before each request: adds user messages @throws MODEL_FAILED, and what the journal throws
    */
-  async run(turnId: string, signal: AbortSignal): Promise<TurnResult> {
+  async run(turnId: string, signal: AbortSignal, steer: Steer): Promise<TurnResult> {
     const stepsMax = this.#config.stepsMax ?? STEPS_MAX;
     let usage: TokenUsage = {};
     let text = '';
     if (signal.aborted) return this.#aborted(turnId, text, 0, usage); // aborted while it waited
     for (let steps = 1; steps <= stepsMax; steps += 1) {
+      await steer(turnId);
       const response = await this.#ask(turnId, signal);
       usage = sum(usage, response.usage);
       text = response.text;

@@ -77,8 +77,15 @@ function inOwn<T>(
 }
 
 function seqsOf(scope: PartScope): Readonly<Record<MemoryJournalName, readonly number[]>> {
-  const { traces, episodic, semantic, ledger, answerParts = [] } = scope;
-  return { raw_traces: traces, episodic, semantic, pending_calls: ledger, answer_parts: answerParts };
+  const { traces, episodic, semantic, ledger, answerParts = [], inputs = [] } = scope;
+  return {
+    raw_traces: traces,
+    episodic,
+    semantic,
+    pending_calls: ledger,
+    answer_parts: answerParts,
+    inputs,
+  };
 }
 
 async function recordPlaces({ backend, target, scope }: PartPlace): Promise<StoredPlace[]> {

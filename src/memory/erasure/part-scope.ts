@@ -40,6 +40,8 @@ export interface PartScope {
   readonly ledger: readonly number[];
   /** All parts of answers: whole answers are in the traces. Absent in scopes of older releases. */
   readonly answerParts?: readonly number[];
+  /** Queued inputs that are in the traces, or were. Absent in scopes of older releases. */
+  readonly inputs?: readonly number[];
   /** Digests. */
   readonly artifacts: readonly string[];
   /** `turn_id`, NUL, `tool_call_id`. */
@@ -78,6 +80,7 @@ export async function findPart(
   const calls = callsOf(erased.rows);
   const ledger = await ledgerSeqs(backend, erased, new Set(calls));
   const answerParts = await seqsIn(backend, ['agents', agent, 'answer_parts'], () => true);
+  const inputs = await inputSeqs(backend, erased);
   const found = {
     id,
     traces: [...traces.keys()].sort((a, b) => a - b),
@@ -90,6 +93,7 @@ export async function findPart(
     semantic,
     ledger,
     answerParts,
+    inputs,
     calls,
     turn: erased.wholeTurn,
     source: erased.source,
@@ -103,6 +107,7 @@ export async function findPart(
     semantic: new Set(semantic),
     pending_calls: new Set(ledger),
     answer_parts: new Set(answerParts),
+    inputs: new Set(inputs),
   };
   const added = [...summaries.rows, ...boundaries.map(rowOf)];
   const artifacts = await artifactsOnlyIn(backend, agent, going, added, candidatesOf(traces, erased));
@@ -144,6 +149,17 @@ function ledgerSeqs(
     const isOfTool = source !== null && comesFrom([toolOrigin(textOr(row['tool_name']))], source);
     return turn === wholeTurn || isOfTool || calls.has(`${turn}\u0000${textOr(row['call_id'])}`);
   });
+}
+
+/** An input that waits stays: it belongs to no turn yet. The others are copies. What a turn took is not named any more. */
+async function inputSeqs(backend: StorageBackend, { agent, wholeTurn, rows }: Erased): Promise<number[]> {
+  const name = ['agents', agent, 'inputs'];
+  const done = new Set([...rows.values()].map((row) => textOr(row['input_id'])));
+  for await (const { record } of storedRecords(backend, name))
+    if (record['event'] !== 'queued') done.add(textOr(record['input_id']));
+  return seqsIn(backend, name, ({ event, input_id: id, turn_id: turn }) =>
+    event === 'queued' ? done.has(textOr(id)) : event === 'taken' && turn === wholeTurn,
+  );
 }
 
 /** Read again after a crash, if nothing was erased yet. */

@@ -95,9 +95,13 @@ async function verifyJournal(
   return { name, ...checked, notTraces, unknown: [...unknown.values()] };
 }
 
+const EVENTS: Partial<Record<MemoryJournalName, ReadonlySet<string>>> = {
+  pending_calls: LEDGER_EVENTS,
+  inputs: new Set(['queued', 'taken', 'withdrawn']),
+};
+
 function unknownEventOf(name: MemoryJournalName, { event }: JsonObject): string | null {
-  if (name !== 'pending_calls' || LEDGER_EVENTS.has(String(event))) return null;
-  return String(event);
+  return EVENTS[name]?.has(String(event)) === false ? String(event) : null;
 }
 
 function journalProblems(journal: JournalVerdict): string[] {

@@ -44,6 +44,10 @@ function bodyToJson(trace: Trace): JsonObject {
   switch (trace.type) {
     case 'user':
     case 'assistant':
+      return {
+        ...messageBody(trace.message),
+        ...(trace.inputId === undefined ? {} : { input_id: trace.inputId }),
+      };
     case 'recall':
       return messageBody(trace.message);
     case 'tool_call':
@@ -189,7 +193,11 @@ function bodyFromJson(row: JsonObject): Body {
   switch (row['trace_type']) {
     case 'user':
     case 'assistant':
-      return { type: row['trace_type'], message: messageOf(row, row['trace_type']) };
+      return {
+        type: row['trace_type'],
+        message: messageOf(row, row['trace_type']),
+        ...(typeof row['input_id'] === 'string' ? { inputId: row['input_id'] } : {}),
+      };
     case 'recall':
       // The type of the row decides, whatever its `kind` says; a message can have only one.
       return { type: 'recall', message: messageOf({ ...row, kind: 'recall' }, 'user') };
@@ -229,7 +237,7 @@ function bodyFromJson(row: JsonObject): Body {
 
 function messageOf(row: JsonObject, role: 'user' | 'assistant'): Message {
   // The rest keeps every unknown field as an own property, even a `__proto__` key.
-  const { id, ts, seq, trace_type, source_event, tags, correlation_id, media, ...fields } = row;
+  const { id, ts, seq, trace_type, source_event, input_id, tags, correlation_id, media, ...fields } = row;
   fields['role'] = role;
   if (media && typeof media === 'object' && !Array.isArray(media)) {
     for (const kind of ['image', 'audio', 'video']) {

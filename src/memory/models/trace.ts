@@ -22,6 +22,8 @@ interface TraceEnvelope {
 export interface MessageTrace extends TraceEnvelope {
   readonly type: 'user' | 'assistant';
   readonly message: Message;
+  /** Only of a user message that came from the queue of inputs: its id there. */
+  readonly inputId?: string;
 }
 
 export interface ToolCallTrace extends TraceEnvelope {

@@ -29,14 +29,23 @@ import {
 import { GivenArguments } from './given-arguments.js';
 import { storageAt } from './storage-at.js';
 
-export type MemoryJournalName = 'raw_traces' | 'episodic' | 'semantic' | 'pending_calls' | 'answer_parts';
+export type MemoryJournalName =
+  | 'raw_traces'
+  | 'episodic'
+  | 'semantic'
+  | 'pending_calls'
+  | 'answer_parts'
+  | 'inputs';
 export const MEMORY_JOURNALS: readonly MemoryJournalName[] = [
   'raw_traces',
   'episodic',
   'semantic',
   'pending_calls',
   'answer_parts',
+  'inputs',
 ];
+/** Of `inputs`: old ones are removed in pieces of this size. */
+const INPUT_SEGMENT_BYTES = 256 * 1024;
 
 /** `records`: how many were written, including a header if one was needed. */
 export interface AddedTraces extends AppendResult {
@@ -114,7 +123,8 @@ export class MemoryStore {
   journal(name: MemoryJournalName): Promise<Journal<JsonObject>> {
     let opened = this.#journals.get(name);
     if (!opened) {
-      const options = this.lease ? { lease: this.lease } : { readOnly: true };
+      const right = this.lease ? { lease: this.lease } : { readOnly: true };
+      const options = name === 'inputs' ? { ...right, segmentBytes: INPUT_SEGMENT_BYTES } : right;
       opened = this.backend.openJournal<JsonObject>(['agents', this.agentId, name], options);
       this.#journals.set(name, opened);
       opened.catch(() => this.#journals.delete(name)); // the next call tries again

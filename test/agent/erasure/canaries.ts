@@ -73,7 +73,7 @@ async function plantMemory(storage: StorageBackend, agentId: string, text: () =>
   await context.endTurn([{ role: 'assistant', content: text() }]);
   await context.close();
   const lease = await storage.leases.acquire(['agents', agentId]);
-  for (const name of ['episodic', 'semantic', 'pending_calls', 'answer_parts', 'old']) {
+  for (const name of ['episodic', 'semantic', 'pending_calls', 'answer_parts', 'inputs', 'old']) {
     const journal = await storage.openJournal(['agents', agentId, name], { lease });
     await journal.append([{ canary: text() }]);
     await journal.append([{ canary: text() }]);

@@ -11,6 +11,7 @@ import { journalAppend } from './journal-append.js';
 import { ladder } from './ladder.js';
 import { leaseTakeover } from './lease-takeover.js';
 import { memory } from './memory.js';
+import { queuedInputs } from './queued-inputs.js';
 import { recall } from './recall.js';
 import { rotation } from './rotation.js';
 import { sharedState } from './shared-state.js';
@@ -32,6 +33,7 @@ export const workloads: readonly Workload[] = [
   memory,
   ladder,
   streamedAnswer,
+  queuedInputs,
   recall,
   state,
   stateOnObjects,
