@@ -93,9 +93,15 @@ describe('several writers', () => {
         const opened = await super.open(file, mode);
         if (!file.endsWith('counter.events.jsonl') || mode === 'read') return opened;
         const datasync = opened.datasync.bind(opened);
+        const write = opened.write.bind(opened);
+        let isWritten = false; // the file is synced once before that
+        opened.write = (...given) => {
+          isWritten = true;
+          return write(...given);
+        };
         opened.datasync = async () => {
           await datasync();
-          if (!this.armed) return;
+          if (!this.armed || !isWritten) return;
           this.armed = false;
           await takeOver(place, () => other.update((theirs) => void (theirs.count += 10)));
         };
