@@ -1,5 +1,7 @@
 /** Health, readiness and metrics of a server. */
 import { describe, expect, it } from 'vitest';
+import type { RouteRequest, Services } from '../../src/server/http/route.js';
+import { allRoutes } from '../../src/server/http/routes/all-routes.js';
 import { PrometheusMeter } from '../../src/server/metrics/prometheus-meter.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import { serverKit } from './server-kit.js';
@@ -23,20 +25,25 @@ describe('GET /ready', () => {
     expect(answer.json['detail']).toBe('The store does not answer: UNEXPECTED.');
   });
 
-  it('looks once for requests of the same moment', async () => {
+  it('looks once for requests of the same moment, and again for later ones', async () => {
     const backend = new MemoryStorage();
-    const kit = await serverKit({ backend });
+    const ready = allRoutes.find(({ path }) => path === '/ready')!;
+    const services = { backend, closing: new AbortController().signal } as Partial<Services> as Services;
+    const ask = () => ready.handle({} as RouteRequest, services);
     let looks = 0;
-    let answer = (_: null) => {};
+    const answers: ((found: null) => void)[] = [];
     backend.documents.modifiedMs = () => {
       looks += 1;
-      return new Promise((resolve) => (answer = resolve));
+      return new Promise((resolve) => answers.push(resolve));
     };
-    const asked = [kit.get('/ready'), kit.get('/ready'), kit.get('/ready')];
-    await expect.poll(() => looks).toBe(1);
-    await kit.get('/health'); // the others have arrived
-    answer(null);
+    const asked = [ask(), ask(), ask()];
+    expect(looks).toBe(1);
+    answers[0]!(null);
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const later = ask();
+    expect(looks).toBe(2);
+    answers[1]!(null);
+    expect((await later).status).toBe(200);
   });
 });
 

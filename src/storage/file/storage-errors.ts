@@ -1,4 +1,4 @@
-/** Turns file-system errors into the library's typed errors. */
+/** Problems of the file system: its errors as the library's typed errors, and warnings about a place. */
 import { isRekindleError, messageOf, RekindleError } from '../../core/errors.js';
 import { errnoOf } from '../file-system.js';
 

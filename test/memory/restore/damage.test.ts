@@ -156,6 +156,17 @@ describe('a line that is gone', () => {
   });
 });
 
+/** A process was killed while it wrote its second turn. */
+async function killedInARecord() {
+  const place = await filePlace();
+  const killed = await openAgent(place);
+  await talk(killed.memory, '1', '1');
+  const bytes = await fs.readFile(place.file(TRACES));
+  const torn = '{"id":"rt_1","trace_type":"user","content":"half of a mes';
+  await place.put(TRACES, Buffer.concat([bytes, Buffer.from(torn)]));
+  return { place, bytes, torn };
+}
+
 describe('a torn tail', () => {
   it('is set aside, reported and cut off', async () => {
     const { place, bytes, text } = await fourTurns();
@@ -179,12 +190,7 @@ describe('a torn tail', () => {
   });
 
   it('of a process that was killed on this kernel is set aside, and its file goes on', async () => {
-    const place = await filePlace();
-    const killed = await openAgent(place);
-    await talk(killed.memory, '1', '1');
-    const bytes = await fs.readFile(place.file(TRACES));
-    const torn = '{"id":"rt_1","trace_type":"user","content":"half of a mes';
-    await place.put(TRACES, Buffer.concat([bytes, Buffer.from(torn)]));
+    const { place, bytes, torn } = await killedInARecord();
     const next = await openAgent(place);
     expect(next.report.damage).toMatchObject([
       { reason: 'torn', startByte: bytes.length, bytes: torn.length, setAside: expect.any(String) },
@@ -197,12 +203,7 @@ describe('a torn tail', () => {
   });
 
   it('of a process out of sight is sealed off by the next append, and reported as such', async () => {
-    const place = await filePlace();
-    const killed = await openAgent(place);
-    await talk(killed.memory, '1', '1');
-    const bytes = await fs.readFile(place.file(TRACES));
-    const torn = '{"id":"rt_1","trace_type":"user","content":"half of a mes';
-    await place.put(TRACES, Buffer.concat([bytes, Buffer.from(torn)]));
+    const { place, bytes, torn } = await killedInARecord();
     // It still runs: this process is its owner.
     const running = place.storage({ identity: systemIdentity });
     await (await running.leases.acquire(['agents', AGENT], { force: true })).release();
