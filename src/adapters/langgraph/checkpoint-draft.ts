@@ -102,7 +102,7 @@ export class CheckpointDraft {
     if (!isChanged && before?.version === version)
       return before.seq === null ? [channel, version] : [channel, version, before.seq];
     const known = index.valuesOf(this.#ns, channel, version);
-    if (!isChanged && known.length <= 1)
+    if (!isChanged && hasValue && known.length <= 1)
       return known.length === 0 ? [channel, version] : [channel, version, known[0]!];
     if (!hasValue) return [channel, version];
     const dumped = this.#dumped.get(channel) ?? (await this.#dump(channel));
