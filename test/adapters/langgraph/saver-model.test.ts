@@ -205,3 +205,22 @@ it('the LangGraph saver tells the same as the one in memory', async () => {
   expect(compared).toBeGreaterThan(0);
   if (compared >= 20) expect(deltas).toBeGreaterThan(0); // few histories may be too short for one
 });
+
+it('a channel that one branch deleted does not get the value that another branch has under the same version', async () => {
+  const pair = new Pair();
+  const list: Step[] = [
+    { kind: 'begin', thread: 't1', ns: '' },
+    { kind: 'put', from: 0, changes: [['c', null]] },
+    { kind: 'restart' },
+    { kind: 'put', from: 1, changes: [['c', { end: 'x' }]] },
+    { kind: 'replace', from: 1, changes: [] },
+    { kind: 'put', from: 0, changes: [] },
+    { kind: 'put', from: 0, changes: [] },
+  ];
+  try {
+    for (const step of list) await pair.do(step);
+    await pair.compare();
+  } finally {
+    await pair.close();
+  }
+});
