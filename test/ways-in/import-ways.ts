@@ -13,6 +13,7 @@ import { AGENT } from '../fuzz/restored.js';
 import { faultyHistory } from '../messages/legality/histories.js';
 import { BLOCK_FORMATS } from './block-formats.js';
 import type { Format } from './carried.js';
+import { exactText } from './compare.js';
 import { conversation } from './conversations.js';
 import { DATASET_FORMATS } from './dataset-formats.js';
 import { EVENT_FORMATS } from './event-formats.js';
@@ -68,6 +69,11 @@ function wayOfFormat({ name, importer = name, ...format }: Format): WayIn {
   };
 }
 
+/** A repair can write a value into a text, so the repair too has to see large integers as they are read. */
+function withDigits(history: readonly Message[]): readonly Message[] {
+  return JSON.parse(JSON.stringify(history, exactText)) as Message[];
+}
+
 function wayOfExporter(
   format: string,
   meaning: ((messages: readonly Message[]) => readonly Message[]) | null,
@@ -82,7 +88,8 @@ function wayOfExporter(
       const text = [...exporter.write(history, { agentId: AGENT, startedAtMs: 0 })].join('');
       const read = await imported(text, storage);
       if (!meaning) return [read];
-      return [read, { what: 'the repaired original', messages: repairHistory(meaning(history)).messages }];
+      const { messages } = repairHistory(meaning(withDigits(history)));
+      return [read, { what: 'the repaired original', messages }];
     },
   };
 }
