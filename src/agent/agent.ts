@@ -9,6 +9,7 @@ import type { Message } from '../messages/message.js';
 import type { AgentEvent, AgentEvents, AgentStatus, TurnResult } from './agent-events.js';
 import type { BootstrapStep } from './bootstrap-steps/bootstrap-step.js';
 import type { AgentContext } from './context/agent-context.js';
+import type { AgentFork, ForkOptions } from './forks/fork-agent.js';
 import type { EnqueueOptions } from './inputs/input-queue.js';
 import type { InputRunner } from './inputs/input-runner.js';
 import type { QueuedInput } from './inputs/input-table.js';
@@ -211,6 +212,17 @@ export class Agent {
     const runner = await this.#inputs;
     this.#assertRuns();
     return runner;
+  }
+
+  /**
+   * Makes a new agent with this one's context, facts and state as they were after a turn or a record. This one does not change and may be in
+   * the middle of a turn. Durable when it resolves; see `forkAgent`.
+   * @throws as `forkAgent`, AGENT_STATE before `start()`
+   */
+  async fork(options: ForkOptions = {}): Promise<AgentFork> {
+    if (this.#status === 'created' || this.#status === 'starting') throw this.#wrongState();
+    const { forkAgent } = await import('./forks/fork-agent.js');
+    return forkAgent(this.#context.storage, this.agentId, options);
   }
 
   /** Like `send`, but yields the turn's events as they occur. Leaving the loop early cancels the turn. */

@@ -3,6 +3,8 @@
  *
  * @module rekindle/agent
  */
+export type { ForkedFrom } from '../memory/lineage/forked-from.js';
+export type { AgentMoment } from '../memory/lineage/moment.js';
 export type { ErasureTarget, PartTarget } from '../storage/erasure/erasure-marker.js';
 export type { ErasedPlace, ErasureAmount, ErasureReport } from '../storage/erasure/erasure-report.js';
 export { Agent, type StopOptions, type TurnOptions } from './agent.js';
@@ -32,7 +34,8 @@ export {
   type WorkingContextOptions,
 } from './context/open-working-context.js';
 export { WorkingContext } from './context/working-context.js';
-export { type EraseOptions, erase, resumeErasures } from './erasure/erase.js';
+export { erase, resumeErasures } from './erasure/erase.js';
+export type { EraseOptions } from './erasure/erase-part.js';
 export {
   AgentFactory,
   createAgent,
@@ -41,6 +44,7 @@ export {
   restoreAgent,
 } from './factory/agent-factory.js';
 export { restoreSession } from './factory/restore-session.js';
+export { type AgentFork, type ForkOptions, forkAgent } from './forks/fork-agent.js';
 export type { EnqueueOptions } from './inputs/input-queue.js';
 export type { InputMode, QueuedInput } from './inputs/input-table.js';
 export { generateTextWith } from './model/generate-text.js';

@@ -22,6 +22,7 @@ interface EraseOptions extends CommonOptions {
   readonly thread?: string;
   readonly resume?: boolean;
   readonly verify?: readonly string[];
+  readonly keepForks?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -42,6 +43,7 @@ export function addEraseCommand(program: Command): void {
       .option('--source <source>', 'with --agent: only what came from tool:NAME, tool or import')
       .option('--session <id>', 'a root session of shared state with its children, and its checkpoints')
       .option('--thread <id>', 'a thread of LangGraph, or a session of the OpenAI Agents SDK')
+      .option('--keep-forks', 'erase although forks of the agent keep copies')
       .option('--dry-run', 'only show what would be erased')
       .option('--yes', 'erase it')
       .option('--resume', 'finish interrupted erasures')
@@ -66,7 +68,10 @@ async function run(context: CommandContext, options: EraseOptions): Promise<numb
   }
   const isDry = options.dryRun === true || options.yes !== true;
   if (!isDry) await recordErasure(storage, wanted, 'erase');
-  const report = await erase(storage, wanted, { dryRun: isDry });
+  const report = await erase(storage, wanted, {
+    dryRun: isDry,
+    keepForks: options.keepForks ?? false,
+  });
   const isUnconfirmed = isDry && options.dryRun !== true;
   print([...describe(report), ...(isUnconfirmed ? ['To erase it, add --yes.'] : [])], report);
   return isUnconfirmed ? EXIT.unconfirmed : EXIT.ok;

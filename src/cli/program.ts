@@ -11,6 +11,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['list', async () => (await import('./list-command.js')).addListCommand],
   ['inspect', async () => (await import('./restore-command.js')).addInspectCommand],
   ['search', async () => (await import('./search-command.js')).addSearchCommand],
+  ['history', async () => (await import('./fork-command.js')).addHistoryCommand],
+  ['fork', async () => (await import('./fork-command.js')).addForkCommand],
   ['restore', async () => (await import('./restore-command.js')).addRestoreCommand],
   ['verify', async () => (await import('./verify-command.js')).addVerifyCommand],
   ['repair', async () => (await import('./repair-command.js')).addRepairCommand],

@@ -31,6 +31,14 @@ export {
 export type { FitReport, FitRequest, Rung } from './fit/context-fitter.js';
 export type { RequestParts } from './fit/request-parts.js';
 export { type ImportOptions, type ImportReport, importTranscript } from './importing/import-transcript.js';
+export {
+  type AgentHistory,
+  agentHistory,
+  type HistoryOptions,
+  type TurnSummary,
+} from './lineage/agent-history.js';
+export type { ForkedFrom } from './lineage/forked-from.js';
+export type { AgentMoment } from './lineage/moment.js';
 export { type AgentSummary, listAgents, summarizeAgent } from './maintenance/agent-summary.js';
 export { type AgentCopy, copyAgent } from './maintenance/copy-agent.js';
 export { type RepairReport, rebuildAgent, repairAgent } from './maintenance/repair-agent.js';

@@ -344,7 +344,7 @@ export class MemoryManager {
   /** Waits for running saves and closes the journals. Does not release the lease. */
   async close(): Promise<void> {
     await this.#maintenance.onIdle();
-    await this.#recaller?.settled();
+    await this.#recaller?.close();
     await this.store.close();
   }
 }

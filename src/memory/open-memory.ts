@@ -186,8 +186,14 @@ async function assertNoHalfCopy(backend: StorageBackend, agentId: string): Promi
   throw new RekindleError('AGENT_EXISTS', text, { details: { agentId, from: beginning.from } });
 }
 
-function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {
-  return hasRecords(backend, agentId, ['raw_traces']);
+/** A fork's journal may have a number to continue from, and no record yet. */
+async function hasTraces(backend: StorageBackend, agentId: string): Promise<boolean> {
+  const journal = await backend.openJournal(['agents', agentId, 'raw_traces'], { readOnly: true });
+  try {
+    return (await journal.head()).cursor !== null || journal.openingDamage().length > 0;
+  } finally {
+    await journal.close();
+  }
 }
 
 /** True if anything of this agent is stored, unless it is an unfinished start. Writes nothing. */

@@ -4,9 +4,11 @@ import type { JsonObject, JsonValue } from '../../core/json.js';
 import { Type } from '../../core/schema.js';
 import { lazySchema } from '../../core/schema-check.js';
 import { restoreDry } from '../../memory/maintenance/restore-dry.js';
+import type { MemoryManager } from '../../memory/memory-manager.js';
 import { episodicToJson, semanticToJson } from '../../memory/models/memory-items.js';
+import type { Message } from '../../messages/message.js';
 import { messageToJson } from '../../messages/message-serializer.js';
-import { readDocuments } from '../../state/durable/copy-documents.js';
+import { type CopiedDocuments, readDocuments } from '../../state/durable/copy-documents.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { artifactsOf } from '../model/artifacts.js';
 
@@ -69,30 +71,43 @@ export async function captureAgent(
   stateFolder?: Name | null,
 ): Promise<AgentImage> {
   const state = await readState(backend, agentId, stateFolder);
-  return restoreDry(backend, agentId, async (memory, messages): Promise<AgentImage> => {
-    const artifacts = await artifactsOf(messages, (ref) => memory.getArtifact(ref));
-    return {
-      format: FORMAT,
-      version: VERSION,
-      agent_id: agentId,
-      epoch_id: memory.epochId,
-      last_compaction_ts: memory.lastCompactionTs,
-      last_turn: memory.lastTurn,
-      messages: messages.map(messageToJson),
-      episodic: (await memory.store.listEpisodic()).map(episodicToJson),
-      semantic: (await memory.store.listSemantic()).map(semanticToJson),
-      artifacts: base64Of(artifacts),
-      state: state.values,
-      state_artifacts: base64Of(state.attachments),
-    };
-  });
+  return restoreDry(backend, agentId, (memory, messages) => imageOf(memory, messages, state));
 }
 
-async function readState(backend: StorageBackend, agentId: string, folder?: Name | null) {
+/** @param memory restored, with these messages */
+export async function imageOf(
+  memory: MemoryManager,
+  messages: readonly Message[],
+  state: CopiedDocuments,
+): Promise<AgentImage> {
+  const artifacts = await artifactsOf(messages, (ref) => memory.getArtifact(ref));
+  return {
+    format: FORMAT,
+    version: VERSION,
+    agent_id: memory.agentId,
+    epoch_id: memory.epochId,
+    last_compaction_ts: memory.lastCompactionTs,
+    last_turn: memory.lastTurn,
+    messages: messages.map(messageToJson),
+    episodic: (await memory.store.listEpisodic()).map(episodicToJson),
+    semantic: (await memory.store.listSemantic()).map(semanticToJson),
+    artifacts: base64Of(artifacts),
+    state: state.values,
+    state_artifacts: base64Of(state.attachments),
+  };
+}
+
+/** @param folder default: the agent's own, else `['state']`; null: no state @param untilMs as for `readDocuments` */
+export async function readState(
+  backend: StorageBackend,
+  agentId: string,
+  folder?: Name | null,
+  untilMs?: number,
+): Promise<CopiedDocuments> {
   if (folder === null) return { values: {}, attachments: new Map<string, Uint8Array>() };
-  if (folder !== undefined) return readDocuments(backend, folder);
-  const own = await readDocuments(backend, ownStateFolder(agentId));
-  return Object.keys(own.values).length > 0 ? own : readDocuments(backend, ['state']);
+  if (folder !== undefined) return readDocuments(backend, folder, untilMs);
+  const own = await readDocuments(backend, ownStateFolder(agentId), untilMs);
+  return Object.keys(own.values).length > 0 ? own : readDocuments(backend, ['state'], untilMs);
 }
 
 function base64Of(artifacts: ReadonlyMap<string, Uint8Array>): { [ref: string]: string } {

@@ -22,6 +22,15 @@ import {
 import type { ErasureReport } from '../../storage/erasure/erasure-report.js';
 import type { Lease, Name, StorageBackend } from '../../storage/ports.js';
 import { loggedCalls } from '../../workspace/tool-calls/erase-calls.js';
+import { assertNoForks } from './fork-copies.js';
+
+/** Options of `erase`. */
+export interface EraseOptions {
+  /** Only report what would be erased. Takes no lease, writes nothing. */
+  readonly dryRun?: boolean;
+  /** Erase although forks of the agent hold copies of what is erased. They keep them. Default false: ERASURE_REFUSED. */
+  readonly keepForks?: boolean;
+}
 
 const CHECKPOINTS: Name = ['checkpoints'];
 const WORKSPACE: Name = ['workspace'];
@@ -30,13 +39,14 @@ const WORKSPACE: Name = ['workspace'];
 export async function erasePart(
   backend: StorageBackend,
   target: PartTarget,
-  dryRun: boolean,
+  options: EraseOptions,
 ): Promise<ErasureReport> {
   await assertAgentExists(backend, target.agent);
-  if (dryRun) return erasePlaces(backend, await planFor(backend, target, null), { dryRun });
+  if (options.dryRun)
+    return erasePlaces(backend, await planFor(backend, target, null, options), { dryRun: true });
   const lease = await backend.leases.acquire(['agents', target.agent]);
   try {
-    return await erasePlaces(backend, await planFor(backend, target, lease), { held: lease });
+    return await erasePlaces(backend, await planFor(backend, target, lease, options), { held: lease });
   } finally {
     await lease.release().catch(() => {}); // what was erased stays erased; a lease that is left expires
   }
@@ -58,11 +68,13 @@ async function planFor(
   backend: StorageBackend,
   target: PartTarget,
   lease: Lease | null,
+  { keepForks }: EraseOptions,
 ): Promise<ErasurePlan> {
   const { agent } = target;
   await assertNotErasing(backend, ['agents', agent], target);
   const marker = await readMarker(backend, target);
   const scope = (marker?.scope as PartScope | undefined) ?? (await newScope(backend, target, lease));
+  if (!marker && !keepForks) await assertNoForks(backend, target, scope.traces[0]);
   const { kept, removedIn } = await checkpointsSince(backend, CHECKPOINTS, agent, scope.firstTs * 1000);
   if (kept.length > 0) throw inCheckpoints(target, kept);
   return {

@@ -22,13 +22,8 @@ import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { Name, StorageBackend } from '../../storage/ports.js';
 import { agentStates } from '../../workspace/sessions/erase-agent-states.js';
 import { agentCalls, loggedCalls } from '../../workspace/tool-calls/erase-calls.js';
-import { erasePart, forgetParts, isObsolete } from './erase-part.js';
-
-/** Options of `erase`. */
-export interface EraseOptions {
-  /** Only report what would be erased. Takes no lease, writes nothing. */
-  readonly dryRun?: boolean;
-}
+import { type EraseOptions, erasePart, forgetParts, isObsolete } from './erase-part.js';
+import { assertNoForks } from './fork-copies.js';
 
 const CHECKPOINTS: Name = ['checkpoints'];
 const WORKSPACE: Name = ['workspace'];
@@ -43,7 +38,7 @@ const WORKSPACE: Name = ['workspace'];
  * await erase(storage, { agent: 'desk', turn: 3 }, { dryRun: true });
  * ```
  * @throws AGENT_NOT_FOUND or SESSION_NOT_FOUND if there is no data, LEASE_HELD while it is in use,
- * INVALID_ARGUMENT (also for a part that does not exist), INVALID_NAME, ERASURE_REFUSED if checkpoints may hold the
+ * INVALID_ARGUMENT (also for a part that does not exist), INVALID_NAME, ERASURE_REFUSED if checkpoints or forks may hold the
  * part, ERASURE_UNFINISHED if some of it was written meanwhile, and what storage throws
  */
 export function erase(
@@ -62,7 +57,8 @@ async function runErasure(
   target: ErasureTarget,
   options: EraseOptions,
 ): Promise<ErasureReport> {
-  if (isPart(checked(target))) return erasePart(backend, target as PartTarget, options.dryRun ?? false);
+  if (isPart(checked(target))) return erasePart(backend, target as PartTarget, options);
+  if ('agent' in target && !options.keepForks) await assertNoForks(backend, target);
   const plan = await planFor(backend, target as Exclude<ErasureTarget, PartTarget>);
   const found = await erasePlaces(backend, plan, { dryRun: true });
   // Parts that were set aside from a shared log do not prove that the agent exists.

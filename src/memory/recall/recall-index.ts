@@ -80,6 +80,11 @@ export class RecallIndex {
     return this.#all().reduce((sum, { count }) => sum + count, 0);
   }
 
+  /** Number of passages of a range of records. */
+  countBetween(first: number, last: number): number {
+    return this.#all().reduce((sum, shard) => sum + firstFrom(shard, last + 1) - firstFrom(shard, first), 0);
+  }
+
   /** Bytes of the stored index. */
   get storedBytes(): number {
     return this.#shards.reduce((sum, { bytesLength }) => sum + bytesLength, 0);
@@ -143,10 +148,11 @@ export class RecallIndex {
     return passages.filter((passage) => passage !== null);
   }
 
-  /** The first and the last record of some turns; null if there is none. Catches up first. */
+  /** The first and the last record of some turns, within a range of records; null if there is none. Catches up first. */
   async recordsOfTurns(
     from: number,
     to: number,
+    { after, upTo } = { after: 0, upTo: Number.POSITIVE_INFINITY },
   ): Promise<{ readonly first: number; readonly last: number } | null> {
     await this.catchUp();
     let first: number | null = null;
@@ -154,7 +160,7 @@ export class RecallIndex {
     for (const shard of this.#all())
       for (let index = 0; index < shard.count; index += 1) {
         const { turn, seq } = shard.infoOf(index);
-        if (turn < from || turn > to) continue;
+        if (turn < from || turn > to || seq <= after || seq > upTo) continue;
         first ??= seq;
         last = seq;
       }

@@ -7,6 +7,7 @@ import { asRekindleError } from '../../core/errors.js';
 import type { TypedEvents } from '../../core/events.js';
 import { type Message, textOf } from '../../messages/message.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
+import type { PastIndex } from '../lineage/past-index.js';
 import type { MemoryEvents } from '../memory-events.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import type { TraceBody } from '../trace-bodies.js';
@@ -79,6 +80,7 @@ export class Recaller {
   /** Characters of one token in the last recall, at most the usual ones: so the next is rarely counted twice. */
   #charsAToken = CHARS_A_TOKEN;
   #index: Promise<RecallIndex> | null = null;
+  #past: Promise<PastIndex> | null = null;
   #refreshing: Promise<void> = Promise.resolve();
 
   constructor(agent: RecallerContext, size: RequestSize, options: RecallOptions) {
@@ -129,16 +131,25 @@ export class Recaller {
       .catch(() => {}); // the next recall reports it
   }
 
-  /** Waits for running work; for an embedder, two seconds at most. */
-  async settled(): Promise<void> {
+  /** Waits for running work, for an embedder two seconds at most, and closes what it opened. */
+  async close(): Promise<void> {
     await this.#refreshing;
     await this.#meaning?.settled();
+    await (await this.#past?.catch(() => null))?.close();
   }
 
   /** Loaded when something leaves the context for the first time. */
   #opened(): Promise<RecallIndex> {
     this.#index ??= import('./recall-index.js').then(({ RecallIndex }) => new RecallIndex(this.#agent.store));
     return this.#index;
+  }
+
+  /** With the past of the agents that this one was forked from. */
+  #wholePast(): Promise<PastIndex> {
+    this.#past ??= Promise.all([import('../lineage/past-index.js'), this.#opened()]).then(
+      ([{ PastIndex }, index]) => PastIndex.of(this.#agent.store, index),
+    );
+    return this.#past;
   }
 
   async #search(): Promise<MeaningSearch | null> {
@@ -169,7 +180,7 @@ export class Recaller {
     const nearest = text.trim() === '' ? undefined : (await this.#search())?.ask(text);
     const times = await timesIn(text, clock.nowMs());
     const query = { text, times, limit, ...(nearest ? { nearest } : {}) };
-    const hits = (await this.#opened()).hits(query);
+    const hits = (await this.#wholePast()).hits(query);
     const first = await hits.next();
     if (first.done) return [];
     await this.#size.makeRoom(maxTokens + (await this.#size.counter.countMessages([request])));

@@ -2,11 +2,12 @@
 
 import type { RekindleError } from '../../core/errors.js';
 import type { StorageBackend } from '../../storage/ports.js';
+import type { PastIndex } from '../lineage/past-index.js';
 import { assertAgentExists, openMemory } from '../open-memory.js';
 import type { MemoryStore } from '../store/memory-store.js';
 import type { EmbedderOptions } from './embedder.js';
 import type { Passage, Speaker } from './passage.js';
-import type { RecallHit, RecallIndex } from './recall-index.js';
+import type { RecallHit } from './recall-index.js';
 import type { PassageInfo } from './shard.js';
 import { timesIn } from './times-in.js';
 import type { NearestPassages } from './vector-index.js';
@@ -42,7 +43,7 @@ export interface PastPage {
 const LIMIT_DEFAULT = 10;
 
 /**
- * Searches everything that an agent recorded, including what has left its context. Takes no lease and writes nothing.
+ * Searches everything that an agent recorded, including what has left its context, and what a fork has from its source. Takes no lease and writes nothing.
  * ```ts
  * const { hits } = await searchAgent(storage, 'ann', { text: 'login bug', nowMs: Date.now() });
  * ```
@@ -116,14 +117,15 @@ export function readTurns(
 async function withIndex<T>(
   backend: StorageBackend,
   agentId: string,
-  use: (index: RecallIndex, store: MemoryStore) => Promise<T>,
+  use: (index: PastIndex, store: MemoryStore) => Promise<T>,
 ): Promise<T> {
   await assertAgentExists(backend, agentId);
-  const { RecallIndex } = await import('./recall-index.js');
+  const { PastIndex } = await import('../lineage/past-index.js');
   const opened = await openMemory(backend, agentId, { readOnly: true, compaction: null });
   try {
     const { store } = opened.memory;
-    return await use(new RecallIndex(store), store);
+    const index = await PastIndex.of(store);
+    return await use(index, store).finally(() => index.close());
   } finally {
     await opened.close();
   }

@@ -18,13 +18,18 @@ export interface CopiedDocuments {
 const REFERENCE = /^sha256:([0-9a-f]{64})$/;
 
 /**
- * The newest version of each document that has a journal. Writes nothing. @throws JOURNAL_DAMAGED if it
- * cannot be determined, BLOB_DAMAGED
+ * The newest version of each document that has a journal. Writes nothing.
+ * @param untilMs the newest version at this time (milliseconds since 1970); documents that began later are left out
+ * @throws JOURNAL_DAMAGED if it cannot be determined, BLOB_DAMAGED
  */
-export async function readDocuments(backend: StorageBackend, folder: Name): Promise<CopiedDocuments> {
+export async function readDocuments(
+  backend: StorageBackend,
+  folder: Name,
+  untilMs = Number.POSITIVE_INFINITY,
+): Promise<CopiedDocuments> {
   const values: { [name: string]: JsonObject } = {};
   for (const name of await documentNames(backend, folder)) {
-    const value = await readNewest(backend, folder, name);
+    const value = await readVersion(backend, folder, name, untilMs);
     if (value) values[name] = value;
   }
   const blobs = backend.blobs([...folder, 'artifacts']);
@@ -36,10 +41,16 @@ export async function readDocuments(backend: StorageBackend, folder: Name): Prom
   return { values, attachments };
 }
 
-async function readNewest(backend: StorageBackend, folder: Name, name: string): Promise<JsonObject | null> {
+async function readVersion(
+  backend: StorageBackend,
+  folder: Name,
+  name: string,
+  untilMs: number,
+): Promise<JsonObject | null> {
   const log = new StateLog(backend, { folder, name, onVersion: () => {}, rescue: async () => null });
   try {
     await log.refresh();
+    if (untilMs < Number.POSITIVE_INFINITY) return await valueAt(log, untilMs);
     if (log.lostAtEnd === 0) return log.current?.value ?? null;
     const place = [...folder, name].join('/');
     throw new RekindleError('JOURNAL_DAMAGED', `The newest version of ${place} is damaged.`, {
@@ -48,6 +59,12 @@ async function readNewest(backend: StorageBackend, folder: Name, name: string): 
   } finally {
     await log.close();
   }
+}
+
+async function valueAt(log: StateLog, untilMs: number): Promise<JsonObject | null> {
+  for await (const { version, at } of log.backward())
+    if (Date.parse(at) <= untilMs) return (await log.at(version))?.value ?? null;
+  return null;
 }
 
 function referencesIn(value: JsonValue, found: Set<string> = new Set()): Set<string> {

@@ -258,7 +258,9 @@ export class JournalWriter {
 
   /** Starts as a journal whose first records were removed: with a second segment whose header states the number before it. */
   async continueAfter(seq: number): Promise<void> {
-    if (this.#plan !== 'create') throw conflict(0, this.#head.seq);
+    // An attempt that was killed can leave the live file without its header.
+    const isEmpty = this.#head.seq === 0 && this.#end === 0 && !this.#ready;
+    if (this.#plan !== 'create' && !isEmpty) throw conflict(0, this.#head.seq);
     this.#head = { seq, cursor: null, crc: null };
     this.#plan = 'follow-removed';
     await this.#prepare();

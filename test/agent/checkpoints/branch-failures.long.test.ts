@@ -1,8 +1,9 @@
-/** A branch that breaks off at any step: the agent does not exist then, or is whole, and doing it again gives the whole one. */
+/** A branch, or a fork, that breaks off at any step: the agent does not exist then, or is whole, and doing it again gives the whole one. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { captureAgent } from '../../../src/agent/checkpoints/agent-image.js';
 import { checkpointAgent } from '../../../src/agent/checkpoints/checkpoint-agent.js';
 import { createAgent, restoreAgent } from '../../../src/agent/factory/agent-factory.js';
+import { forkAgent } from '../../../src/agent/forks/fork-agent.js';
 import { ScriptedModel } from '../../../src/agent/model/scripted-model.js';
 import { CheckpointService } from '../../../src/checkpoints/checkpoint-service.js';
 import { isRekindleError } from '../../../src/core/errors.js';
@@ -66,6 +67,8 @@ async function saved(): Promise<{ readonly disk: SimulatedDisk; readonly image: 
   return { disk, image: withoutName(await captureAgent(storage, 'ada')) };
 }
 
+type Begin = (storage: FileStorage) => Promise<void>;
+
 /** Begins `branch` and stops it. @throws what the start throws */
 async function branchOn(storage: FileStorage): Promise<void> {
   const config = { model: new ScriptedModel([]), storage };
@@ -77,6 +80,15 @@ async function branchOn(storage: FileStorage): Promise<void> {
   }
 }
 
+async function forkOn(storage: FileStorage): Promise<void> {
+  await forkAgent(storage, 'ada', { as: 'branch' });
+}
+
+const WAYS: readonly (readonly [string, Begin])[] = [
+  ['branch of a checkpoint', branchOn],
+  ['fork', forkOn],
+];
+
 /** What `branch` is; null when it does not exist, and is not shown. */
 async function branchIn(storage: FileStorage): Promise<JsonObject | null> {
   const exists = await agentExists(storage, 'branch');
@@ -86,8 +98,9 @@ async function branchIn(storage: FileStorage): Promise<JsonObject | null> {
 }
 
 /** Begins it again, unless it is there already: then it is refused. */
-async function finish(storage: FileStorage, isThere: boolean): Promise<void> {
-  const thrown: unknown = await branchOn(storage).then(
+async function finish(storage: FileStorage, begin: Begin): Promise<void> {
+  const isThere = await agentExists(storage, 'branch');
+  const thrown: unknown = await begin(storage).then(
     () => null,
     (error: unknown) => error,
   );
@@ -95,12 +108,12 @@ async function finish(storage: FileStorage, isThere: boolean): Promise<void> {
   else if (thrown !== null) throw thrown;
 }
 
-describe('a process that is killed while it begins a branch', () => {
+describe.each(WAYS)('a process that is killed while it begins a %s', (_, begin) => {
   /** Every state that the disk was in on the way. */
   async function states() {
     const { disk, image } = await saved();
     const from = disk.point;
-    await branchOn(storageOn(disk));
+    await begin(storageOn(disk));
     const points = Array.from({ length: disk.point - from + 1 }, (_, index) => from + index);
     return { disk, image, points };
   }
@@ -119,17 +132,14 @@ describe('a process that is killed while it begins a branch', () => {
     const { disk, image, points } = await states();
     for (const point of points) {
       const storage = storageOn(disk.killedAt(point));
-      const wasThere = (
-        await storage.openJournal(['agents', 'branch', 'raw_traces'], { readOnly: true })
-      ).head();
-      await finish(storage, (await wasThere).seq > 0);
+      await finish(storage, begin);
       expect(await branchIn(storage)).toEqual(image);
     }
     expect(points.length).toBeGreaterThan(20);
   });
 });
 
-describe('a disk of which any one write fails while a branch begins', () => {
+describe.each(WAYS)('a disk of which any one write fails while a %s begins', (_, begin) => {
   it.each(['half', 'all'] as const)(
     'gives a typed error or the whole agent, and the next one makes it whole (%s was done)',
     async (effect) => {
@@ -140,15 +150,14 @@ describe('a disk of which any one write fails while a branch begins', () => {
         const disk = new FaultyFileSystem(original.killedAt(from));
         disk.setFault({ at: k, kind: 'EIO', effect, only: (call) => WRITES.includes(call) });
         const storage = storageOn(disk);
-        const thrown: unknown = await branchOn(storage).then(
+        const thrown: unknown = await begin(storage).then(
           () => null,
           (error: unknown) => error,
         );
         injected = disk.injected > 0;
         disk.setFault(null);
         if (thrown !== null) expect(isRekindleError(thrown), String(thrown)).toBe(true);
-        const traces = await storage.openJournal(['agents', 'branch', 'raw_traces'], { readOnly: true });
-        await finish(storage, (await traces.head()).seq > 0);
+        await finish(storage, begin);
         expect(await branchIn(storage), `write ${k}`).toEqual(image);
       }
       expect(k).toBeGreaterThan(20);

@@ -104,21 +104,24 @@ const traces: Route = {
   },
 };
 
+const trueOrFalse = Type.Union([Type.Literal('true'), Type.Literal('false')]);
+
 const remove: Route = {
   method: 'DELETE',
   path: '/agents/{id}',
   reach: 'agent',
   summary: 'Permanently erases all data of an agent',
   parameters: [
-    inQuery(
-      'dry_run',
-      '`true`: only reports what would be erased.',
-      Type.Union([Type.Literal('true'), Type.Literal('false')]),
-    ),
+    inQuery('dry_run', '`true`: only reports what would be erased.', trueOrFalse),
+    inQuery('keep_forks', '`true`: erases although forks of the agent keep copies.', trueOrFalse),
   ],
   responses: {
     200: { description: 'Each place, before and after.', schema: schemas.erasureReport },
     404: notFound,
+    409: {
+      description: 'Checkpoints or forks may hold what would be erased. Nothing was changed.',
+      schema: schemas.problemDetails,
+    },
     503: { description: 'The agent is open. Nothing was changed.', schema: schemas.problemDetails },
   },
   handle: ({ params, query }, { backend }) => erased(backend, { agent: params['id']! }, query),
@@ -128,13 +131,6 @@ const removeTurn: Route = {
   ...remove,
   path: '/agents/{id}/turns/{turn}',
   summary: 'Permanently erases one turn, and what was made from it',
-  responses: {
-    ...remove.responses,
-    409: {
-      description: 'Checkpoints may hold the turn. Nothing was changed.',
-      schema: schemas.problemDetails,
-    },
-  },
   handle({ params, query }, { backend }) {
     const turn = /^\d{1,15}$/.test(params['turn']!) ? Number(params['turn']) : params['turn']!;
     return erased(backend, { agent: params['id']!, turn }, query);
@@ -142,13 +138,18 @@ const removeTurn: Route = {
 };
 
 async function erased(backend: StorageBackend, target: ErasureTarget, query: URLSearchParams) {
-  const given = query.get('dry_run') ?? 'false';
-  if (given !== 'true' && given !== 'false')
-    throw new RekindleError('INVALID_ARGUMENT', '`dry_run` is `true` or `false`.', {
-      details: { field: 'dry_run' },
-    });
-  const { dryRun, places, ...rest } = await erase(backend, target, { dryRun: given === 'true' });
+  const options = { dryRun: isTrue(query, 'dry_run'), keepForks: isTrue(query, 'keep_forks') };
+  const { dryRun, places, ...rest } = await erase(backend, target, options);
   return ok({ ...rest, dry_run: dryRun, places } as unknown as JsonObject);
+}
+
+/** @throws INVALID_ARGUMENT */
+function isTrue(query: URLSearchParams, field: string): boolean {
+  const given = query.get(field) ?? 'false';
+  if (given === 'true' || given === 'false') return given === 'true';
+  throw new RekindleError('INVALID_ARGUMENT', `\`${field}\` is \`true\` or \`false\`.`, {
+    details: { field },
+  });
 }
 
 export const agentRoutes: readonly Route[] = [list, read, restoreReport, context, traces, remove, removeTurn];
