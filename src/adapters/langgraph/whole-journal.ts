@@ -12,6 +12,7 @@ import type {
   Journal,
   JournalHead,
   JournalRecord,
+  Lease,
   Name,
   StorageBackend,
 } from '../../storage/ports.js';
@@ -79,10 +80,17 @@ export class WholeJournal<S extends JournalState> {
    * @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION, and as `SharedJournal.change`
    */
   change<T>(decide: (state: S, seq: number) => Promise<Decision<JsonObject, T>>): Promise<T> {
-    return this.#journal.change(async (_, seq) => {
-      if (this.#endDamage > 0) throw this.#damaged(`${this.#endDamage} bytes at its end`);
-      return decide(await this.#checked(), seq);
-    });
+    return this.#journal.change(async (_, seq) => decide(await this.#whole(), seq));
+  }
+
+  /** See `SharedJournal.extend`. @throws as `change`, and LEASE_LOST */
+  extend<T>(work: (state: S, journal: Journal<JsonObject>) => Promise<T>): Promise<T> {
+    return this.#journal.extend(async (journal) => work(await this.#whole(), journal));
+  }
+
+  /** Maintenance on the newest state. `work` must not append. @throws as `extend` */
+  maintain<T>(work: (state: S, journal: Journal<JsonObject>, lease: Lease) => Promise<T>): Promise<T> {
+    return this.#journal.maintain(async (journal, lease) => work(await this.#whole(), journal, lease));
   }
 
   /** Removes records before one that contains their whole content. @throws as `change` */
@@ -101,6 +109,11 @@ export class WholeJournal<S extends JournalState> {
       if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
     if (!found.has(seq)) throw this.#damaged(`record ${seq} is missing`);
     return found;
+  }
+
+  async #whole(): Promise<S> {
+    if (this.#endDamage > 0) throw this.#damaged(`${this.#endDamage} bytes at its end`);
+    return this.#checked();
   }
 
   async #checked(): Promise<S> {
