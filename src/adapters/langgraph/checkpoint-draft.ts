@@ -86,7 +86,8 @@ export class CheckpointDraft {
 
   /**
    * An unchanged channel has the parent's value. Otherwise a version may stand for several values, because a
-   * fork continues the numbering: an existing value is reused only if it is equal.
+   * fork continues the numbering: an existing value is reused only if it is equal. If the parent was removed, an
+   * unchanged value may have gone with it, and another branch may have the only value of the version.
    */
   async #row(
     source: ValueSource,
@@ -102,7 +103,8 @@ export class CheckpointDraft {
     if (!isChanged && before?.version === version)
       return before.seq === null ? [channel, version] : [channel, version, before.seq];
     const known = index.contents.valuesOf(this.#ns, channel, version);
-    if (!isChanged && hasValue && known.length <= 1)
+    const isRemoved = this.#parent !== undefined && parent === undefined;
+    if (!isChanged && hasValue && known.length <= 1 && !isRemoved)
       return known.length === 0 ? [channel, version] : [channel, version, known[0]!];
     if (!hasValue) return [channel, version];
     const dumped = this.#dumped.get(channel) ?? (await this.#dump(channel));
