@@ -3,7 +3,7 @@
  * for the newest. A damaged record blocks reads and writes until it is repaired; records that a repair
  * dropped are skipped.
  */
-import { type ErrorCode, RekindleError } from '../../core/errors.js';
+import { type ErrorCode, isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { isHarmful } from '../../storage/journal-check.js';
 import { JOURNAL_START } from '../../storage/journal-position.js';
@@ -105,8 +105,12 @@ export class WholeJournal<S extends JournalState> {
   async recordsTo(seq: number, first: number, cursor: Cursor): Promise<Map<number, JsonObject>> {
     const found = new Map<number, JsonObject>();
     const reader = await this.#journal.reader();
-    for await (const entry of reader.read({ after: first - 1, cursor, limit: seq - first + 1 }))
-      if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
+    try {
+      for await (const entry of reader.read({ after: first - 1, cursor, limit: seq - first + 1 }))
+        if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment was removed
+    }
     if (!found.has(seq)) throw this.#damaged(`record ${seq} is missing`);
     return found;
   }

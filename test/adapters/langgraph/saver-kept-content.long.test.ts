@@ -183,6 +183,10 @@ describe.each([
     const folder = await newFolder();
     const storage = open(folder);
     await converse(storage);
+    if (storage instanceof FileStorage) {
+      const torn = path.join(folder, ...folderOf('s'), 'checkpoints.torn-12-00ff00ff');
+      await writeFile(torn, GONE.join(' ')); // as a crash leaves it
+    }
     await finish(storage, WORKS[1]!);
     expect(await inFiles(folder, GONE)).toEqual([]);
     expect(await inFiles(folder, KEPT)).toEqual(KEPT);
