@@ -185,6 +185,25 @@ export class SharedJournal<R extends JsonObject> {
     return this.#turns.run(async (lease) => work((this.#writer ??= await this.#openWriter(lease)), lease));
   }
 
+  /**
+   * Runs work that appends several records itself, in turn, on the newest state. They are applied before the turn ends.
+   * Each append begins a new segment, so that the records before it can be removed. Readers see a part of the records
+   * if it fails: the fold must not use them without the last one. @throws as `change`, and LEASE_LOST
+   */
+  extend<T>(work: (journal: Journal<R>) => Promise<T>): Promise<T> {
+    return this.#turns.run(async (lease) => {
+      await this.#closeWriter();
+      const writer = (this.#writer = await this.#openWriter(lease, 1));
+      try {
+        const result = await work(writer);
+        await this.#catchUp(writer);
+        return result;
+      } finally {
+        await this.#closeWriter(); // the next one catches up, also after a failure
+      }
+    });
+  }
+
   /** Runs work that removes the journal, in turn; later calls start again from nothing. @throws as `change` */
   replaced<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     return this.#turns.run(async (lease) => {
@@ -235,8 +254,8 @@ export class SharedJournal<R extends JsonObject> {
   }
 
   /** Opens a writer that has caught up: no change may be decided on a state that could not be read. */
-  async #openWriter(lease: Lease): Promise<Journal<R>> {
-    const { journal, segmentBytes } = this.#options;
+  async #openWriter(lease: Lease, segmentBytes = this.#options.segmentBytes): Promise<Journal<R>> {
+    const { journal } = this.#options;
     await assertNotErasing(this.#backend, journal);
     const size = segmentBytes === undefined ? {} : { segmentBytes };
     const writer = await this.#backend.openJournal<R>(journal, { lease, ...size });

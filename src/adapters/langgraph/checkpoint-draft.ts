@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.js';
 import { deltaTo, equalValue, type ValueSource } from './channel-values.js';
 import type { KnownValue } from './known-values.js';
 import type { DumpedValue, ValueStore } from './stored-value.js';
-import type { CheckpointEntry } from './thread-index.js';
+import type { CheckpointEntry } from './thread-contents.js';
 import type { Addition } from './thread-log.js';
 import { type ChannelRow, type ChannelVersion, type CheckpointRecord, isVersion } from './thread-record.js';
 import { knownAt } from './value-delta.js';
@@ -65,7 +65,7 @@ export class CheckpointDraft {
   /** Its record. Large values are durable when this resolves. */
   async addition(source: ValueSource): Promise<Addition> {
     const { log, index } = source;
-    const parent = this.#parent === undefined ? undefined : index.checkpoint(this.#ns, this.#parent);
+    const parent = this.#parent === undefined ? undefined : index.contents.checkpoint(this.#ns, this.#parent);
     const added: NewValue[] = [];
     const channels: ChannelRow[] = [];
     for (const [channel, version] of this.#versions)
@@ -86,7 +86,8 @@ export class CheckpointDraft {
 
   /**
    * An unchanged channel has the parent's value. Otherwise a version may stand for several values, because a
-   * fork continues the numbering: an existing value is reused only if it is equal.
+   * fork continues the numbering: an existing value is reused only if it is equal. If the parent was removed, an
+   * unchanged value may have gone with it, and another branch may have the only value of the version.
    */
   async #row(
     source: ValueSource,
@@ -101,14 +102,15 @@ export class CheckpointDraft {
     const before = parent?.channels.get(channel);
     if (!isChanged && before?.version === version)
       return before.seq === null ? [channel, version] : [channel, version, before.seq];
-    const known = index.valuesOf(this.#ns, channel, version);
-    if (!isChanged && hasValue && known.length <= 1)
+    const known = index.contents.valuesOf(this.#ns, channel, version);
+    const isRemoved = this.#parent !== undefined && parent === undefined;
+    if (!isChanged && hasValue && known.length <= 1 && !isRemoved)
       return known.length === 0 ? [channel, version] : [channel, version, known[0]!];
     if (!hasValue) return [channel, version];
     const dumped = this.#dumped.get(channel) ?? (await this.#dump(channel));
     const same = await equalValue(source, channel, known, dumped);
     if (same !== undefined) return [channel, version, same];
-    const delta = await deltaTo(source, channel, before?.seq ?? index.newestOf(channel), dumped);
+    const delta = await deltaTo(source, channel, before?.seq ?? index.contents.newestOf(channel), dumped);
     added.push((seq) => knownAt(seq, channel, dumped, delta));
     return [channel, version, delta?.value ?? (await this.#values.keep(dumped, log.blobs))];
   }

@@ -11,7 +11,8 @@ import {
 import { knownValue } from './channel-values.js';
 import { configOf } from './checkpoint-config.js';
 import type { ValueStore } from './stored-value.js';
-import type { ChannelPlace, CheckpointEntry, ThreadIndex, WriteEntry } from './thread-index.js';
+import type { ChannelPlace, CheckpointEntry, WriteEntry } from './thread-contents.js';
+import type { ThreadIndex } from './thread-index.js';
 import type { ThreadLog } from './thread-log.js';
 import type { CheckpointRecord, ThreadRecord } from './thread-record.js';
 import type { ChannelValue } from './value-delta.js';
@@ -36,7 +37,7 @@ export async function readTuple(source: TupleSource, entry: CheckpointEntry): Pr
   const { log, index, values, threadId } = source;
   const { ns, id, parent } = entry;
   const places = [...entry.channels.values()];
-  const writes = index.writes(ns, id);
+  const writes = index.contents.writes(ns, id);
   const records = await log.records(index, [
     entry.seq,
     ...places.flatMap(({ seq }) => seq ?? []),
@@ -125,7 +126,7 @@ async function addSends(
   parent: string,
 ): Promise<void> {
   const { log, index, firstVersion } = source;
-  const sends = index.writes(ns, parent).filter(({ channel }) => channel === TASKS);
+  const sends = index.contents.writes(ns, parent).filter(({ channel }) => channel === TASKS);
   const records = await log.records(
     index,
     sends.map(({ seq }) => seq),

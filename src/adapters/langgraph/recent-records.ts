@@ -1,5 +1,5 @@
 /** Recently used records of a thread: a graph reads its newest checkpoint again and again. */
-import type { ThreadRecord } from './thread-record.js';
+import { type ThreadRecord, valuesIn } from './thread-record.js';
 import type { ChannelValue } from './value-delta.js';
 
 /** Limit of their values, in characters. */
@@ -33,12 +33,10 @@ export class RecentRecords {
 }
 
 function sizeOf(record: ThreadRecord): number {
-  const rows = record.type === 'writes' ? record.writes : record.channels;
-  return rows.reduce((size, [, , value]) => size + lengthOf(value), RECORD_SIZE);
+  return valuesIn(record).reduce((size, value) => size + lengthOf(value), RECORD_SIZE);
 }
 
-function lengthOf(value: number | ChannelValue | undefined): number {
-  if (typeof value !== 'object') return 0;
+function lengthOf(value: ChannelValue): number {
   const content = 'delta' in value ? value.delta : value;
   if ('text' in content) return content.text.length;
   return 'base64' in content ? content.base64.length : 0;

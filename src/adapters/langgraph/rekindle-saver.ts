@@ -13,7 +13,6 @@ import {
 import { isRekindleError, RekindleError } from '../../core/errors.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { StorageBackend } from '../../storage/ports.js';
-import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import { nameKey } from '../name-key.js';
 import { BigIntSerializer } from './bigint-serializer.js';
 import {
@@ -28,11 +27,15 @@ import {
 } from './checkpoint-config.js';
 import { CheckpointDraft } from './checkpoint-draft.js';
 import { readTuple } from './checkpoint-tuple.js';
+import { contentWithoutRuns, type KeptContent, type LoadMetadata, newestContent } from './kept-content.js';
 import { ValueStore } from './stored-value.js';
-import { type CheckpointEntry, isFinal } from './thread-index.js';
+import { type CheckpointEntry, isFinal, type ThreadContents } from './thread-contents.js';
+import { copyContent } from './thread-copy.js';
+import type { ThreadIndex } from './thread-index.js';
 import type { ThreadLog } from './thread-log.js';
 import { ThreadPool } from './thread-pool.js';
 import type { WriteRow } from './thread-record.js';
+import { replaceContent } from './thread-replacement.js';
 
 /** Options of `RekindleSaver`. */
 export interface RekindleSaverOptions {
@@ -64,7 +67,7 @@ interface Listed {
  */
 export class RekindleSaver extends BaseCheckpointSaver {
   readonly #threads: ThreadPool;
-  readonly #redactor: StorageRedactor | null;
+  readonly #storage: StorageBackend;
 
   /** @throws INVALID_NAME if the root cannot be a folder name */
   constructor(options: RekindleSaverOptions) {
@@ -72,7 +75,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
     const { storage, root = 'langgraph' } = options;
     encodeNameSegment(root);
     this.#threads = new ThreadPool(storage, [root, 'threads']);
-    this.#redactor = storage.redactor ?? null;
+    this.#storage = storage;
   }
 
   /**
@@ -151,7 +154,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
       log.append(threadId, async (index) => {
         const rows: WriteRow[] = [];
         for (const { idx, channel, value } of dumped) {
-          if (isFinal(idx) && index.hasWrite(ns, checkpoint, taskId, idx)) continue;
+          if (isFinal(idx) && index.contents.hasWrite(ns, checkpoint, taskId, idx)) continue;
           rows.push([idx, channel, await this.#values.keep(value, log.blobs)]);
         }
         if (rows.length === 0) return null;
@@ -170,6 +173,58 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   /**
+   * Copies all checkpoints and writes of a thread to a new one, with their ids. Both are independent afterwards. A source
+   * without checkpoints and writes copies nothing. After a crash there is no target, or the whole one; call it again to
+   * be sure.
+   * @throws SESSION_EXISTS if the target has checkpoints or writes, unless it is a copy of the source as it is now, which
+   * nobody changed; and as `put`
+   */
+  async copyThread(sourceThreadId: string, targetThreadId: string): Promise<void> {
+    assertText('sourceThreadId', sourceThreadId);
+    assertText('targetThreadId', targetThreadId);
+    if (sourceThreadId === targetThreadId)
+      throw refused('targetThreadId', 'a thread cannot be copied to itself');
+    const threads = { source: sourceThreadId, target: targetThreadId };
+    await this.#threads.useAll([nameKey(sourceThreadId), nameKey(targetThreadId)], ([source, target]) =>
+      copyContent(threads, { source: source!, target: target! }, this.#values),
+    );
+    await this.#storage.scrub({ quick: true });
+  }
+
+  /**
+   * Erases the checkpoints of some runs (`run_id` of their metadata) with their writes, in all threads and namespaces.
+   * Other checkpoints stay exact. Checkpoints from which a delta channel of another one is rebuilt stay, too. Reads the
+   * metadata of all threads. After a failure, also in one thread, call it again to continue. @throws as `put`
+   */
+  async deleteForRuns(runIds: readonly string[]): Promise<void> {
+    assertTexts('runIds', runIds);
+    const runs = new Set(runIds);
+    if (runs.size === 0) return;
+    const erase = (key: string) =>
+      this.#keep(key, (contents, load) => contentWithoutRuns(contents, runs, load));
+    await forEach(await this.#threads.keys(), erase);
+    await this.#storage.scrub({ quick: true });
+  }
+
+  /**
+   * Of each thread: `keep_latest` keeps the newest checkpoint of each namespace with its writes, and the ancestors from
+   * which a delta channel of it is rebuilt. `delete` deletes the thread. After a failure, call it again to continue.
+   * @throws as `put`
+   */
+  async prune(
+    threadIds: readonly string[],
+    { strategy = 'keep_latest' }: { readonly strategy?: 'keep_latest' | 'delete' } = {},
+  ): Promise<void> {
+    assertTexts('threadIds', threadIds);
+    if (strategy !== 'keep_latest' && strategy !== 'delete')
+      throw refused('strategy', 'it must be `keep_latest` or `delete`');
+    if (threadIds.length === 0) return;
+    if (strategy === 'delete') return forEach(threadIds, (id) => this.deleteThread(id));
+    await forEach(threadIds, (id) => this.#keep(nameKey(id), newestContent));
+    await this.#storage.scrub({ quick: true });
+  }
+
+  /**
    * Waits for calls in progress and closes the threads; later calls throw JOURNAL_CLOSED. The storage stays
    * open.
    */
@@ -178,7 +233,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
   }
 
   get #values(): ValueStore {
-    return new ValueStore(this.serde, this.#redactor);
+    return new ValueStore(this.serde, this.#storage.redactor ?? null);
   }
 
   /** Serializes the arguments at once, before the caller can change them, and marks the thread as in use. */
@@ -191,11 +246,27 @@ export class RekindleSaver extends BaseCheckpointSaver {
     await this.#threads.use(nameKey(threadId), async (log) => work(log, await serialising));
   }
 
+  /** Erases everything else of a thread. Takes no lease if there is nothing to erase. */
+  #keep(
+    key: string,
+    decide: (contents: ThreadContents, load: LoadMetadata) => Promise<KeptContent | null>,
+  ): Promise<void> {
+    return this.#threads.use(key, async (log) => {
+      const load: LoadMetadata = (stored) => this.#values.load(stored, log.blobs);
+      const index = await log.read();
+      if (index.before().length === 0 && !(await decide(index.contents, load))) return;
+      await replaceContent(log, this.#values, async (newest) => {
+        const kept = await decide(newest.contents, load);
+        return kept && { thread: threadOf(log, newest, key), source: { log, index: newest }, kept };
+      });
+    });
+  }
+
   #tuple(threadId: string, ns: string, id: string | undefined): Promise<CheckpointTuple | undefined> {
     return this.#threads.use(nameKey(threadId), async (log) => {
       for (let attempt = 1; ; attempt += 1) {
         const index = await log.read();
-        const entry = index.checkpoint(ns, id);
+        const entry = index.contents.checkpoint(ns, id);
         if (!entry) return undefined;
         try {
           const firstVersion = () => this.getNextVersion(undefined);
@@ -241,16 +312,35 @@ export class RekindleSaver extends BaseCheckpointSaver {
 
 async function entriesOf(log: ThreadLog, key: string, ns: string | undefined): Promise<Listed[]> {
   const index = await log.read();
-  const entries = index.checkpoints(ns);
+  const entries = index.contents.checkpoints(ns);
   if (entries.length === 0) return []; // of a deleted thread, the lease remains
-  const threadId = index.thread ?? key;
-  if (index.thread === null && key !== nameKey(key)) throw log.notThere(1); // the key is a digest, and the record with its id was lost
+  const threadId = threadOf(log, index, key);
   return entries.map((entry) => ({ threadId, entry }));
 }
 
+function threadOf(log: ThreadLog, { thread }: ThreadIndex, key: string): string {
+  if (thread === null && key !== nameKey(key)) throw log.notThere(1); // the key is a digest, and the record with its id was lost
+  return thread ?? key;
+}
+
+/** A failure in one place does not stop the others. @throws the first failure */
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const item of items) await work(item).catch((thrown: unknown) => failures.push(thrown));
+  if (failures.length > 0) throw failures[0];
+}
+
 function assertText(argument: string, value: unknown): asserts value is string {
-  if (typeof value === 'string') return;
-  throw new RekindleError('INVALID_ARGUMENT', `${argument} is refused: it must be a string.`, {
-    details: { argument, problem: 'it must be a string' },
+  if (typeof value !== 'string') throw refused(argument, 'it must be a string');
+}
+
+function assertTexts(argument: string, values: readonly unknown[]): void {
+  if (!Array.isArray(values)) throw refused(argument, 'it must be a list of strings');
+  for (const [index, value] of values.entries()) assertText(`${argument}[${index}]`, value);
+}
+
+function refused(argument: string, problem: string): RekindleError {
+  return new RekindleError('INVALID_ARGUMENT', `${argument} is refused: ${problem}.`, {
+    details: { argument, problem },
   });
 }

@@ -42,8 +42,12 @@ export class ValueStore {
     });
     if (typeof type !== 'string' || !(given instanceof Uint8Array))
       throw unfit(what, 'its serializer did not return a type and bytes');
-    const dumped = Uint8Array.from(given); // a serializer may reuse its buffer
-    const bytes = this.#redactor ? redactedBytes(dumped, this.#redactor) : dumped;
+    return this.serialised(type, Uint8Array.from(given)); // a serializer may reuse its buffer
+  }
+
+  /** A value whose bytes are known. */
+  serialised(type: string, given: Uint8Array): DumpedValue {
+    const bytes = this.#redactor ? redactedBytes(given, this.#redactor) : given;
     return { stored: { type, ...contentOf(bytes) }, bytes };
   }
 

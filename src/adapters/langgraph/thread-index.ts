@@ -1,64 +1,43 @@
-/** The index of a thread: the places of its records, without values. */
-import { compareWritesSortKeys, writesSortKey } from '@langchain/langgraph-checkpoint';
+/** What the records of a thread say, and recently used ones of them. */
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, JournalRecord } from '../../storage/ports.js';
 import { KnownValues } from './known-values.js';
 import { RecentRecords } from './recent-records.js';
-import type { StoredValue } from './stored-value.js';
-import {
-  type ChannelRow,
-  type ChannelVersion,
-  type CheckpointRecord,
-  decodeThreadRecord,
-  type WritesRecord,
-} from './thread-record.js';
+import { ThreadContents } from './thread-contents.js';
+import { type CopyOrigin, decodeThreadRecord, type ThreadRecord } from './thread-record.js';
 import type { JournalState } from './whole-journal.js';
 
-/** A channel of a checkpoint, with the number of the record that stores its value; null: no value. */
-export interface ChannelPlace {
-  readonly channel: string;
-  readonly version: ChannelVersion | null;
-  readonly seq: number | null;
-}
-
-export interface CheckpointEntry {
-  readonly seq: number;
-  readonly ns: string;
-  readonly id: string;
-  readonly parent: string | undefined;
-  readonly metadata: StoredValue;
-  readonly channels: ReadonlyMap<string, ChannelPlace>;
-}
-
-/** A pending write, whose value is in a record of writes. */
-export interface WriteEntry {
-  readonly seq: number;
-  readonly task: string;
-  readonly path: string;
-  readonly idx: number;
-  readonly channel: string;
+/** New contents that take effect with their last record. */
+interface Section {
+  readonly begin: number;
+  readonly contents: ThreadContents;
+  readonly copy: CopyOrigin | null;
 }
 
 export class ThreadIndex implements JournalState {
   /** The thread id in its first record; null if there is none. */
   thread: string | null = null;
-  readonly recent = new RecentRecords();
-  readonly known = new KnownValues();
+  contents = new ThreadContents();
+  recent = new RecentRecords();
+  known = new KnownValues();
+  /** The number of the record with which the contents begin: earlier records are to be erased. */
+  begin = 1;
+  /** The last record. */
+  last: { readonly seq: number; readonly crc: string | null } = { seq: 0, crc: null };
   readonly #cursors = new Map<number, Cursor>();
-  readonly #checkpoints = new Map<string, Map<string, CheckpointEntry>>();
-  readonly #writes = new Map<string, Map<string, WriteEntry>>();
-  /** Numbers of the records with a channel's value in a version: several if a fork diverged. */
-  readonly #values = new Map<string, number[]>();
-  readonly #newest = new Map<string, number>();
+  #section: Section | null = null;
+  /** Of contents that are a copy and nothing else. */
+  #copy: CopyOrigin | null = null;
 
-  apply({ seq, record: row, cursor }: JournalRecord<JsonObject>): boolean {
+  apply({ seq, record: row, cursor, crc }: JournalRecord<JsonObject>): boolean {
     const record = decodeThreadRecord(row);
     if (record === null) return false;
     this.#cursors.set(seq, cursor);
+    this.last = { seq, crc };
     this.recent.add(seq, record);
     if (this.thread === null && typeof row['thread'] === 'string') this.thread = row['thread'];
-    if (record.type === 'checkpoint') this.#addCheckpoint(seq, record);
-    else this.#addWrites(seq, record);
+    this.#copy = null;
+    this.#apply(seq, record);
     return true;
   }
 
@@ -66,92 +45,49 @@ export class ThreadIndex implements JournalState {
     return this.#cursors.get(seq);
   }
 
-  /** All checkpoints, or those of one namespace. */
-  checkpoints(ns?: string): CheckpointEntry[] {
-    const spaces = ns === undefined ? [...this.#checkpoints.values()] : [this.#checkpoints.get(ns)];
-    return spaces.flatMap((space) => [...(space?.values() ?? [])]);
+  /** The numbers of records that are to be erased. */
+  before(): number[] {
+    return [...this.#cursors.keys()].filter((seq) => seq < this.begin);
   }
 
-  /** Without an id: the newest one, which has the greatest id. */
-  checkpoint(ns: string, id?: string): CheckpointEntry | undefined {
-    if (id !== undefined) return this.#checkpoints.get(ns)?.get(id);
-    let newest: CheckpointEntry | undefined;
-    for (const entry of this.#checkpoints.get(ns)?.values() ?? [])
-      if (newest === undefined || entry.id > newest.id) newest = entry;
-    return newest;
+  forget(seqs: readonly number[]): void {
+    for (const seq of seqs) this.#cursors.delete(seq);
   }
 
-  /** In the order in which they must be applied. */
-  writes(ns: string, checkpoint: string): WriteEntry[] {
-    const entries = [...(this.#writes.get(keyOf(ns, checkpoint))?.values() ?? [])];
-    const sortKey = ({ path, task, idx }: WriteEntry) => writesSortKey(path, task, idx);
-    return entries.sort((a, b) => compareWritesSortKeys(sortKey(a), sortKey(b)));
+  /** True if nothing changed since this was copied, and the origin is the same as then. */
+  isCopyOf({ thread, seq, crc }: CopyOrigin): boolean {
+    const copy = this.#copy;
+    return copy !== null && copy.thread === thread && copy.seq === seq && copy.crc === crc;
   }
 
-  hasWrite(ns: string, checkpoint: string, task: string, idx: number): boolean {
-    return this.#writes.get(keyOf(ns, checkpoint))?.has(keyOf(task, idx)) ?? false;
-  }
-
-  valuesOf(ns: string, channel: string, version: ChannelVersion | null): readonly number[] {
-    return this.#values.get(keyOf(ns, channel, version)) ?? [];
-  }
-
-  /**
-   * The last record with a value of a channel, in any namespace, because a graph passes its messages to its
-   * subgraphs.
-   */
-  newestOf(channel: string): number | undefined {
-    return this.#newest.get(channel);
-  }
-
-  #addCheckpoint(seq: number, { ns, id, parent, metadata, channels }: CheckpointRecord): void {
-    const space = inner(this.#checkpoints, ns);
-    const before = parent === undefined ? undefined : space.get(parent);
-    const places = channels.map((row) => {
-      const place = placeOf(row, seq);
-      if (place.seq === seq) this.#addValue(ns, place);
-      const same = before?.channels.get(place.channel);
-      return same && same.version === place.version && same.seq === place.seq ? same : place; // stored once
-    });
-    const byChannel = new Map(places.map((place) => [place.channel, place]));
-    space.set(id, { seq, ns, id, parent, metadata, channels: byChannel });
-  }
-
-  #addValue(ns: string, { channel, version, seq }: ChannelPlace): void {
-    const key = keyOf(ns, channel, version);
-    const known = this.#values.get(key);
-    if (known) known.push(seq!);
-    else this.#values.set(key, [seq!]);
-    this.#newest.set(channel, seq!);
-  }
-
-  #addWrites(seq: number, { ns, checkpoint, task, path, writes }: WritesRecord): void {
-    const known = inner(this.#writes, keyOf(ns, checkpoint));
-    for (const [idx, channel] of writes) {
-      const key = keyOf(task, idx);
-      if (isFinal(idx) && known.has(key)) continue;
-      known.set(key, { seq, task, path, idx, channel });
+  #apply(seq: number, record: ThreadRecord): void {
+    if (record.type === 'begin') {
+      this.#section = { begin: seq, contents: new ThreadContents(), copy: record.copy ?? null };
+    } else if (record.type === 'end') {
+      if (this.#section?.begin === record.begin) this.#replace(this.#section);
+      this.#section = null;
+    } else {
+      const contents = this.#contentsFor(record.in);
+      if (record.type === 'checkpoint') contents.addCheckpoint(seq, record);
+      else contents.addWrites(seq, record);
     }
   }
-}
 
-/** The first write of a task at an index is kept; special writes, with a negative index, are replaced. */
-export function isFinal(idx: number): boolean {
-  return idx >= 0;
-}
+  /** A crash may have ended a section early: then the next record is outside of it. */
+  #contentsFor(begin: number | undefined): ThreadContents {
+    if (begin === undefined) {
+      this.#section = null;
+      return this.contents;
+    }
+    if (this.#section?.begin !== begin) this.#section = { begin, contents: new ThreadContents(), copy: null }; // a repair dropped its first record
+    return this.#section.contents;
+  }
 
-function placeOf([channel, version, value]: ChannelRow, seq: number): ChannelPlace {
-  if (value === undefined) return { channel, version, seq: null };
-  return { channel, version, seq: typeof value === 'number' ? value : seq };
-}
-
-/** A version as text and as number must give two keys. */
-function keyOf(...parts: readonly (string | number | null)[]): string {
-  return JSON.stringify(parts);
-}
-
-function inner<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
-  let found = outer.get(key);
-  if (!found) outer.set(key, (found = new Map()));
-  return found;
+  #replace({ begin, contents, copy }: Section): void {
+    this.contents = contents;
+    this.begin = begin;
+    this.#copy = copy;
+    this.recent = new RecentRecords();
+    this.known = new KnownValues();
+  }
 }

@@ -15,19 +15,19 @@ export interface Addition {
 
 export class ThreadLog {
   readonly blobs: Blobs;
+  readonly journal: WholeJournal<ThreadIndex>;
   readonly #name: Name;
-  readonly #journal: WholeJournal<ThreadIndex>;
 
   constructor(backend: StorageBackend, folder: Name) {
     const { journal, lease, values } = namesOf(folder);
     this.#name = journal;
     this.blobs = backend.blobs(values);
-    this.#journal = new WholeJournal(backend, { journal, lease, newState: () => new ThreadIndex() });
+    this.journal = new WholeJournal(backend, { journal, lease, newState: () => new ThreadIndex() });
   }
 
   /** The newest state. @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION */
   read(): Promise<ThreadIndex> {
-    return this.#journal.read();
+    return this.journal.read();
   }
 
   /**
@@ -35,7 +35,7 @@ export class ThreadLog {
    * @throws as `WholeJournal.change`
    */
   append(threadId: string, decide: (index: ThreadIndex) => Promise<Addition | null>): Promise<void> {
-    return this.#journal.change(async (index, seq) => {
+    return this.journal.change(async (index, seq) => {
       const addition = await decide(index);
       if (!addition) return { secure: true, done: () => {} };
       const { record, added } = addition;
@@ -63,7 +63,7 @@ export class ThreadLog {
     const cursor = index.cursorOf(first);
     if (!cursor) throw this.notThere(seq);
     const found = new Map<number, ThreadRecord>();
-    for (const [number, row] of await this.#journal.recordsTo(seq, first, cursor)) {
+    for (const [number, row] of await this.journal.recordsTo(seq, first, cursor)) {
       const record = decodeThreadRecord(row);
       if (!record) throw this.notThere(number);
       found.set(number, record);
@@ -80,7 +80,7 @@ export class ThreadLog {
   }
 
   close(): Promise<void> {
-    return this.#journal.close();
+    return this.journal.close();
   }
 }
 

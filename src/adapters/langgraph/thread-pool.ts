@@ -35,20 +35,32 @@ export class ThreadPool {
    * Starts work in the order of the calls. Waits for nothing first, unless the thread is being removed.
    * @throws JOURNAL_CLOSED, and what the work throws
    */
-  async use<T>(key: string, work: (log: ThreadLog) => Promise<T>): Promise<T> {
-    while (this.#removing.has(key)) await this.#removing.get(key)?.catch(() => {}); // reported to the caller of `remove`
+  use<T>(key: string, work: (log: ThreadLog) => Promise<T>): Promise<T> {
+    return this.useAll([key], ([log]) => work(log!));
+  }
+
+  /** As `use`, for several threads at once, so that no two calls wait for each other. */
+  async useAll<T>(keys: readonly string[], work: (logs: readonly ThreadLog[]) => Promise<T>): Promise<T> {
+    for (let removing = this.#removed(keys); removing.length > 0; removing = this.#removed(keys))
+      await Promise.allSettled(removing); // reported to the caller of `remove`
     this.#assertOpen();
-    const opened = this.#opened.get(key) ?? this.#open(key);
-    this.#opened.delete(key);
-    this.#opened.set(key, opened);
-    const working = work(opened.log);
-    opened.working.add(working);
+    const opened = keys.map((key) => this.#opened.get(key) ?? this.#open(key));
+    for (const [index, key] of keys.entries()) {
+      this.#opened.delete(key);
+      this.#opened.set(key, opened[index]!);
+    }
+    const working = work(opened.map(({ log }) => log));
+    for (const one of opened) one.working.add(working);
     try {
       return await working;
     } finally {
-      opened.working.delete(working);
+      for (const one of opened) one.working.delete(working);
       this.#closeIdle();
     }
+  }
+
+  #removed(keys: readonly string[]): Promise<void>[] {
+    return keys.flatMap((key) => this.#removing.get(key) ?? []);
   }
 
   /**

@@ -1,4 +1,7 @@
-/** The records of a thread's journal: one per `put` and one per `putWrites`. */
+/**
+ * The records of a thread's journal: one per `put` and one per `putWrites`. A section replaces all records before it;
+ * it takes effect with its last record, `end`.
+ */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import { isStoredValue, type StoredValue } from './stored-value.js';
 import { type ChannelValue, isChannelValue } from './value-delta.js';
@@ -13,7 +16,13 @@ export type ChannelRow =
   | readonly [channel: string, version: ChannelVersion | null]
   | readonly [channel: string, version: ChannelVersion | null, value: number | ChannelValue];
 
-export interface CheckpointRecord {
+/** A record of a section. */
+interface InSection {
+  /** The number of the section's first record. */
+  readonly in?: number;
+}
+
+export interface CheckpointRecord extends InSection {
   readonly type: 'checkpoint';
   readonly ns: string;
   readonly id: string;
@@ -27,7 +36,7 @@ export interface CheckpointRecord {
 
 export type WriteRow = readonly [idx: number, channel: string, value: StoredValue];
 
-export interface WritesRecord {
+export interface WritesRecord extends InSection {
   readonly type: 'writes';
   readonly ns: string;
   readonly checkpoint: string;
@@ -36,13 +45,41 @@ export interface WritesRecord {
   readonly writes: readonly WriteRow[];
 }
 
-export type ThreadRecord = CheckpointRecord | WritesRecord;
+/** The thread that was copied, and its last record at that time. */
+export interface CopyOrigin {
+  readonly thread: string;
+  readonly seq: number;
+  readonly crc: string | null;
+}
+
+export interface BeginRecord {
+  readonly type: 'begin';
+  readonly copy?: CopyOrigin;
+}
+
+export interface EndRecord {
+  readonly type: 'end';
+  readonly begin: number;
+}
+
+export type ContentRecord = CheckpointRecord | WritesRecord;
+export type ThreadRecord = ContentRecord | BeginRecord | EndRecord;
 
 /** Null for another shape, written by a newer release. */
 export function decodeThreadRecord(row: JsonObject): ThreadRecord | null {
   if (row['type'] === 'checkpoint') return isCheckpoint(row) ? (row as unknown as CheckpointRecord) : null;
   if (row['type'] === 'writes') return isWrites(row) ? (row as unknown as WritesRecord) : null;
+  if (row['type'] === 'begin') return isBegin(row) ? (row as unknown as BeginRecord) : null;
+  if (row['type'] === 'end') return isNumber(row['begin']) ? (row as unknown as EndRecord) : null;
   return null;
+}
+
+/** The values that a record stores. */
+export function valuesIn(record: ThreadRecord): ChannelValue[] {
+  if (record.type === 'writes') return record.writes.map(([, , value]) => value);
+  if (record.type !== 'checkpoint') return [];
+  const values = record.channels.map(([, , value]) => value);
+  return [record.metadata, ...values.filter((value) => typeof value === 'object')];
 }
 
 export function isVersion(value: unknown): value is ChannelVersion {
@@ -56,8 +93,24 @@ function isCheckpoint(row: JsonObject): boolean {
     typeof row['v'] === 'number' &&
     isJsonObject(row['seen']) &&
     isStoredValue(row['metadata']) &&
-    isListOf(row['channels'], isChannelRow)
+    isListOf(row['channels'], isChannelRow) &&
+    isInSection(row)
   );
+}
+
+function isInSection({ in: begin }: JsonObject): boolean {
+  return begin === undefined || isNumber(begin);
+}
+
+function isBegin({ copy }: JsonObject): boolean {
+  if (copy === undefined) return true;
+  if (!isJsonObject(copy)) return false;
+  const { thread, seq, crc } = copy;
+  return typeof thread === 'string' && isNumber(seq) && (crc === null || typeof crc === 'string');
+}
+
+function isNumber(value: JsonValue | undefined): boolean {
+  return Number.isSafeInteger(value);
 }
 
 function isChannelRow([channel, version, value]: JsonArray): boolean {
@@ -66,7 +119,11 @@ function isChannelRow([channel, version, value]: JsonArray): boolean {
 }
 
 function isWrites(row: JsonObject): boolean {
-  return areTexts(row, 'ns', 'checkpoint', 'task', 'path') && isListOf(row['writes'], isWriteRow);
+  return (
+    areTexts(row, 'ns', 'checkpoint', 'task', 'path') &&
+    isListOf(row['writes'], isWriteRow) &&
+    isInSection(row)
+  );
 }
 
 function isWriteRow([idx, channel, value]: JsonArray): boolean {

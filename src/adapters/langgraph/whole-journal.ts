@@ -3,7 +3,7 @@
  * for the newest. A damaged record blocks reads and writes until it is repaired; records that a repair
  * dropped are skipped.
  */
-import { type ErrorCode, RekindleError } from '../../core/errors.js';
+import { type ErrorCode, isRekindleError, RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { isHarmful } from '../../storage/journal-check.js';
 import { JOURNAL_START } from '../../storage/journal-position.js';
@@ -12,6 +12,7 @@ import type {
   Journal,
   JournalHead,
   JournalRecord,
+  Lease,
   Name,
   StorageBackend,
 } from '../../storage/ports.js';
@@ -79,10 +80,17 @@ export class WholeJournal<S extends JournalState> {
    * @throws JOURNAL_DAMAGED, UNSUPPORTED_VERSION, and as `SharedJournal.change`
    */
   change<T>(decide: (state: S, seq: number) => Promise<Decision<JsonObject, T>>): Promise<T> {
-    return this.#journal.change(async (_, seq) => {
-      if (this.#endDamage > 0) throw this.#damaged(`${this.#endDamage} bytes at its end`);
-      return decide(await this.#checked(), seq);
-    });
+    return this.#journal.change(async (_, seq) => decide(await this.#whole(), seq));
+  }
+
+  /** See `SharedJournal.extend`. @throws as `change`, and LEASE_LOST */
+  extend<T>(work: (state: S, journal: Journal<JsonObject>) => Promise<T>): Promise<T> {
+    return this.#journal.extend(async (journal) => work(await this.#whole(), journal));
+  }
+
+  /** Maintenance on the newest state. `work` must not append. @throws as `extend` */
+  maintain<T>(work: (state: S, journal: Journal<JsonObject>, lease: Lease) => Promise<T>): Promise<T> {
+    return this.#journal.maintain(async (journal, lease) => work(await this.#whole(), journal, lease));
   }
 
   /** Removes records before one that contains their whole content. @throws as `change` */
@@ -97,10 +105,19 @@ export class WholeJournal<S extends JournalState> {
   async recordsTo(seq: number, first: number, cursor: Cursor): Promise<Map<number, JsonObject>> {
     const found = new Map<number, JsonObject>();
     const reader = await this.#journal.reader();
-    for await (const entry of reader.read({ after: first - 1, cursor, limit: seq - first + 1 }))
-      if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
+    try {
+      for await (const entry of reader.read({ after: first - 1, cursor, limit: seq - first + 1 }))
+        if (entry.kind === 'record' && entry.seq <= seq) found.set(entry.seq, entry.record);
+    } catch (thrown) {
+      if (!isRekindleError(thrown, 'INVALID_ARGUMENT')) throw thrown; // its segment was removed
+    }
     if (!found.has(seq)) throw this.#damaged(`record ${seq} is missing`);
     return found;
+  }
+
+  async #whole(): Promise<S> {
+    if (this.#endDamage > 0) throw this.#damaged(`${this.#endDamage} bytes at its end`);
+    return this.#checked();
   }
 
   async #checked(): Promise<S> {

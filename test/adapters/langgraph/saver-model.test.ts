@@ -16,6 +16,10 @@ import { all, type Config, checkpointOf, metadataOf, recordsOf, thread } from '.
 const CHANNELS = ['a', 'b', 'c'];
 const SPACES = ['', 'child'];
 const THREADS = ['t1', '~t2'];
+const COPIES = ['c1', '~c2'];
+const ALL = [...THREADS, ...COPIES];
+/** Each checkpoint is of one of so many runs. */
+const RUNS = 4;
 const WRITTEN = ['a', 'b', ERROR, INTERRUPT];
 /** Characters of which some have their first bytes in common; and one text that makes a value a blob. */
 const PIECES = ['x', 'é', 'è', '\u{1f600}', '\u{1f601}', '\u2028"', '\u0001'];
@@ -53,7 +57,14 @@ const write = fc.record({
   path: fc.constantFrom('', 'p1', 'p2'),
   channels: fc.array(fc.constantFrom(...WRITTEN), { maxLength: 3 }),
 });
-const drop = fc.record({ kind: fc.constant('drop' as const), thread: fc.constantFrom(...THREADS) });
+const copy = fc.record({
+  kind: fc.constant('copy' as const),
+  thread: fc.constantFrom(...THREADS),
+  to: fc.constantFrom(...COPIES),
+});
+const prune = fc.record({ kind: fc.constant('prune' as const), thread: fc.constantFrom(...ALL) });
+const runs = fc.record({ kind: fc.constant('runs' as const), run: fc.nat(RUNS - 1) });
+const drop = fc.record({ kind: fc.constant('drop' as const), thread: fc.constantFrom(...ALL) });
 const restart = fc.record({ kind: fc.constant('restart' as const) });
 const steps = fc.array(
   fc.oneof(
@@ -62,6 +73,9 @@ const steps = fc.array(
     { arbitrary: begin, weight: 3 },
     { arbitrary: write, weight: 6 },
     { arbitrary: drop, weight: 1 },
+    { arbitrary: copy, weight: 2 },
+    { arbitrary: prune, weight: 1 },
+    { arbitrary: runs, weight: 1 },
     { arbitrary: restart, weight: 2 },
   ),
   { minLength: 10, maxLength: 40 },
@@ -89,6 +103,13 @@ interface Made {
   readonly checkpoint: Checkpoint;
 }
 
+type Place = [thread: string, ns: string, checkpoint: string];
+
+function placeOf({ config }: Pick<CheckpointTuple, 'config'>): Place {
+  const { thread_id: id, checkpoint_ns: ns, checkpoint_id: checkpoint } = config.configurable!;
+  return [String(id), String(ns), String(checkpoint)];
+}
+
 class Pair {
   readonly #storage = new MemoryStorage();
   readonly #theirs = new MemorySaver();
@@ -111,10 +132,54 @@ class Pair {
       for (const saver of [this.#ours, this.#theirs]) await saver.deleteThread(step.thread);
       this.#made = this.#made.filter(({ config }) => config.configurable?.['thread_id'] !== step.thread);
     }
+    if (step.kind === 'copy') await this.#copy(step.thread, step.to);
+    if (step.kind === 'prune') {
+      await this.#ours.prune([step.thread]);
+      for (const ns of SPACES) {
+        const ids = Object.keys(this.#theirs.storage[step.thread]?.[ns] ?? {}).sort();
+        this.#forget(ids.slice(0, -1).map((id) => [step.thread, ns, id]));
+      }
+    }
+    if (step.kind === 'runs') {
+      await this.#ours.deleteForRuns([`run-${step.run}`]);
+      const gone = (await all(this.#theirs.list({}, { filter: { run_id: `run-${step.run}` } }))).map(placeOf);
+      this.#forget(gone);
+    }
     if (step.kind === 'restart') {
       await this.#ours.close();
       this.#ours = new RekindleSaver({ storage: this.#storage });
     }
+  }
+
+  /** What the saver in memory has no method for is done to its data. */
+  #forget(places: readonly Place[]): void {
+    for (const [id, ns, checkpoint] of places) {
+      const spaces = this.#theirs.storage[id]!;
+      delete spaces[ns]![checkpoint];
+      if (Object.keys(spaces[ns]!).length === 0) delete spaces[ns];
+      delete this.#theirs.writes[JSON.stringify([id, ns, checkpoint])];
+    }
+    const gone = new Set(places.map((place) => JSON.stringify(place)));
+    this.#made = this.#made.filter(({ config }) => !gone.has(JSON.stringify(placeOf({ config }))));
+  }
+
+  /** Into a thread that has something, nothing is copied, also if it is the same as before. */
+  async #copy(from: string, to: string): Promise<void> {
+    const { storage, writes } = this.#theirs;
+    const isFree = Object.keys(storage[to] ?? {}).length === 0;
+    const copying = this.#ours.copyThread(from, to);
+    if (!isFree) return copying.catch(({ code }) => expect(code).toBe('SESSION_EXISTS'));
+    await copying;
+    if (!storage[from]) return;
+    storage[to] = structuredClone(storage[from]);
+    for (const [key, rows] of Object.entries(writes)) {
+      const [id, ns, checkpoint] = JSON.parse(key) as Place;
+      if (id === from) writes[JSON.stringify([to, ns, checkpoint])] = structuredClone(rows);
+    }
+    const inCopy = ({ configurable }: Config) => ({ configurable: { ...configurable, thread_id: to } });
+    const copied = this.#made.filter(({ config }) => config.configurable?.['thread_id'] === from);
+    for (const made of copied)
+      this.#made.push({ ...made, before: inCopy(made.before), config: inCopy(made.config) });
   }
 
   /** One of the last ones that were made. */
@@ -147,9 +212,10 @@ class Pair {
     );
     const checkpoint = id === undefined ? made : { ...made, id };
     const newVersions = Object.fromEntries(changes.map(([channel]) => [channel, next]));
+    const metadata = metadataOf(this.#count, { run_id: `run-${this.#count % RUNS}` });
     const saver = this.#count % 5 === 0 ? this.#second : this.#ours;
-    const stored = await saver.put(config, checkpoint, metadataOf(this.#count), newVersions);
-    await this.#theirs.put(config, checkpoint, metadataOf(this.#count));
+    const stored = await saver.put(config, checkpoint, metadata, newVersions);
+    await this.#theirs.put(config, checkpoint, metadata);
     this.#made.push({ before: config, config: stored, checkpoint });
   }
 
@@ -161,14 +227,14 @@ class Pair {
   }
 
   async compare(): Promise<void> {
-    const byId = (tuples: CheckpointTuple[]) =>
-      tuples.sort((a, b) => (a.checkpoint.id < b.checkpoint.id ? -1 : 1));
+    const keyOf = (tuple: CheckpointTuple) => placeOf(tuple).reverse().join(' ');
+    const byId = (tuples: CheckpointTuple[]) => tuples.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     const theirs = byId(await all(this.#theirs.list({})));
     const fresh = new RekindleSaver({ storage: this.#storage });
     for (const saver of [this.#ours, this.#second, fresh])
       expect(byId(await all(saver.list({})))).toEqual(theirs);
     await fresh.close();
-    for (const id of THREADS)
+    for (const id of ALL)
       for (const ns of SPACES)
         expect(await this.#ours.getTuple(thread(id, ns))).toEqual(
           await this.#theirs.getTuple(thread(id, ns)),
@@ -176,7 +242,7 @@ class Pair {
   }
 
   async deltas(): Promise<number> {
-    const records = await Promise.all(THREADS.map((id) => recordsOf(this.#storage, id)));
+    const records = await Promise.all(ALL.map((id) => recordsOf(this.#storage, id)));
     return JSON.stringify(records).split('"delta":').length - 1;
   }
 
