@@ -5,7 +5,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLI_BUILD } from './support/build-cli.js';
 
@@ -13,30 +13,18 @@ const ROOT = path.join(import.meta.dirname, '..');
 const PROGRAMS = readdirSync(path.join(ROOT, 'examples/guides')).map((file) => path.parse(file).name);
 const run = promisify(execFile);
 
-/** Compiled next to the command line: as sources, each of their processes would take seconds to start. */
+/** Bundled next to the command line: as sources, each of their processes would take seconds to start. */
 const OUT = path.join(CLI_BUILD, 'guides');
 let base = '';
 
-const compiledSources: Plugin = {
-  name: 'compiled-sources',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /\/src\// }, (args) => ({
-      path: path.join(CLI_BUILD, args.path.slice(args.path.indexOf('/src/') + 5)),
-      external: true,
-    })),
-};
-
 beforeAll(async () => {
   base = await fs.mkdtemp(path.join(os.tmpdir(), 'rekindle-guides-'));
-  const entryPoints = [...PROGRAMS.map((name) => `examples/guides/${name}.ts`), 'examples/deploy/service.ts'];
-  const options = { bundle: true, packages: 'external', platform: 'node', format: 'esm' } as const;
   await build({
-    ...options,
     absWorkingDir: ROOT,
-    entryPoints,
-    outdir: OUT,
+    entryPoints: [...PROGRAMS.map((name) => `examples/guides/${name}.ts`), 'examples/deploy/service.ts'],
     outbase: 'examples',
-    plugins: [compiledSources],
+    outdir: OUT,
+    ...{ bundle: true, splitting: true, packages: 'external', platform: 'node', format: 'esm' },
   });
 });
 afterAll(() => fs.rm(base, { recursive: true, force: true }));

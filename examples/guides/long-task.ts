@@ -14,7 +14,7 @@ import { inNewFolder } from '../support/lives.js';
 inNewFolder();
 
 const BUDGET = 3_000; // tokens
-const HOSTS = 20;
+const HOSTS = 8;
 
 const readLog: ToolDefinition = {
   name: 'read_log',
