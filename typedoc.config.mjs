@@ -4,8 +4,12 @@ import { Converter, KindRouter, OptionDefaults } from 'typedoc';
 
 const { exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
-/** The guides in the order of reading. A page that is not listed here comes after them. */
+/** The guides by task and the pages of topics, in the order of reading. A page that is not listed here comes after them. */
 const GUIDES = [
+  ...['README', 'first-agent', 'own-loop', 'tools', 'long-task', 'memory', 'people', 'several-agents', 'test-an-agent'],
+  ...['deploy', 'operate', 'migrate'],
+].map((name) => `docs/guides/${name}.md`);
+const TOPICS = [
   ...['hosts', 'web-servers', 'memory', 'facts', 'state', 'shared-state', 'workspace', 'checkpoints'],
   ...['storage', 'scale', 'transcripts', 'legality', 'cli', 'server', 'errors'],
   ...['operate', 'durability', 'data', 'audit', 'erasure', 'redaction', 'sealing', 'security', 'threat-model', 'architecture', 'seeds', 'benchmarks'],
@@ -22,7 +26,8 @@ function pagesIn(folder) {
 function groupOf(path) {
   if (path.startsWith('docs/formats/')) return 'File formats';
   if (path.startsWith('docs/decisions/')) return 'Decisions';
-  return path.startsWith('docs/') ? 'Guides' : 'Project';
+  if (path.startsWith('docs/guides/')) return 'Guides';
+  return path.startsWith('docs/') ? 'Topics' : 'Project';
 }
 
 /** Documents have the title of their first heading, a group, and the path of their file: `docs/cli.md` is `docs/cli.html`. */
@@ -82,7 +87,10 @@ export default {
     .map(({ default: built }) => built.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
   readme: 'README.md',
   projectDocuments: [
-    ...new Set([...GUIDES, ...pagesIn('docs'), ...pagesIn('docs/formats'), ...pagesIn('docs/decisions')]),
+    ...new Set([
+      ...[...GUIDES, ...pagesIn('docs/guides'), ...TOPICS, ...pagesIn('docs')],
+      ...[...pagesIn('docs/formats'), ...pagesIn('docs/decisions')],
+    ]),
     ...['CONTRIBUTING.md', 'SECURITY.md', 'UPGRADING.md', 'CHANGELOG.md'],
   ],
   plugin: [documentPages],
@@ -91,7 +99,7 @@ export default {
     plainHeadings(parser);
     warmHighlighter(parser);
   },
-  highlightLanguages: [...OptionDefaults.highlightLanguages, 'xml'],
+  highlightLanguages: [...OptionDefaults.highlightLanguages, 'dockerfile', 'ini', 'xml', 'yaml'],
   excludeExternals: true,
   excludeInternal: true,
   excludePrivate: true,
@@ -104,7 +112,7 @@ export default {
     en: { kind_module: 'Entry point', kind_plural_module: 'Entry points' },
   },
   groupOrder: [
-    ...['Guides', 'Entry points', 'File formats', 'Decisions', 'Project'],
+    ...['Guides', 'Topics', 'Entry points', 'File formats', 'Decisions', 'Project'],
     ...['Functions', 'Classes', 'Interfaces', 'Type Aliases', 'Variables'],
     ...['Constructors', 'Properties', 'Accessors', 'Methods', '*'],
   ],
