@@ -32,7 +32,7 @@ export interface ToolDefinition<Args = JsonObject> {
   /** Running it twice does no harm, so a call with an unknown outcome may be repeated. Default false. */
   readonly idempotent?: boolean;
   /** Ask the host before the tool runs. Default false. */
-  readonly needsApproval?: boolean | ((args: Args) => boolean);
+  readonly needsApproval?: boolean | ApprovalRule<Args>;
   /**
    * The tool returns JSON that needs no conversion. Default false: the result is converted, and values that JSON cannot
    * hold are replaced.
@@ -43,6 +43,9 @@ export interface ToolDefinition<Args = JsonObject> {
   /** The returned value becomes JSON; a thrown error becomes the error of the call. */
   execute(args: Args, context: ToolContext): Promise<unknown> | unknown;
 }
+
+/** Typed like a method, as `execute` is: a tool with arguments of its own fits into a list of tools. */
+type ApprovalRule<Args> = { needs(args: Args): boolean }['needs'];
 
 /** A tool as the model sees it. */
 export interface ToolDescription {

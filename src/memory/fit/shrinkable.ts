@@ -4,7 +4,7 @@ import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.
 import type { Blobs } from '../../storage/ports.js';
 import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import type { Shrinking } from '../compaction/filled-tail.js';
-import { currentRecallIndex, currentStepStart, keptInFront } from '../compaction/select-cut.js';
+import { currentRecallIndex, currentStepStart, keptInFront, lastRequest } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import { clearResult, isClearable, trimMessage } from './shorten-message.js';
 
@@ -104,6 +104,7 @@ export async function trimmable(
 ): Promise<{ readonly at: number; readonly maxBytes: number }[]> {
   const kept = keptInFront(messages);
   const step = currentStepStart(messages);
+  const turnId = lastRequest(messages)?.turnId;
   const results = messages.slice(step).filter((message) => toolResultOf(message)).length;
   const share = Math.floor(targetBytes / Math.max(1, 2 * results)) - LINE_BYTES; // a call and its result
   const inStep = Math.max(0, Math.min(resultBytesMax(results), share));
@@ -111,10 +112,14 @@ export async function trimmable(
   const found: { at: number; maxBytes: number; tokens: number; isInStep: boolean }[] = [];
   for (const [at, message] of messages.entries()) {
     const isInStep = at >= step;
+    // An unanswered request of an earlier turn may have been too large: it must not block every later one.
+    const isEarlier = message.role === 'user' && message.turnId !== turnId;
     const isRequest = isInStep ? message.role === 'user' : kept[at] && message.kind === undefined;
-    if (message.role === 'system' || message.pinned || isRequest || open.has(at)) continue;
+    if (message.role === 'system' || message.pinned || (isRequest && !isEarlier) || open.has(at)) continue;
     const tokens = await counter.countMessages([message]);
-    if (tokens >= TRIM_TOKENS_MIN) found.push({ at, maxBytes: isInStep ? inStep : older, tokens, isInStep });
+    const isCurrent = isInStep && !isEarlier;
+    if (tokens >= TRIM_TOKENS_MIN)
+      found.push({ at, maxBytes: isCurrent ? inStep : older, tokens, isInStep: isCurrent });
   }
   return found.sort((a, b) => Number(a.isInStep) - Number(b.isInStep) || b.tokens - a.tokens);
 }

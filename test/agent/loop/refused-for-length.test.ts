@@ -58,4 +58,16 @@ describe('an agent whose model takes less than it thinks', () => {
     expect(seen).toHaveLength(1);
     expect(agent.messages.at(-1)).toMatchObject({ role: 'user' });
   });
+
+  it('answers a shorter input after one that was too large, also in the next process', async () => {
+    const fixture = await agentFixture();
+    const agent = await fixture.started([], { model: strictModel(1_000).model });
+    await agent.send(words(3_000)).catch(() => {});
+    expect(await agent.send('Short.')).toMatchObject({ status: 'completed' });
+    await agent.send(words(3_000)).catch(() => {});
+    await agent.stop();
+    const again = fixture.restored([], { model: strictModel(1_000).model });
+    await again.start();
+    expect(await again.send('Short, too.')).toMatchObject({ status: 'completed' });
+  });
 });

@@ -310,6 +310,19 @@ describe('a context over its trigger', () => {
     expect(textOf(memory.getWorkingContextMessages().at(-1)!)).toHaveLength(BUDGET * 3);
   });
 
+  it('that could not be made small enough is shortened when a shorter one follows, and stays readable', async () => {
+    const { memory } = await open(memoryPlace());
+    await begin(memory, `x${' long'.repeat(BUDGET)} end`);
+    await memory.fit({}).catch(() => {});
+    await begin(memory, 'Only say hello.');
+    const report = await memory.fit({});
+    expect(report!.rungs).toContain('trim');
+    const [, earlier, last] = memory.getWorkingContextMessages();
+    expect(textOf(last!)).toBe('Only say hello.');
+    expect(textOf(earlier!)).toMatch(/read_result/);
+    expect(await size(memory)).toBeLessThanOrEqual(BUDGET);
+  });
+
   it('leaves pinned messages as they are', async () => {
     const { memory } = await open(memoryPlace());
     const turnId = memory.startTurn();
