@@ -143,36 +143,44 @@ describe.each(WORKS)('$name that is interrupted', { timeout: 300_000 }, (work) =
     },
   );
 
-  it('after any record leaves the old thread or the new one, and can be repeated', async () => {
-    const folder = await newFolder();
-    const id = work.name === 'copyThread' ? 'copy' : 's';
-    const storage = new FileStorage(folder, { durability: 'relaxed' });
-    await converse(storage);
-    const before = await contentsOf(storage);
-    await interrupted(storage, goneFrom('blob.list'), work); // everything is written, and nothing is erased
-    const after = await contentsOf(storage);
-    expect(after[id]).not.toEqual(before[id]);
-    await storage.close();
-    const live = path.join(...folderOf(id), 'checkpoints.jsonl');
-    const bytes = await readFile(path.join(folder, live));
-    const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
-    const [header, ...others] = ends; // a segment begins with its whole header
-    const cuts = [header!, ...others.flatMap((end) => [end - 9, end])].toReversed();
-    let expected: unknown = null;
-    for (const end of cuts) {
-      const root = await newFolder();
-      await cp(folder, root, { recursive: true });
-      await writeFile(path.join(root, live), bytes.subarray(0, end));
-      const cut = new FileStorage(root, { durability: 'relaxed' });
-      const wanted = end === bytes.length ? after : before;
-      expect((await contentsOf(cut))[id], `cut at ${end} of ${bytes.length}`).toEqual(wanted[id]);
-      await finish(cut, work);
-      expected ??= await contentsOf(cut);
-      expect(await contentsOf(cut), `cut at ${end}`).toEqual(expected);
-      await cut.close();
-      expect(await inFiles(path.join(root, 'langgraph'), work.gone)).toEqual([]);
-    }
-  });
+  // `prune` stores what stays in the same way as `deleteForRuns`.
+  it.skipIf(work.name === 'prune')(
+    'after any record leaves the old thread or the new one, and can be repeated',
+    async () => {
+      const folder = await newFolder();
+      const id = work.name === 'copyThread' ? 'copy' : 's';
+      const storage = new FileStorage(folder, { durability: 'relaxed' });
+      await converse(storage);
+      const before = await contentsOf(storage);
+      await interrupted(storage, goneFrom('blob.list'), work); // everything is written, and nothing is erased
+      const after = await contentsOf(storage);
+      expect(after[id]).not.toEqual(before[id]);
+      await storage.close();
+      const live = path.join(...folderOf(id), 'checkpoints.jsonl');
+      const bytes = await readFile(path.join(folder, live));
+      const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+      const [header, ...others] = ends; // a segment begins with its whole header
+      const cuts = [
+        header!,
+        ...others.map((end, n) => (n % 2 === 0 ? end - 9 : end)),
+        bytes.length,
+      ].toReversed();
+      let expected: unknown = null;
+      for (const end of cuts) {
+        const root = await newFolder();
+        await cp(folder, root, { recursive: true });
+        await writeFile(path.join(root, live), bytes.subarray(0, end));
+        const cut = new FileStorage(root, { durability: 'relaxed' });
+        const wanted = end === bytes.length ? after : before;
+        expect((await contentsOf(cut))[id], `cut at ${end} of ${bytes.length}`).toEqual(wanted[id]);
+        await finish(cut, work);
+        expected ??= await contentsOf(cut);
+        expect(await contentsOf(cut), `cut at ${end}`).toEqual(expected);
+        await cut.close();
+        expect(await inFiles(path.join(root, 'langgraph'), work.gone)).toEqual([]);
+      }
+    },
+  );
 });
 
 describe.each([
