@@ -62,7 +62,7 @@ export class ThreadIndex implements JournalState {
 
   #apply(seq: number, record: ThreadRecord): void {
     if (record.type === 'begin') {
-      this.#section = { begin: seq, contents: new ThreadContents(), copy: record.copy ?? null };
+      this.#begin({ begin: seq, contents: new ThreadContents(), copy: record.copy ?? null });
     } else if (record.type === 'end') {
       if (this.#section?.begin === record.begin) this.#replace(this.#section);
       this.#section = null;
@@ -79,8 +79,20 @@ export class ThreadIndex implements JournalState {
       this.#section = null;
       return this.contents;
     }
-    if (this.#section?.begin !== begin) this.#section = { begin, contents: new ThreadContents(), copy: null }; // a repair dropped its first record
-    return this.#section.contents;
+    // A repair may have dropped its first record.
+    if (this.#section?.begin !== begin) this.#begin({ begin, contents: new ThreadContents(), copy: null });
+    return this.#section!.contents;
+  }
+
+  /**
+   * Earlier records are erased after the last record of a section is durable. So if there were some and none is left, the section is
+   * complete, also if a repair dropped its last record.
+   */
+  #begin(section: Section): void {
+    this.#section = section;
+    const [first] = this.#cursors.keys();
+    const isAlone = first === undefined || first >= section.begin;
+    if (section.begin > 1 && isAlone) this.#replace(section);
   }
 
   #replace({ begin, contents, copy }: Section): void {

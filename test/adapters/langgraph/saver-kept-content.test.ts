@@ -213,6 +213,21 @@ describe('what stays of a thread', () => {
     expect(await all(saver.list(thread(id)))).toHaveLength(count);
   });
 
+  it('is there when a repair dropped the last record of it', async () => {
+    let config = thread('t');
+    for (const text of ['one', 'two', 'three']) config = await grow(saver, config, text, 'run');
+    await saver.prune(['t']);
+    const before = await valuesAt(saver, thread('t'));
+    await saver.close();
+    const journal = await storage.openJournal([...folderOf('t'), 'checkpoints']);
+    await journal.erase([(await journal.head()).seq]);
+    await journal.close();
+    saver = new RekindleSaver({ storage });
+    expect(await valuesAt(saver, thread('t'))).toEqual(before);
+    await grow(saver, thread('t'), 'four', 'run');
+    expect(await valuesAt(saver, thread('t'))).toEqual({ messages: ['one', 'two', 'three', 'four'] });
+  });
+
   it('has the pending sends of an old checkpoint, which are in the writes of its parent', async () => {
     const parent = await putValues(saver, thread('t'), { a: 1 });
     await saver.putWrites(
