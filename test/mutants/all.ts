@@ -1,5 +1,6 @@
 import { checkpointUpkeep } from './checkpoint-upkeep.js';
 import { erasure } from './erasure.js';
+import { forks } from './forks.js';
 import { fuzzing } from './fuzzing.js';
 import { inputs } from './inputs.js';
 import { memoryAndState } from './memory-and-state.js';
@@ -23,6 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...sealing,
   ...erasure,
   ...streaming,
+  ...forks,
   ...inputs,
   ...checkpointUpkeep,
 ];
