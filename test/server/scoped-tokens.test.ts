@@ -1,6 +1,7 @@
 /** Tokens that reach a part of the store: what is another's is told like what is not there, at every address. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { forkAgent } from '../../src/agent/forks/fork-agent.js';
 import { ManualClock } from '../../src/core/clock.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { createAgent, ScriptedModel } from '../../src/index.js';
@@ -50,6 +51,17 @@ describe('a token of one agent', () => {
     expect((await kit.get('/agents/ada/context', headers)).status).toBe(200);
     expect((await kit.get('/sessions', headers)).json).toEqual({ sessions: [] });
     expect((await kit.get('/checkpoints', headers)).json).toMatchObject({ total: 0, problems: [] });
+  });
+
+  it('learns of the forks that hinder an erasure only those that it reaches', async () => {
+    const kit = await world();
+    for (const as of ['ada-2', 'secret-fork']) await forkAgent(kit.backend, 'ada', { as });
+    const headers = await tokenFor(kit, { agents: ['ada', 'ada-2'] });
+    const refusal = await kit.call('DELETE', '/agents/ada', { headers });
+    expect(refusal.status).toBe(409);
+    expect(refusal.text).toContain('ada-2');
+    expect(refusal.text).not.toContain('secret-fork');
+    expect((await kit.call('DELETE', '/agents/ada?keep_forks=true', { headers })).status).toBe(200);
   });
 
   it('gets at every route the answer for another agent or session that it gets for one that is not there', async () => {

@@ -4,8 +4,6 @@ import { forksOf } from '../../memory/lineage/forked-from.js';
 import { type ErasureTarget, isPart, readMarker, targetText } from '../../storage/erasure/erasure-marker.js';
 import type { StorageBackend } from '../../storage/ports.js';
 
-const NAMED_MAX = 5;
-
 /**
  * Does nothing for an erasure that has begun. @param record the first record that is erased; default: all
  * @throws ERASURE_REFUSED with the ids of the forks
@@ -17,8 +15,11 @@ export async function assertNoForks(
 ): Promise<void> {
   const forks = await forksOf(backend, target.agent, record);
   if (forks.length === 0 || (await readMarker(backend, target))) return;
-  const named = `${forks.slice(0, NAMED_MAX).join(', ')}${forks.length > NAMED_MAX ? ', ...' : ''}`;
   const what = isPart(target) ? targetText(target) : `agent ${JSON.stringify(target.agent)}`;
-  const text = `Forks hold copies of the ${what}: ${named}. Erase them, or the part in them, first. Then set keepForks (--keep-forks) if a fork stays.`;
-  throw new RekindleError('ERASURE_REFUSED', text, { details: { agentId: target.agent, forks } });
+  const count = forks.length === 1 ? 'A fork holds a copy' : `${forks.length} forks hold copies`;
+  throw new RekindleError('ERASURE_REFUSED', `${count} of the ${what}. Nothing was changed.`, {
+    details: { agentId: target.agent, forks },
+    advice:
+      'Erase `details.forks`, or the part in them, first. If a fork stays, set keepForks (--keep-forks).',
+  });
 }

@@ -149,6 +149,9 @@ export class Recaller {
     this.#past ??= Promise.all([import('../lineage/past-index.js'), this.#opened()]).then(
       ([{ PastIndex }, index]) => PastIndex.of(this.#agent.store, index),
     );
+    this.#past.catch(() => {
+      this.#past = null; // the next recall tries again
+    });
     return this.#past;
   }
 

@@ -1,6 +1,6 @@
 /** Read-only routes of agents and their memory, and erasure. Reading takes no lease. */
 import { erase } from '../../../agent/erasure/erase.js';
-import { RekindleError } from '../../../core/errors.js';
+import { isRekindleError, RekindleError } from '../../../core/errors.js';
 import type { JsonObject } from '../../../core/json.js';
 import { Type } from '../../../core/schema.js';
 import { O200kTokenCounter, type TokenCounter } from '../../../memory/compaction/token-counter.js';
@@ -14,9 +14,9 @@ import type { Message } from '../../../messages/message.js';
 import { messageToJson } from '../../../messages/message-serializer.js';
 import type { ErasureTarget } from '../../../storage/erasure/erasure-marker.js';
 import type { StorageBackend } from '../../../storage/ports.js';
-import { reachesAgent } from '../../access/principal.js';
+import { type Principal, reachesAgent } from '../../access/principal.js';
 import { wholeNumber } from '../query.js';
-import { ok, type Route } from '../route.js';
+import { ok, type Route, type RouteRequest } from '../route.js';
 import { inQuery } from '../route-parameters.js';
 import * as schemas from '../schemas.js';
 import { agentToWire } from '../wire.js';
@@ -124,23 +124,38 @@ const remove: Route = {
     },
     503: { description: 'The agent is open. Nothing was changed.', schema: schemas.problemDetails },
   },
-  handle: ({ params, query }, { backend }) => erased(backend, { agent: params['id']! }, query),
+  handle: (request, { backend }) => erased(backend, { agent: request.params['id']! }, request),
 };
 
 const removeTurn: Route = {
   ...remove,
   path: '/agents/{id}/turns/{turn}',
   summary: 'Permanently erases one turn, and what was made from it',
-  handle({ params, query }, { backend }) {
-    const turn = /^\d{1,15}$/.test(params['turn']!) ? Number(params['turn']) : params['turn']!;
-    return erased(backend, { agent: params['id']!, turn }, query);
+  handle(request, { backend }) {
+    const { id, turn: given } = request.params;
+    const turn = /^\d{1,15}$/.test(given!) ? Number(given) : given!;
+    return erased(backend, { agent: id!, turn }, request);
   },
 };
 
-async function erased(backend: StorageBackend, target: ErasureTarget, query: URLSearchParams) {
+async function erased(
+  backend: StorageBackend,
+  target: ErasureTarget,
+  { query, principal }: Pick<RouteRequest, 'query' | 'principal'>,
+) {
   const options = { dryRun: isTrue(query, 'dry_run'), keepForks: isTrue(query, 'keep_forks') };
-  const { dryRun, places, ...rest } = await erase(backend, target, options);
+  const { dryRun, places, ...rest } = await erase(backend, target, options).catch((thrown: unknown) => {
+    throw withReachedForks(thrown, principal);
+  });
   return ok({ ...rest, dry_run: dryRun, places } as unknown as JsonObject);
+}
+
+/** A caller learns only the names of forks that its token reaches. */
+function withReachedForks(thrown: unknown, principal: Principal): unknown {
+  if (!isRekindleError(thrown, 'ERASURE_REFUSED') || !Array.isArray(thrown.details['forks'])) return thrown;
+  const forks = thrown.details['forks'].filter((fork) => reachesAgent(principal, String(fork)));
+  const { code, message, details, advice } = thrown;
+  return new RekindleError(code, message, { details: { ...details, forks }, advice });
 }
 
 /** @throws INVALID_ARGUMENT */
