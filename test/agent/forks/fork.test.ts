@@ -14,9 +14,12 @@ import { StateManager } from '../../../src/state/durable/state-manager.js';
 import { MemoryStorage } from '../../../src/storage/memory/memory-storage.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { StorageBackend } from '../../../src/storage/ports.js';
+import { EnvironmentKeys } from '../../../src/storage/sealing/environment-keys.js';
+import { withSealing } from '../../../src/storage/sealing/sealed-storage.js';
 import { counter } from '../../state/durable/counter.js';
 import { agentFixture } from '../agent-fixture.js';
 
+const KEYS = new EnvironmentKeys({ REKINDLE_MASTER_KEY: 'ab'.repeat(32) });
 const NOW = { nowMs: Date.UTC(2026, 4, 1) };
 
 function storageInMemory(): MemoryStorage {
@@ -64,14 +67,15 @@ async function deskIn(storage: StorageBackend): Promise<readonly (readonly Messa
 const seen = (messages: readonly Message[]) => messages.map((message) => [message.role, textOf(message)]);
 
 describe('a fork', () => {
-  it.each(['files', 'sqlite', 'memory'])(
+  it.each(['files', 'sealed files', 'sqlite', 'memory'])(
     'has the context of its source after a turn, on %s',
     async (kind) => {
       const { dir } = await agentFixture();
-      const storage =
+      const plain =
         kind === 'memory'
           ? storageInMemory()
-          : openStorage(kind === 'files' ? dir : `sqlite:${dir}/store.db`);
+          : openStorage(kind === 'sqlite' ? `sqlite:${dir}/store.db` : dir);
+      const storage = kind === 'sealed files' ? withSealing(plain, KEYS) : plain;
       onTestFinished(() => storage.close());
       const contexts = await deskIn(storage);
       for (const turn of [1, 2, 3]) {
