@@ -19,12 +19,8 @@ function lastRequestIndex(messages: readonly Message[]): number {
   return messages.findLastIndex((message) => isRequest(message));
 }
 
-/** The newest message of a user. */
-export function lastRequest(messages: readonly Message[]): Message | undefined {
-  return messages[lastRequestIndex(messages)];
-}
-
-function isRequest(message: Message): boolean {
+/** A message of the user, not of the memory. */
+export function isRequest(message: Message): boolean {
   return message.role === 'user' && message.kind === undefined && !message.synthetic;
 }
 

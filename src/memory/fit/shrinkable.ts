@@ -4,7 +4,7 @@ import { type Message, toolCallsOf, toolResultOf } from '../../messages/message.
 import type { Blobs } from '../../storage/ports.js';
 import type { CompactionPolicy } from '../compaction/compaction-policy.js';
 import type { Shrinking } from '../compaction/filled-tail.js';
-import { currentRecallIndex, currentStepStart, keptInFront, lastRequest } from '../compaction/select-cut.js';
+import { currentRecallIndex, currentStepStart, isRequest, keptInFront } from '../compaction/select-cut.js';
 import type { TokenCounter } from '../compaction/token-counter.js';
 import { clearResult, isClearable, trimMessage } from './shorten-message.js';
 
@@ -104,22 +104,20 @@ export async function trimmable(
 ): Promise<{ readonly at: number; readonly maxBytes: number }[]> {
   const kept = keptInFront(messages);
   const step = currentStepStart(messages);
-  const turnId = lastRequest(messages)?.turnId;
+  const turnId = messages.findLast(isRequest)?.turnId;
   const results = messages.slice(step).filter((message) => toolResultOf(message)).length;
   const share = Math.floor(targetBytes / Math.max(1, 2 * results)) - LINE_BYTES; // a call and its result
   const inStep = Math.max(0, Math.min(resultBytesMax(results), share));
   const older = Math.max(RESULT_BYTES_MIN, Math.floor(targetBytes / 8));
   const found: { at: number; maxBytes: number; tokens: number; isInStep: boolean }[] = [];
   for (const [at, message] of messages.entries()) {
-    const isInStep = at >= step;
     // An unanswered request of an earlier turn may have been too large: it must not block every later one.
-    const isEarlier = message.role === 'user' && message.turnId !== turnId;
-    const isRequest = isInStep ? message.role === 'user' : kept[at] && message.kind === undefined;
-    if (message.role === 'system' || message.pinned || (isRequest && !isEarlier) || open.has(at)) continue;
+    const isEarlier = isRequest(message) && message.turnId !== turnId;
+    const isInStep = at >= step && !isEarlier;
+    const isKept = isInStep ? message.role === 'user' : kept[at] && message.kind === undefined && !isEarlier;
+    if (message.role === 'system' || message.pinned || isKept || open.has(at)) continue;
     const tokens = await counter.countMessages([message]);
-    const isCurrent = isInStep && !isEarlier;
-    if (tokens >= TRIM_TOKENS_MIN)
-      found.push({ at, maxBytes: isCurrent ? inStep : older, tokens, isInStep: isCurrent });
+    if (tokens >= TRIM_TOKENS_MIN) found.push({ at, maxBytes: isInStep ? inStep : older, tokens, isInStep });
   }
   return found.sort((a, b) => Number(a.isInStep) - Number(b.isInStep) || b.tokens - a.tokens);
 }

@@ -67,7 +67,7 @@ export async function agentHistory(
   await assertAgentExists(backend, agentId);
   const origin = await readOrigin(backend, agentId);
   const forks = await forksOf(backend, agentId);
-  const parts = await pastOf(backend, agentId);
+  const parts = await pastOf(backend, agentId, origin);
   const turns: TurnSummary[] = [];
   try {
     for (const part of parts) {

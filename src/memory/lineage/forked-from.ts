@@ -79,12 +79,13 @@ export async function firstTraceOf(store: MemoryStore): Promise<string> {
 const SOURCES_MAX = 100;
 
 /**
- * The past of an agent before its own records, nearest source first: its source, the source of that, and so on. Ends at a source that was
+ * The past of a fork before its own records, nearest source first: its source, the source of that, and so on. Ends at a source that was
  * erased. The caller closes the stores.
+ * @param from of the fork; null gives none
  */
-export async function sourcesOf(backend: StorageBackend, agentId: string): Promise<PastPart[]> {
+export async function sourcesOf(backend: StorageBackend, from: ForkOrigin | null): Promise<PastPart[]> {
   const parts: PastPart[] = [];
-  let origin = await readOrigin(backend, agentId);
+  let origin = from;
   while (origin !== null && parts.length < SOURCES_MAX) {
     const store = new MemoryStore(backend, origin.agentId, null);
     if (origin.firstTrace === '' || (await firstTraceOf(store)) !== origin.firstTrace) {

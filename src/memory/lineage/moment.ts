@@ -5,7 +5,7 @@ import { textOr } from '../../core/json.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import { assertAgentExists } from '../open-memory.js';
 import { MemoryStore } from '../store/memory-store.js';
-import { type PastPart, readOrigin, sourcesOf } from './forked-from.js';
+import { type ForkOrigin, type PastPart, readOrigin, sourcesOf } from './forked-from.js';
 
 /** After a turn, by its number, or after a record, by the number that `memory_read`, `rekindle search` and `rekindle history` show. */
 export type AgentMoment = { readonly turn: number } | { readonly record: number };
@@ -29,7 +29,8 @@ export interface Moment {
 export async function momentOf(backend: StorageBackend, agentId: string, at?: AgentMoment): Promise<Moment> {
   await assertAgentExists(backend, agentId);
   assertMoment(at);
-  const parts = await pastOf(backend, agentId);
+  const origin = await readOrigin(backend, agentId);
+  const parts = await pastOf(backend, agentId, origin);
   try {
     for (const part of parts) {
       if (at && 'record' in at && at.record <= part.after) continue;
@@ -43,10 +44,14 @@ export async function momentOf(backend: StorageBackend, agentId: string, at?: Ag
 }
 
 /** The agent's own part, and then its sources, nearest first. The caller closes the stores. */
-export async function pastOf(backend: StorageBackend, agentId: string): Promise<PastPart[]> {
-  const after = (await readOrigin(backend, agentId))?.record ?? 0;
-  const own = { store: new MemoryStore(backend, agentId, null), after, upTo: Number.POSITIVE_INFINITY };
-  return [own, ...(await sourcesOf(backend, agentId))];
+export async function pastOf(
+  backend: StorageBackend,
+  agentId: string,
+  origin: ForkOrigin | null,
+): Promise<PastPart[]> {
+  const store = new MemoryStore(backend, agentId, null);
+  const own = { store, after: origin?.record ?? 0, upTo: Number.POSITIVE_INFINITY };
+  return [own, ...(await sourcesOf(backend, origin))];
 }
 
 function assertMoment(at: AgentMoment | undefined): void {

@@ -27,7 +27,7 @@ export class PastIndex {
   static async of(store: MemoryStore, index = new RecallIndex(store)): Promise<PastIndex> {
     const { backend, agentId } = store;
     const origin = await readOrigin(backend, agentId);
-    const sources = origin ? await sourcesOf(backend, agentId) : [];
+    const sources = await sourcesOf(backend, origin);
     const after = sources.length > 0 ? origin!.record + COPIED_RECORDS : 0;
     return new PastIndex({ store, index, after, upTo: Number.POSITIVE_INFINITY }, sources);
   }

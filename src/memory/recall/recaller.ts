@@ -146,13 +146,16 @@ export class Recaller {
 
   /** With the past of the agents that this one was forked from. */
   #wholePast(): Promise<PastIndex> {
-    this.#past ??= Promise.all([import('../lineage/past-index.js'), this.#opened()]).then(
-      ([{ PastIndex }, index]) => PastIndex.of(this.#agent.store, index),
-    );
-    this.#past.catch(() => {
+    this.#past ??= this.#openPast().catch((thrown: unknown) => {
       this.#past = null; // the next recall tries again
+      throw thrown;
     });
     return this.#past;
+  }
+
+  async #openPast(): Promise<PastIndex> {
+    const { PastIndex } = await import('../lineage/past-index.js');
+    return PastIndex.of(this.#agent.store, await this.#opened());
   }
 
   async #search(): Promise<MeaningSearch | null> {
