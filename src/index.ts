@@ -13,7 +13,7 @@ export { AgentFactory, createAgent, openAgent, restoreAgent } from './agent/fact
 export type { LanguageModel } from './agent/model/language-model.js';
 export { OfflineModel } from './agent/model/offline-model.js';
 export { ScriptedModel } from './agent/model/scripted-model.js';
-export type { Approve } from './agent/tools/tool-runner.js';
+export type { Approve } from './agent/tools/approval.js';
 export { type ErrorCode, isRekindleError, RekindleError } from './core/errors.js';
 export type { JsonObject, JsonValue } from './core/json.js';
 export { type JsonChange, type JsonConversion, toJsonValue } from './core/to-json-value.js';

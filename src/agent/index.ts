@@ -3,8 +3,17 @@
  *
  * @module rekindle/agent
  */
+
+export type { StoredDecision } from '../memory/approvals/stored-decision.js';
+export {
+  type ApprovalVerdict,
+  decideApproval,
+  type WaitingApproval,
+  waitingApprovals,
+} from '../memory/approvals/waiting-approvals.js';
 export type { ForkedFrom } from '../memory/lineage/forked-from.js';
 export type { AgentMoment } from '../memory/lineage/moment.js';
+export type { ApprovalDecision } from '../memory/store/tool-call-ledger.js';
 export type { ErasureTarget, PartTarget } from '../storage/erasure/erasure-marker.js';
 export type { ErasedPlace, ErasureAmount, ErasureReport } from '../storage/erasure/erasure-report.js';
 export { Agent, type StopOptions, type TurnOptions } from './agent.js';
@@ -57,6 +66,6 @@ export {
   ScriptedModel,
   type ScriptStep,
 } from './model/scripted-model.js';
+export type { ApprovalRequest, Approve } from './tools/approval.js';
 export type { CallLogging } from './tools/call-recorder.js';
 export type { HostCall, RunToolOptions } from './tools/run-host-call.js';
-export type { ApprovalRequest, Approve } from './tools/tool-runner.js';

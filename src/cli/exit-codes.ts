@@ -21,6 +21,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   AGENT_NOT_FOUND: EXIT.notFound,
   STATE_NOT_FOUND: EXIT.notFound,
   ENTRY_NOT_FOUND: EXIT.notFound,
+  APPROVAL_NOT_WAITING: EXIT.notFound,
   FACT_NOT_FOUND: EXIT.notFound,
   TOKEN_NOT_FOUND: EXIT.notFound,
   SESSION_NOT_FOUND: EXIT.notFound,

@@ -34,6 +34,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['session', async () => (await import('./session-command.js')).addSessionCommand],
   ['shared', async () => (await import('./shared-command.js')).addSharedCommand],
   ['memory', async () => (await import('./memory-command.js')).addMemoryCommand],
+  ['approvals', async () => (await import('./approvals-command.js')).addApprovalsCommand],
   ['token', async () => (await import('./token-command.js')).addTokenCommand],
   ['audit', async () => (await import('./audit-command.js')).addAuditCommand],
   ['serve', async () => (await import('./serve-command.js')).addServeCommand],

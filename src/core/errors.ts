@@ -63,6 +63,8 @@ export const ERROR_ADVICE = {
   MIGRATION_FAILED: 'Fix the migration named in `details`, then run it again; the document was not changed.',
   ENTRY_INVALID: 'Correct every violation in `details.violations`; the entry was not changed.',
   ENTRY_NOT_FOUND: 'List the existing entries, keys or plans, and their versions; nothing was changed.',
+  APPROVAL_NOT_WAITING:
+    'See `details.reason`. `rekindle approvals list` shows what waits; nothing was changed.',
   FACT_NOT_FOUND: 'List the existing facts with `rekindle memory list`; nothing was changed.',
   TOKEN_NOT_FOUND: 'List the existing tokens with `rekindle token list`; nothing was changed.',
   SESSION_NOT_FOUND: 'Check the id; list the sessions to see which exist.',

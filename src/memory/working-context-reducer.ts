@@ -292,7 +292,7 @@ function systemOf(snapshot: WorkingContextSnapshot): Message[] {
 
 /** The text of the system message at the head; empty if there is none. */
 export function systemPromptOf(snapshot: WorkingContextSnapshot): string {
-  return systemOf(snapshot)[0]?.content ?? '';
+  return systemOf(snapshot).map(textOf).join('');
 }
 
 /** Sets, changes or (with empty text) removes the one system message at the head. */

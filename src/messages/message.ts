@@ -161,11 +161,10 @@ export function resultText({ toolResult, toolError }: ToolResultPayload): string
   return typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult);
 }
 
-/** The text of a message, with its parts joined; empty if it has none. */
-export function textOf(message: Message): string {
-  if (message.content !== null) return message.content;
-  const parts = message.parts ?? [];
-  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+/** The text of a message, with its parts joined; empty if it has none. Text of both fields counts: foreign messages may have both. */
+export function textOf({ content, parts = [] }: Message): string {
+  if (parts.length === 0) return content ?? '';
+  return (content ?? '') + parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 /** Whether the message holds an image, a sound, a video or a file. */

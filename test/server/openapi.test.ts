@@ -11,7 +11,7 @@ import { Plans } from '../../src/workspace/plans.js';
 import { SessionManager } from '../../src/workspace/sessions/session-manager.js';
 import { ToolCallLog } from '../../src/workspace/tool-calls/tool-call-log.js';
 import { Workspace } from '../../src/workspace/workspace.js';
-import { type Answer, ask, MERGE_TYPE, type ServerKit, serverKit } from './server-kit.js';
+import { type Answer, ask, MERGE_TYPE, type ServerKit, serverKit, waitingAgent } from './server-kit.js';
 
 interface Operation {
   readonly summary: string;
@@ -266,6 +266,7 @@ const STATE = '/sessions/{id}/state';
 const KEY = `${STATE}/keys/{key}`;
 const CHECKPOINT = '/checkpoints/{id}';
 const DOCUMENT = '/documents/{name}';
+const APPROVALS = '/agents/{id}/approvals';
 const ENTRIES = '/workspaces/{workspace}/entries';
 
 /** An entry with two versions, a logged call with a large value, a session and an archived plan. */
@@ -305,6 +306,7 @@ async function tourOf(
   await agent.start();
   await agent.send('hello');
   await agent.stop();
+  await waitingAgent(kit.dir, 'eva');
   const turn = '/agents/{id}/turns/{turn}';
   const dry = { id: 'ada', query: '?dry_run=true' };
   const whole = await step('DELETE', turn, dry);
@@ -373,6 +375,8 @@ async function tourOf(
     await step('GET', '/agents/{id}/search', { id: 'ada', query: '?q=hello&limit=1' }),
     await step('GET', '/agents/{id}/passages', { id: 'ada', query: '?from_turn=1' }),
     await step('GET', '/agents/{id}/answer', { id: 'ada', query: '?after=0' }),
+    await step('GET', '/approvals'),
+    await step('POST', APPROVALS, { id: 'eva', body: { call_id: 'call_1_1', approved: true } }),
   );
   expect(new Set(statuses)).toEqual(new Set([200, 201]));
   const operations = [
@@ -409,6 +413,9 @@ async function tourOf(
     [404, await step('GET', '/agents/{id}/passages', { id: 'none', query: '?record=1' })],
     [400, await step('GET', '/agents/{id}/passages', { id: 'ada' })],
     [404, await step('GET', '/agents/{id}/answer', { id: 'none' })],
+    [404, await step('POST', APPROVALS, { id: 'none', body: { call_id: 'a', approved: true } })],
+    [409, await step('POST', APPROVALS, { id: 'ada', body: { call_id: 'a', approved: true } })],
+    [400, await step('POST', APPROVALS, { id: 'ada', body: { call_id: 'a' } })],
     [400, await step('GET', '/agents/{id}/answer', { id: 'ada', query: '?wait_ms=x' })],
     [404, await step('GET', '/checkpoints', { query: '?session=none' })],
     [400, await step('GET', '/checkpoints', { query: '?after=yesterday' })],

@@ -11,7 +11,7 @@ import { allRoutes } from '../../src/server/http/routes/all-routes.js';
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.js';
 import { eventClient } from './event-client.js';
 import { connected } from './mcp/mcp-kit.js';
-import { type Answer, type ServerKit, serverKit } from './server-kit.js';
+import { type Answer, type ServerKit, serverKit, waitingAgent } from './server-kit.js';
 
 const NOTHING: TokenScope = { agents: [], roots: [], session: null, mayWrite: true };
 
@@ -78,6 +78,27 @@ describe('a token of one agent', () => {
       expect(named(answer, theirs)).toEqual(named(missing, absent));
     }
     expect((await kit.get('/agents')).json['agents']).toHaveLength(2);
+  });
+
+  it('lists the approvals of its agent only, and decides as itself', async () => {
+    const kit = await world();
+    for (const agentId of ['ada', 'bob']) await waitingAgent(kit.dir, agentId);
+    const headers = await tokenFor(kit, { agents: ['ada'] });
+    const { approvals } = (await kit.get('/approvals', headers)).json as { approvals: JsonObject[] };
+    expect(approvals).toMatchObject([{ agent_id: 'ada', tool_name: 'pay', decision: null }]);
+    const body = { call_id: approvals[0]!['call_id'] as string, approved: false, reason: 'Not today.' };
+    const decided = await kit.call('POST', '/agents/ada/approvals', { headers, body });
+    expect(decided.json['decision']).toMatchObject({
+      approved: false,
+      by: expect.stringMatching(/^token /) as string,
+    });
+    const reader = await tokenFor(kit, { agents: ['bob'], mayWrite: false });
+    expect((await kit.call('POST', '/agents/bob/approvals', { headers: reader, body })).status).toBe(403);
+    const all = (await kit.get('/approvals')).json as { approvals: JsonObject[] };
+    expect(all.approvals.map((one) => (one['decision'] as JsonObject | null)?.['approved'] ?? null)).toEqual([
+      false,
+      null,
+    ]);
   });
 
   it('gets nothing of what belongs to the whole store', async () => {

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished as afterThisTest } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/core/json.js';
+import { openAgent, ScriptedModel } from '../../src/index.js';
 import { type RunningServer, startServer } from '../../src/server/rekindle-server.js';
 import type { ServerOptions } from '../../src/server/server-options.js';
 import { FileStorage } from '../../src/storage/file/file-storage.js';
@@ -229,4 +230,17 @@ export async function folderPrint(dir: string): Promise<string[]> {
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** An agent that was stopped while its call `call_1_1` of the tool `pay` waited for an approval. */
+export async function waitingAgent(memoryDir: string, agentId: string): Promise<void> {
+  const model = new ScriptedModel([{ calls: [{ name: 'pay', arguments: { amount: 120 } }] }]);
+  const pay = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, needsApproval: true };
+  const tools = [{ ...pay, execute: () => 'paid' }];
+  const agent = await openAgent(agentId, { memoryDir, model, tools, approve: 'inbox' });
+  const asked = new Promise((resolve) => agent.events.on('tool_approval_requested', resolve));
+  const turn = agent.send('Pay.');
+  await asked;
+  await agent.stop({ graceMs: 0 });
+  await turn;
 }

@@ -8,6 +8,7 @@ import {
 } from '../../src/memory/restore/working-context-snapshot-bootstrapper.js';
 import { checkHistory } from '../../src/messages/legality/history.js';
 import {
+  type ContentPart,
   isBlankText,
   type Message,
   partsOf,
@@ -42,9 +43,8 @@ export function seenBy(messages: readonly Message[]): string[] {
     ];
     const content = toolResultOf(message) ? { ...message, content: null } : message; // beside a result no provider gets it
     const isText = message.role === 'system'; // no provider takes media there
-    const shown = partsOf(content)
-      .filter(({ type }) => type === 'text' || !isText)
-      .filter((part) => part.type !== 'text' || !isBlankText(part.text));
+    const given: ContentPart[] = isText ? [{ type: 'text', text: textOf(content) }] : partsOf(content);
+    const shown = given.filter((part) => part.type !== 'text' || !isBlankText(part.text));
     const parts = shown.map((part) => {
       if (part.type === 'media') return { media: mediaKey(part.media.ref) };
       return part.type === 'text' ? part.text : [part.reasoning.text, part.reasoning.signature];

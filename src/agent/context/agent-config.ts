@@ -5,8 +5,8 @@ import type { StateDocuments } from '../../state/durable/tools/mounted-state.js'
 import type { StorageBackend } from '../../storage/ports.js';
 import type { LanguageModel } from '../model/language-model.js';
 import type { RetryOptions } from '../model/retrying-stream.js';
+import type { Approve } from '../tools/approval.js';
 import type { CallLogging } from '../tools/call-recorder.js';
-import type { Approve } from '../tools/tool-runner.js';
 
 /** Durable documents of an agent. Their owner opens and closes them. */
 export interface AgentStateOptions {
@@ -48,8 +48,13 @@ export interface AgentConfig {
   readonly waitMs?: number;
   /** Records every tool call in this log, at the latest at the end of its step. */
   readonly toolCallLog?: CallLogging;
-  /** Decides on calls of tools with `needsApproval`. Without it, such calls are refused. */
-  readonly approve?: Approve;
+  /**
+   * Decides on calls of tools with `needsApproval`. `inbox`: such a call waits until somebody decides with `decideApproval`,
+   * `rekindle approvals` or HTTP. With a function, either of the two may decide. Left out: such calls are refused.
+   */
+  readonly approve?: Approve | 'inbox';
+  /** Milliseconds after which a call that waits counts as denied, also over restarts. Default: never. */
+  readonly approvalExpiresMs?: number;
   /** Maximum of model responses in one turn. Default 50. */
   readonly stepsMax?: number;
   /** Maximum of tools that run at the same time. Default 8. */

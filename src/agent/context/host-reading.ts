@@ -23,7 +23,7 @@ import {
 } from '../../messages/message.js';
 import type { StorageRedactor } from '../../storage/storage-redactor.js';
 import { approvalsIn, type HostApproval } from './approvals.js';
-import type { HostMessage } from './host-message.js';
+import type { HostMessage, HostStep } from './host-message.js';
 
 export interface HostReading {
   /** Messages of the assistant and of tools. */
@@ -215,4 +215,8 @@ function isOwnMedia(media: MediaInput): boolean {
 
 export function invalid(text: string, details: JsonObject): RekindleError {
   return new RekindleError('MESSAGE_INVALID', text, { details });
+}
+
+export function isHostStep(given: HostStep | readonly HostMessage[]): given is HostStep {
+  return typeof given === 'object' && given !== null && 'response' in given;
 }

@@ -25,7 +25,7 @@ import { type HostCall, type RunToolOptions, runHostCall } from '../tools/run-ho
 import type { RecordedAnswer, RecordOptions, StreamedResponse } from './answer.js';
 import { ContextArtifacts } from './context-artifacts.js';
 import type { HostMessage, HostStep, HostStepToPrepare } from './host-message.js';
-import { type HostReading, readHostInput, readHostList } from './host-reading.js';
+import { type HostReading, isHostStep, readHostInput, readHostList } from './host-reading.js';
 import { HostTurn } from './host-turn.js';
 import { recordAnswer } from './record-answer.js';
 import { descriptionsIn } from './sdk-tools.js';
@@ -263,17 +263,20 @@ export class WorkingContext {
     return runHostCall({ memory: this.memory, log: this.#log }, this.#openTurn(), call, run, options);
   }
 
-  /**
-   * Records messages of the open turn, each once: for `onStepFinish`, and for results and approvals from a client. Durable when it
-   * resolves. @throws MESSAGE_INVALID before anything is written
-   */
+  /** Records messages of the open turn, each once: for `onStepFinish`, and for what comes from a client. Durable. @throws MESSAGE_INVALID */
   readonly step = async (step: HostStep | readonly HostMessage[]): Promise<void> => {
     const turn = this.#openTurn();
-    const list = isStep(step) ? step.response.messages : step;
+    const list = isHostStep(step) ? step.response.messages : step;
     await this.#ingest(turn, list as readonly HostMessage[]);
     await turn.leaveToClient((name) => this.#clientTools.has(name));
     await this.loadArtifacts();
   };
+
+  /** Records decisions of the inbox on calls that wait (`decideApproval`). Durable when it resolves. Returns how many. */
+  async takeDecisions(): Promise<number> {
+    const { takeDecisions } = await import('./take-decisions.js');
+    return takeDecisions(this.memory, this.step);
+  }
 
   /**
    * Ends the turn and records the new messages. Pass those of the last step or of the whole turn: recorded ones are recognised by
@@ -343,8 +346,4 @@ export class WorkingContext {
     if (this.#turn) return this.#turn;
     throw new RekindleError('AGENT_STATE', 'No turn is open. Call beginTurn() first.', { details: {} });
   }
-}
-
-function isStep(given: HostStep | readonly HostMessage[]): given is HostStep {
-  return typeof given === 'object' && given !== null && 'response' in given;
 }

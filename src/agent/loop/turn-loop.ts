@@ -4,6 +4,7 @@
  * A trace is durable before its effect is visible: the input before the model is called, the calls before a
  * tool starts, a result before the model sees it, the answer before the turn's promise resolves.
  */
+import { systemClock } from '../../core/clock.js';
 import type { TypedEvents } from '../../core/events.js';
 import type { MemoryManager } from '../../memory/memory-manager.js';
 import type { InterruptedCall } from '../../memory/restore/restore-report.js';
@@ -49,6 +50,8 @@ export class TurnLoop {
       memory,
       registry,
       approve: config.approve ?? null,
+      approvalExpiresMs: config.approvalExpiresMs ?? null,
+      nowMs: () => (config.clock ?? systemClock).nowMs(),
       parallelMax: config.parallelToolsMax ?? PARALLEL_TOOLS_MAX,
       onStarted: (call, turnId) => {
         this.#recorder?.begun(call);

@@ -11,21 +11,10 @@ import { ARGUMENTS_GONE } from '../../memory/store/given-arguments.js';
 import type { LedgerCall } from '../../memory/store/tool-call-ledger.js';
 import type { ToolCallSpec } from '../../messages/message.js';
 import { keepsApprovals } from './agent-stopped.js';
-import { onAbort } from './on-abort.js';
+import type { Approve } from './approval.js';
+
 import { NOT_STARTED_TEXT, runRecordedCall } from './recorded-call.js';
 import type { ToolRegistry } from './tool-registry.js';
-
-/** A tool call that needs a decision. */
-export interface ApprovalRequest {
-  readonly callId: string;
-  readonly turnId: string;
-  readonly toolName: string;
-  readonly arguments: JsonValue;
-  readonly signal: AbortSignal;
-}
-
-/** Asks a person or a policy. Anything other than true, or a rejection, means: not approved. */
-export type Approve = (request: ApprovalRequest) => Promise<boolean> | boolean;
 
 export interface ToolOutcome {
   readonly callId: string;
@@ -38,7 +27,10 @@ export interface ToolRunnerOptions {
   readonly memory: MemoryManager;
   readonly registry: ToolRegistry;
   /** Without it, calls that need approval are refused. */
-  readonly approve: Approve | null;
+  readonly approve: Approve | 'inbox' | null;
+  /** Milliseconds from the first request until a call counts as denied; null: never. */
+  readonly approvalExpiresMs: number | null;
+  readonly nowMs: () => number;
   readonly parallelMax: number;
   readonly onStarted: (call: ToolCallSpec, turnId: string) => void;
   readonly onApprovalRequested: (call: ToolCallSpec, turnId: string) => void;
@@ -50,6 +42,13 @@ export interface ToolRunnerOptions {
  * again.
  */
 const LEFT_OPEN = Symbol('left open');
+
+/** What a decision on a call needs beside it. */
+interface CallRun {
+  /** The call of the response. */
+  readonly recorded: ToolCallSpec;
+  readonly signal: AbortSignal;
+}
 
 export const NOT_APPROVED_TEXT = 'The call was not approved, so it did not run.';
 const NO_APPROVER_TEXT = 'The call needs approval and nobody is there to give it, so it did not run.';
@@ -81,7 +80,7 @@ export class ToolRunner {
       ? NOT_STARTED_TEXT
       : args === undefined
         ? ARGUMENTS_GONE
-        : await this.#refusal(spec, call, signal);
+        : await this.#refusal(spec, call, { recorded, signal });
     if (refusal === LEFT_OPEN) return;
     if (refusal !== null) {
       await this.#options.memory.ingestToolResults(
@@ -122,38 +121,49 @@ export class ToolRunner {
   async #refusal(
     spec: ToolCallSpec,
     call: LedgerCall,
-    signal: AbortSignal,
+    run: CallRun,
   ): Promise<string | typeof LEFT_OPEN | null> {
     const { registry } = this.#options;
     const problem = registry.problemWith(spec.name, spec.arguments);
     if (problem !== null) return problem;
-    return needsApproval(registry.get(spec.name)!, spec) ? this.#askApproval(spec, call, signal) : null;
+    return needsApproval(registry.get(spec.name)!, spec) ? this.#askApproval(spec, call, run) : null;
   }
 
   async #askApproval(
     spec: ToolCallSpec,
     call: LedgerCall,
-    signal: AbortSignal,
+    { recorded, signal }: CallRun,
   ): Promise<string | typeof LEFT_OPEN | null> {
-    const { approve, memory } = this.#options;
+    const { approve, memory, nowMs } = this.#options;
     if (!approve) return NO_APPROVER_TEXT;
-    await memory.ledger.approvalRequested(call);
-    this.#options.onApprovalRequested(spec, call.turnId);
-    const approved = await decision(approve, {
-      callId: spec.id,
-      turnId: call.turnId,
-      toolName: spec.name,
-      arguments: spec.arguments,
-      signal,
+    const expiresAt = await this.#requested(spec, call);
+    const { callId, turnId, toolName } = call;
+    const { decisionOn, recordDecision } = await import('./approval.js');
+    const decision = await decisionOn({ memory, approve, recorded, expiresAt, nowMs }, call, {
+      ...{ callId, turnId, toolName, arguments: spec.arguments, signal },
     });
-    if (signal.aborted) return keepsApprovals(signal) ? LEFT_OPEN : NOT_STARTED_TEXT;
-    await memory.ledger.approvalDecided(call, approved);
-    return approved ? null : NOT_APPROVED_TEXT;
+    if (signal.aborted || !decision) return keepsApprovals(signal) ? LEFT_OPEN : NOT_STARTED_TEXT;
+    await recordDecision(memory, call, decision);
+    return decision.approved ? null : notApprovedText(decision.reason);
+  }
+
+  /** When the request ends. It counts from the first one, also over restarts. */
+  async #requested(spec: ToolCallSpec, call: LedgerCall): Promise<number | null> {
+    const { memory, approvalExpiresMs, nowMs } = this.#options;
+    const known = memory.ledger.pendingApproval(call);
+    const expiresAt = known ? known.expiresAt : approvalExpiresMs && nowMs() + approvalExpiresMs;
+    if (!known) await memory.ledger.approvalRequested(call, null, expiresAt);
+    this.#options.onApprovalRequested(spec, call.turnId);
+    return expiresAt;
   }
 
   #tell(call: LedgerCall, outcome: { readonly result: JsonValue; readonly error: string | null }): void {
     this.#options.onResult({ callId: call.callId, toolName: call.toolName, ...outcome }, call.turnId);
   }
+}
+
+function notApprovedText(reason: string | null | undefined): string {
+  return reason ? `${NOT_APPROVED_TEXT} Reason: ${reason}` : NOT_APPROVED_TEXT;
 }
 
 function needsApproval(tool: ToolDefinition, spec: ToolCallSpec): boolean {
@@ -162,19 +172,5 @@ function needsApproval(tool: ToolDefinition, spec: ToolCallSpec): boolean {
     return tool.needsApproval(spec.arguments as JsonObject);
   } catch {
     return true; // if it is unknown, ask
-  }
-}
-
-async function decision(approve: Approve, request: ApprovalRequest): Promise<boolean> {
-  let forget = () => {};
-  const cancelled = new Promise<boolean>((resolve) => {
-    forget = onAbort(request.signal, () => resolve(false));
-  });
-  try {
-    return (await Promise.race([approve(request), cancelled])) === true;
-  } catch {
-    return false;
-  } finally {
-    forget();
   }
 }

@@ -9,10 +9,12 @@ import type { SharedPart } from '../../storage/erasure/erase-places.js';
 import type { PartTarget } from '../../storage/erasure/erasure-marker.js';
 import { headSeq, isJournalAside, storedRecords } from '../../storage/erasure/journal-rows.js';
 import type { Journal, Lease, Name, StorageBackend, StoredPlace } from '../../storage/ports.js';
+import { decisionsOn } from '../approvals/stored-decision.js';
 import { eraseFacts, subjectFacts } from '../facts/erase-facts.js';
 import { traceToJson } from '../models/trace-serializer.js';
 import { RECALL_FOLDER } from '../recall/shard-store.js';
 import { MEMORY_JOURNALS, type MemoryJournalName, MemoryStore } from '../store/memory-store.js';
+import { keyOf } from '../store/tool-call-ledger.js';
 import { SNAPSHOT_FILE } from '../store/working-context-snapshot-store.js';
 import { noteErased } from './erased-records.js';
 import { contentOf, contextWithout, type PartScope } from './part-scope.js';
@@ -122,14 +124,21 @@ async function eraseRecords({ backend, target: { agent }, scope, lease }: PartPl
     });
 }
 
-/** The cache with its asides, and the recall index: both are made again from the traces. */
-async function documentsOf({ backend, target }: PartPlace): Promise<Name[]> {
+/** The cache with its asides and the recall index, which are made again from the traces, and decisions on calls of the turns. */
+async function documentsOf({ backend, target, scope }: PartPlace): Promise<Name[]> {
   const folder = ['agents', target.agent];
   const caches = (await backend.documents.list(folder)).filter((name) => name.startsWith(SNAPSHOT_FILE));
   const index = await backend.documents.list([...folder, RECALL_FOLDER]);
+  const calls = new Set(scope.calls);
+  const decisions = await decisionsOn(
+    backend,
+    target.agent,
+    (call) => call.turnId === scope.turn || calls.has(keyOf(call)),
+  );
   return [
     ...caches.map((name) => [...folder, name]),
     ...index.map((name) => [...folder, RECALL_FOLDER, name]),
+    ...decisions,
   ];
 }
 

@@ -20,6 +20,7 @@ const NOT_STARTED_TEXT = (cut: string) =>
   `Interrupted: ${cut} before this call was started, so it had no effect. Call the tool again if it is still needed.`;
 const APPROVAL_TEXT = (cut: string) =>
   `Interrupted: ${cut} while this call waited for approval. It was not approved and had no effect.`;
+const DENIED_TEXT = 'The call was not approved, so it did not run.';
 const CLIENT_TEXT = (cut: string) =>
   `Interrupted: ${cut} while this call waited for its result from the client, and no result came.`;
 const RESULT_IN_TRACES_TEXT =
@@ -66,7 +67,7 @@ export async function closeInterruptedCalls(
     if (leftOpen) continue;
     const base = { callId: call.callId, toolName: call.toolName, turnId: call.turnId };
     if (outcome) results.push({ ...base, result: outcome.result, error: outcome.error });
-    else results.push({ ...base, error: textFor(verdict, waitsFor, options.cutoff), synthetic: true });
+    else results.push({ ...base, error: textFor(verdict, state, options.cutoff), synthetic: true });
   }
   return { calls, results };
 }
@@ -85,8 +86,10 @@ export function waitsForOf(state: CallState): WaitsFor | null {
   return state.atClient ? 'client' : null;
 }
 
-function textFor(verdict: CallVerdict, waitsFor: WaitsFor | null, cutoff: Cutoff): string {
+function textFor(verdict: CallVerdict, state: CallState, cutoff: Cutoff): string {
   const cut = CUTOFFS[cutoff];
+  const waitsFor = waitsForOf(state);
+  if (verdict === 'not_started' && state.approval === 'denied') return DENIED_TEXT;
   if (waitsFor === 'approval') return APPROVAL_TEXT(cut);
   if (waitsFor === 'client') return CLIENT_TEXT(cut);
   if (verdict === 'not_started') return NOT_STARTED_TEXT(cut);

@@ -50,10 +50,28 @@ export interface CallState {
   readonly atClient: boolean;
 }
 
+/** A call whose approval is open. */
+export interface PendingCall extends LedgerCall {
+  readonly requestedAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** A person's or a policy's decision on a call. */
+export interface ApprovalDecision {
+  readonly approved: boolean;
+  /** Who decided; null if it is not known. */
+  readonly by?: string | null;
+  /** Why. If the call is denied, the model reads it. */
+  readonly reason?: string | null;
+}
+
 interface Entry {
+  readonly toolName: string;
   started: boolean;
   finished: boolean;
   approval: 'none' | 'pending' | 'approved' | 'denied';
+  requestedAt: number | null;
+  expiresAt: number | null;
   request: JsonObject | null;
   response: JsonObject | null;
   atClient: boolean;
@@ -101,18 +119,56 @@ export class ToolCallLedger {
   }
 
   verdictOn(call: LedgerCall): CallState {
-    const { started, finished, ...state } = this.#entries.get(keyOf(call)) ?? newEntry();
-    return { verdict: finished ? 'finished' : started ? 'outcome_unknown' : 'not_started', ...state };
+    const { started, finished, outcome, approval, request, response, atClient } =
+      this.#entries.get(keyOf(call)) ?? newEntry('');
+    const verdict = finished ? 'finished' : started ? 'outcome_unknown' : 'not_started';
+    return { verdict, outcome, approval, request, response, atClient };
   }
 
-  /** @param request the host's own approval request, if it handles approvals; it is returned unchanged */
-  approvalRequested(call: LedgerCall, request: JsonObject | null = null): Promise<void> {
-    return this.#record(call, 'approval_requested', request ? { request } : {});
+  /** Calls whose approval is open, oldest request first. Such a call may have got a result without running: the traces show it. */
+  pendingApprovals(): PendingCall[] {
+    return [...this.#entries].flatMap(([key, { toolName, approval, requestedAt, expiresAt, started }]) => {
+      if (approval !== 'pending' || started) return [];
+      const [turnId = '', callId = ''] = key.split('\u0000');
+      return [{ turnId, callId, toolName, requestedAt: requestedAt ?? 0, expiresAt }];
+    });
+  }
+
+  /** When the approval of the call was first requested; null if it is not open. */
+  pendingApproval(call: LedgerCall): Pick<PendingCall, 'requestedAt' | 'expiresAt'> | null {
+    const entry = this.#entries.get(keyOf(call));
+    if (entry?.approval !== 'pending') return null;
+    return { requestedAt: entry.requestedAt ?? 0, expiresAt: entry.expiresAt };
+  }
+
+  /**
+   * @param request the host's own approval request, if it handles approvals; it is returned unchanged
+   * @param expiresAt when the request ends without a decision, in milliseconds since 1970; null: never
+   */
+  approvalRequested(
+    call: LedgerCall,
+    request: JsonObject | null = null,
+    expiresAt: number | null = null,
+  ): Promise<void> {
+    return this.#record(call, 'approval_requested', {
+      ...(request ? { request } : {}),
+      ...(expiresAt === null ? {} : { expires_at: expiresAt / 1000 }),
+    });
   }
 
   /** @param response the answer to the host's own approval request, if it handles approvals */
-  approvalDecided(call: LedgerCall, approved: boolean, response: JsonObject | null = null): Promise<void> {
-    return this.#record(call, 'approval_decided', response ? { approved, response } : { approved });
+  approvalDecided(
+    call: LedgerCall,
+    decision: boolean | ApprovalDecision,
+    response: JsonObject | null = null,
+  ): Promise<void> {
+    const { approved, by, reason } = decisionFrom(decision);
+    return this.#record(call, 'approval_decided', {
+      approved,
+      ...(by ? { by } : {}),
+      ...(reason ? { reason } : {}),
+      ...(response ? { response } : {}),
+    });
   }
 
   /** The client will provide the result: we never start this call. Durable when it resolves. */
@@ -189,9 +245,11 @@ export class ToolCallLedger {
 
   #apply(row: JsonObject): void {
     const key = keyOf({ callId: textOr(row['call_id']), turnId: textOr(row['turn_id']) });
-    const entry = this.#entries.get(key) ?? newEntry();
+    const entry = this.#entries.get(key) ?? newEntry(textOr(row['tool_name']));
     if (row['event'] === 'approval_requested') {
       entry.approval = 'pending';
+      entry.requestedAt ??= millisecondsIn(row['ts']);
+      entry.expiresAt ??= millisecondsIn(row['expires_at']);
       entry.request = isJsonObject(row['request']) ? row['request'] : null;
     } else if (row['event'] === 'approval_decided') {
       entry.approval = row['approved'] === true ? 'approved' : 'denied';
@@ -215,11 +273,22 @@ function hasFailed(entry: Entry): boolean {
   return entry.outcome !== null && entry.outcome.error !== null;
 }
 
-function newEntry(): Entry {
+export function decisionFrom(given: boolean | ApprovalDecision): ApprovalDecision {
+  return typeof given === 'boolean' ? { approved: given } : given;
+}
+
+function millisecondsIn(seconds: unknown): number | null {
+  return typeof seconds === 'number' ? Math.round(seconds * 1000) : null;
+}
+
+function newEntry(toolName: string): Entry {
   return {
+    toolName,
     started: false,
     finished: false,
     approval: 'none',
+    requestedAt: null,
+    expiresAt: null,
     request: null,
     response: null,
     atClient: false,

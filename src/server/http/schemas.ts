@@ -55,6 +55,21 @@ export const agentSummary = Type.Object({
   last_trace_at: nullableText,
 });
 export const agentList = Type.Object({ agents: Type.Array(agentSummary) });
+export const approval = Type.Object({
+  agent_id: Type.String(),
+  turn_id: Type.String(),
+  call_id: Type.String(),
+  tool_name: Type.String(),
+  arguments: anyJson,
+  arguments_sha256: Type.String(),
+  requested_at: Type.String(),
+  expires_at: nullableText,
+  decision: Type.Union([
+    Type.Object({ approved: Type.Boolean(), by: nullableText, reason: nullableText, at: Type.String() }),
+    Type.Null(),
+  ]),
+});
+export const approvalList = Type.Object({ approvals: Type.Array(approval) });
 export const restoreReport = Type.Object({ agent_id: Type.String(), report: Type.Object({}) });
 export const agentContext = Type.Object({
   agent_id: Type.String(),

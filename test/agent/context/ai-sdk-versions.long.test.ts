@@ -1,6 +1,7 @@
 /** The host's loop over the real packages of the AI SDK: each version hands over its messages in another way. */
 import { describe, expect, it } from 'vitest';
 import type { WorkingContext } from '../../../src/agent/context/working-context.js';
+import { decideApproval, waitingApprovals } from '../../../src/memory/approvals/waiting-approvals.js';
 import { checkHistory } from '../../../src/messages/legality/history.js';
 import { SDK_VERSIONS, type SdkAnswer, type SdkVersion } from '../../support/ai-sdk-versions.js';
 import { outline } from '../agent-fixture.js';
@@ -333,6 +334,29 @@ describe.each(SDK_VERSIONS.filter(({ version }) => version > 5))(
       expect(ran).toEqual([2]);
       expect(outline(ctx.messages)).toEqual([...ASKED, 'result: 4', 'assistant: Done.']);
     });
+
+    it.each([
+      [true, [2], 'result: 4'],
+      [false, [], 'error: because'],
+    ])(
+      'is decided in the inbox (%s), and the host takes the decision after a crash',
+      async (approved, runs, result) => {
+        const { fixture, ctx: first } = await asked();
+        const { backend } = first.memory.store;
+        const [waiting] = await waitingApprovals(backend);
+        const { agentId, callId } = waiting!;
+        await decideApproval(backend, { agentId, callId, approved, by: 'clerk', reason: 'because' });
+        const ctx = await fixture.openAfterCrash();
+        ctx.resumeTurn();
+        expect([await ctx.takeDecisions(), await ctx.takeDecisions()]).toEqual([1, 0]);
+        expect(await waitingApprovals(backend)).toEqual([]);
+        const ran: number[] = [];
+        const { response } = await sdk.generateText(request(ctx, [{ text: 'Done.' }], ran));
+        await ctx.endTurn(response.messages);
+        expect(ran).toEqual(runs);
+        expect(outline(ctx.messages)).toEqual([...ASKED, result, 'assistant: Done.']);
+      },
+    );
 
     it('that is refused is told to the model, and the tool does not run', async () => {
       const { fixture, approvalId } = await asked();

@@ -3,7 +3,7 @@ import type { StopOptions } from '../../../src/agent/agent.js';
 import type { AgentConfig } from '../../../src/agent/context/agent-config.js';
 import { openAgent } from '../../../src/agent/factory/agent-factory.js';
 import { ScriptedModel } from '../../../src/agent/model/scripted-model.js';
-import type { ApprovalRequest, Approve } from '../../../src/agent/tools/tool-runner.js';
+import type { ApprovalRequest, Approve } from '../../../src/agent/tools/approval.js';
 import type { ToolDefinition } from '../../../src/core/tool-definition.js';
 import {
   AGENT_ID,

@@ -51,3 +51,19 @@ it('origins of answers that only call, marks, and content that is not there come
   expect(plain(memory.getWorkingContextMessages())).toStrictEqual(plain(imported(LIST)));
   expect(report.repairs).toStrictEqual([]);
 });
+
+it('a prompt with text in both of its fields keeps all of it', async () => {
+  const place = memoryPlace();
+  const prompt = { role: 'system', content: 'Be kind. ', parts: [{ type: 'text', text: 'Be brief.' }] };
+  const text = JSON.stringify({
+    schema_version: 1,
+    agent_id: 'a',
+    messages: [prompt, { role: 'user', content: 'Hi.' }],
+  });
+  await importTranscript(place.storage(), 'agent-a', sourceOf(text));
+  const { memory } = await openAgent(place);
+  expect(memory.getWorkingContextMessages()[0]).toMatchObject({
+    role: 'system',
+    content: 'Be kind. Be brief.',
+  });
+});

@@ -5,6 +5,7 @@ import { ok, type Route } from '../route.js';
 import { agentRoutes } from './agent-routes.js';
 import { agentSearchRoutes } from './agent-search-routes.js';
 import { answerRoute } from './answer-route.js';
+import { approvalRoutes } from './approval-routes.js';
 import { changeRoutes } from './change-routes.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { documentRoutes } from './document-routes.js';
@@ -33,6 +34,7 @@ export const allRoutes: readonly Route[] = [
   ...agentRoutes,
   ...agentSearchRoutes,
   answerRoute,
+  ...approvalRoutes,
   ...checkpointRoutes,
   ...documentRoutes,
   ...workspaceRoutes,
