@@ -1,3 +1,4 @@
+import { approvals } from './approvals.js';
 import { checkpointUpkeep } from './checkpoint-upkeep.js';
 import { erasure } from './erasure.js';
 import { forks } from './forks.js';
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...erasure,
   ...streaming,
   ...forks,
+  ...approvals,
   ...inputs,
   ...checkpointUpkeep,
 ];
