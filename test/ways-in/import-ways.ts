@@ -56,12 +56,15 @@ function wayOfFormat({ name, importer = name, ...format }: Format): WayIn {
     async bring(history, storage) {
       const said = format.says(history);
       if (said.length === 0) return null;
-      const { messages } = repairHistory(format.means?.(said) ?? said);
+      const meant = format.means?.(said) ?? said;
+      const { messages } = repairHistory(meant);
       try {
         const read = await imported(format.write(said), storage, importer);
         return [read, { what: 'the repaired original', messages }];
       } catch (thrown) {
-        const isBlank = messages.every(({ role }) => role === 'system');
+        // Prompts do not count as said, also where the repair makes a note of one.
+        const others = meant.filter(({ role }) => !['system', 'developer'].includes(role));
+        const isBlank = repairHistory(others).messages.length === 0;
         if (isRekindleError(thrown)) expectThat(isBlank, `it is refused: ${thrown.code}`);
         throw thrown;
       }

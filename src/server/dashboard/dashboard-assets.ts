@@ -28,6 +28,7 @@ const SCRIPTS = [
   'agents-view.js',
   'api.js',
   'app.js',
+  'approvals-view.js',
   'change-list.js',
   'checkpoint-session-view.js',
   'checkpoint-view.js',

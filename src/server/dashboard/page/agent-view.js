@@ -1,5 +1,6 @@
 /** One agent: what a restore would do, its context message by message, and the timeline of its traces. */
 import { asError, get, segment } from './api.js';
+import { Approvals } from './approvals-view.js';
 import { html, useEffect, useState } from './preact.js';
 import { Search } from './search-view.js';
 import { counted, jsonText, LongText, Problem, Status, Time } from './text.js';
@@ -41,6 +42,7 @@ export function AgentView({ id, live }) {
   if (error) return html`<${Problem} error=${error} />`;
   if (!shown) return html`<p>Loading…</p>`;
   return html`<h1>${shown.agent.agent_id} <${Status} status=${shown.agent.status} /></h1>
+    <${Approvals} live=${live} agentId=${id} />
     <${Search} id=${id} />
     <${Report} report=${shown.report} />
     <${Context} context=${shown.context} />

@@ -1,5 +1,6 @@
 /** The agents in the memory folder. */
 import { get, segment } from './api.js';
+import { Approvals } from './approvals-view.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { html, useEffect, useState } from './preact.js';
 import { Problem, Status, Time } from './text.js';
@@ -34,6 +35,7 @@ export function AgentsView({ live }) {
   if (error) return html`<${Problem} error=${error} />`;
   if (!agents) return html`<p>Loading…</p>`;
   return html`<h1>Agents</h1>
+    <${Approvals} live=${live} />
     ${agents.length === 0 && html`<p>No agents here yet.</p>`}
     ${
       agents.length > 0 &&

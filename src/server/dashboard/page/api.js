@@ -51,9 +51,20 @@ export class RequestError extends Error {
  * The caller declares the type; tests check the server against its schemas. @param {string} path @returns
  * {Promise<any>}
  */
-export async function get(path) {
-  const headers = { Authorization: `Bearer ${token() ?? ''}` };
-  const response = await fetch(path, { headers }).catch(() => {
+export function get(path) {
+  return request(path, {});
+}
+
+/** @param {string} path @param {object} body @returns {Promise<any>} as `get` */
+export function post(path, body) {
+  const headers = { 'Content-Type': 'application/json' };
+  return request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** @param {string} path @param {RequestInit} init @returns {Promise<any>} */
+async function request(path, init) {
+  const headers = { ...init.headers, Authorization: `Bearer ${token() ?? ''}` };
+  const response = await fetch(path, { ...init, headers }).catch(() => {
     throw new RequestError(0, {
       code: 'UNREACHABLE',
       detail: 'The server does not respond. Check that it is running.',

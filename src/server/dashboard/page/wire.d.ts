@@ -49,6 +49,18 @@ export interface KeyHistory {
   readonly changes: readonly StateEvent[];
 }
 
+export interface Approval {
+  readonly agent_id: string;
+  readonly turn_id: string;
+  readonly call_id: string;
+  readonly tool_name: string;
+  readonly arguments: unknown;
+  readonly arguments_sha256: string;
+  readonly requested_at: string;
+  readonly expires_at: string | null;
+  readonly decision: { readonly approved: boolean; readonly by: string | null } | null;
+}
+
 export interface Agent {
   readonly agent_id: string;
   readonly status: string;
