@@ -10,7 +10,16 @@ export async function adapterJournals(backend: StorageBackend): Promise<SharedJo
     ...threads.map((key) => journalIn(['langgraph', 'threads', key], 'checkpoints')),
     ...(store ? [journalIn(['langgraph', 'store'], 'items')] : []),
     ...sessions.map((key) => journalIn(['openai-agents', key], 'items')),
+    ...(await transcripts(backend)),
   ];
+}
+
+/** Of the Claude Agent SDK: each session of each project, and its subagents. */
+async function transcripts(backend: StorageBackend): Promise<SharedJournalName[]> {
+  const found: SharedJournalName[] = [];
+  for await (const { kind, name } of backend.contents(['claude-agent']))
+    if (kind === 'journal') found.push(journalIn(name.slice(0, -1), name.at(-1)!));
+  return found;
 }
 
 function journalIn(folder: Name, journal: string): SharedJournalName {

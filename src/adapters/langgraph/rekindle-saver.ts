@@ -169,7 +169,7 @@ export class RekindleSaver extends BaseCheckpointSaver {
    */
   override async deleteThread(threadId: string): Promise<void> {
     assertText('threadId', threadId);
-    await this.#threads.remove(nameKey(threadId), threadId);
+    await this.#threads.removeThread(nameKey(threadId), threadId);
   }
 
   /**

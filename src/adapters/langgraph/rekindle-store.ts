@@ -5,9 +5,9 @@ import type { JsonObject } from '../../core/json.js';
 import { encodeNameSegment } from '../../storage/name-encoding.js';
 import type { StorageBackend } from '../../storage/ports.js';
 import type { Decision } from '../../storage/shared-journal.js';
+import { WholeJournal } from '../whole-journal.js';
 import { type PutRow, StoreItems } from './store-items.js';
 import { answer, putsOf } from './store-operations.js';
-import { WholeJournal } from './whole-journal.js';
 
 /**
  * Minimum of changes in the history before it is compacted into one record, or the number of items if that is

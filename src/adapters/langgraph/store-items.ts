@@ -1,7 +1,7 @@
 /** The items of a store after the batches of its journal. */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../../core/json.js';
 import type { JournalRecord } from '../../storage/ports.js';
-import type { JournalState } from './whole-journal.js';
+import type { JournalState } from '../whole-journal.js';
 
 export interface StoredItem {
   readonly namespace: readonly string[];

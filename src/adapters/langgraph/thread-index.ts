@@ -1,11 +1,11 @@
 /** What the records of a thread say, and recently used ones of them. */
 import type { JsonObject } from '../../core/json.js';
 import type { Cursor, JournalRecord } from '../../storage/ports.js';
+import type { JournalState } from '../whole-journal.js';
 import { KnownValues } from './known-values.js';
 import { RecentRecords } from './recent-records.js';
 import { ThreadContents } from './thread-contents.js';
 import { type CopyOrigin, decodeThreadRecord, type ThreadRecord } from './thread-record.js';
-import type { JournalState } from './whole-journal.js';
 
 /** New contents that take effect with their last record. */
 interface Section {

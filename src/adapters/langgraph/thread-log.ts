@@ -3,9 +3,9 @@ import { RekindleError } from '../../core/errors.js';
 import type { JsonObject } from '../../core/json.js';
 import { erasePlaces } from '../../storage/erasure/erase-places.js';
 import type { Blobs, Name, StorageBackend } from '../../storage/ports.js';
+import { WholeJournal } from '../whole-journal.js';
 import { ThreadIndex } from './thread-index.js';
 import { decodeThreadRecord, type ThreadRecord } from './thread-record.js';
-import { WholeJournal } from './whole-journal.js';
 
 /** A record to append, and a callback with its number once it is durable. */
 export interface Addition {

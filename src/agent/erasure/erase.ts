@@ -79,7 +79,7 @@ function planFor(backend: StorageBackend, target: Exclude<ErasureTarget, PartTar
   if ('agent' in target) return planForAgent(backend, target.agent);
   return 'session' in target
     ? planForSession(backend, target.session)
-    : Promise.resolve(planForThread(target.thread));
+    : planForThread(backend, target.thread);
 }
 
 async function planForAgent(backend: StorageBackend, agent: string): Promise<ErasurePlan> {
@@ -125,12 +125,14 @@ async function planForSession(backend: StorageBackend, session: string): Promise
   };
 }
 
-function planForThread(thread: string): ErasurePlan {
+async function planForThread(backend: StorageBackend, thread: string): Promise<ErasurePlan> {
   const graph = ['langgraph', 'threads', nameKey(thread)];
+  const projects = await backend.listNames(['claude-agent']);
+  const transcripts = projects.map((project) => ['claude-agent', project, nameKey(thread)]);
   return {
     target: { thread },
     lease: [...graph, 'lease'],
-    trees: [graph, ['openai-agents', nameKey(thread)]],
+    trees: [graph, ['openai-agents', nameKey(thread)], ...transcripts],
   };
 }
 

@@ -22,7 +22,7 @@ export type ErasureTarget =
   | PartTarget
   /** A root session of shared state with its children, and a session of checkpoints. */
   | { readonly session: string }
-  /** A thread of LangGraph, and a session of the OpenAI Agents SDK. */
+  /** A thread of LangGraph, a session of the OpenAI Agents SDK, and the sessions of this id of the Claude Agent SDK. */
   | { readonly thread: string };
 
 export interface ErasureMarker {

@@ -3,10 +3,10 @@
  * for the newest. A damaged record blocks reads and writes until it is repaired; records that a repair
  * dropped are skipped.
  */
-import { type ErrorCode, isRekindleError, RekindleError } from '../../core/errors.js';
-import type { JsonObject } from '../../core/json.js';
-import { isHarmful } from '../../storage/journal-check.js';
-import { JOURNAL_START } from '../../storage/journal-position.js';
+import { type ErrorCode, isRekindleError, RekindleError } from '../core/errors.js';
+import type { JsonObject } from '../core/json.js';
+import { isHarmful } from '../storage/journal-check.js';
+import { JOURNAL_START } from '../storage/journal-position.js';
 import type {
   Cursor,
   Journal,
@@ -15,8 +15,8 @@ import type {
   Lease,
   Name,
   StorageBackend,
-} from '../../storage/ports.js';
-import { type Decision, SharedJournal } from '../../storage/shared-journal.js';
+} from '../storage/ports.js';
+import { type Decision, SharedJournal } from '../storage/shared-journal.js';
 
 /** The state after the records. */
 export interface JournalState {
@@ -52,7 +52,7 @@ export class WholeJournal<S extends JournalState> {
 
   constructor(backend: StorageBackend, options: WholeJournalOptions<S>) {
     this.#options = options;
-    this.#folded = this.#beginning();
+    this.#folded = beginning(options.newState());
     this.#journal = new SharedJournal(backend, {
       journal: options.journal,
       lease: options.lease,
@@ -122,7 +122,10 @@ export class WholeJournal<S extends JournalState> {
 
   async #checked(): Promise<S> {
     if (this.#folded.hasGap) await this.#journal.reload();
-    const { unknown, state } = this.#folded;
+    return this.#known(this.#folded);
+  }
+
+  #known<T>({ unknown, state }: Folded<T>): T {
     if (unknown === null) return state;
     throw this.#error(
       'UNSUPPORTED_VERSION',
@@ -130,8 +133,28 @@ export class WholeJournal<S extends JournalState> {
     );
   }
 
+  /**
+   * All records, read again from the start into another state, so that this one need not keep them.
+   * @throws as `read`
+   */
+  async readInto<T extends JournalState>(state: T): Promise<T> {
+    if (this.#isClosed) throw this.#error('JOURNAL_CLOSED', 'was closed');
+    const folded = beginning(state);
+    await this.#readAll(await this.#journal.reader(), folded);
+    return this.#known(folded);
+  }
+
   async #load(journal: Journal<JsonObject>): Promise<JournalHead> {
-    const folded = this.#beginning();
+    const folded = beginning(this.#options.newState());
+    const head = await this.#readAll(journal, folded);
+    this.#folded = { ...folded, hasGap: false };
+    return head;
+  }
+
+  async #readAll<T extends JournalState>(
+    journal: Journal<JsonObject>,
+    folded: Folded<T>,
+  ): Promise<JournalHead> {
     let head = JOURNAL_START;
     for await (const entry of journal.read()) {
       if (entry.kind === 'record') {
@@ -141,12 +164,7 @@ export class WholeJournal<S extends JournalState> {
         throw this.#damaged(`${entry.reason} in ${entry.place}, after record ${head.seq}`);
       }
     }
-    this.#folded = { ...folded, hasGap: false };
     return head;
-  }
-
-  #beginning(): Folded<S> {
-    return { state: this.#options.newState(), lastSeq: 0, unknown: null, hasGap: false };
   }
 
   #damaged(problem: string): RekindleError {
@@ -163,6 +181,10 @@ export class WholeJournal<S extends JournalState> {
     this.#isClosed = true;
     return this.#journal.close();
   }
+}
+
+function beginning<S>(state: S): Folded<S> {
+  return { state, lastSeq: 0, unknown: null, hasGap: false };
 }
 
 function apply<S extends JournalState>(folded: Folded<S>, entry: JournalRecord<JsonObject>): void {
