@@ -1,4 +1,5 @@
 import { checkpointUpkeep } from './checkpoint-upkeep.js';
+import { claudeAgent } from './claude-agent.js';
 import { erasure } from './erasure.js';
 import { forks } from './forks.js';
 import { fuzzing } from './fuzzing.js';
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...memoryAndState,
   ...workAndAccess,
   ...fuzzing,
+  ...claudeAgent,
   ...waysIn,
   ...redaction,
   ...sealing,
