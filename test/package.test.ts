@@ -679,6 +679,14 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     'type RekindleStoreOptions',
   ],
   './openai-agents': ['RekindleSession', 'fitInput', 'type FitInputOptions', 'type RekindleSessionOptions'],
+  './claude-agent': [
+    'RekindleSessionStore',
+    'type FoldSessionSummary',
+    'type RekindleSessionStoreOptions',
+    'type SessionKey',
+    'type SessionStoreEntry',
+    'type SessionSummaryEntry',
+  ],
   './testing': [
     'FaultyFileSystem',
     'ManualClock',

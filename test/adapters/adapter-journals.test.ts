@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { adapterJournals } from '../../src/adapters/adapter-journals.js';
+import { RekindleSessionStore } from '../../src/adapters/claude-agent/index.js';
 import { RekindleSaver, RekindleStore } from '../../src/adapters/langgraph/index.js';
 import { RekindleSession } from '../../src/adapters/openai-agents/index.js';
 import { checkJournal, repairSharedJournal } from '../../src/storage/journal-check.js';
@@ -21,11 +22,17 @@ describe.each(TARGETS)('the journals of adapters in $name', ({ open }) => {
     await store.put(['notes'], 'one', { n: 1 });
     const session = new RekindleSession({ sessionId: 's', storage });
     await session.addItems([{ role: 'user', content: 'Hello' }]);
+    const transcripts = new RekindleSessionStore({ storage });
+    for (const [sessionId, subpath] of [['s'], ['s', 'subagents/agent-1'], ['t', 'only']] as const)
+      await transcripts.append({ projectKey: 'p', sessionId: sessionId, ...(subpath ? { subpath } : {}) }, [
+        { type: 'user' },
+      ]);
     const journals = await adapterJournals(storage);
-    expect(journals).toHaveLength(3);
+    expect(journals).toHaveLength(6);
     for (const name of journals) {
       expect(await checkJournal(storage, name.journal)).toMatchObject({ records: 1, damage: [] });
     }
+    await transcripts.close();
     await session.close();
     await store.stop();
     await saver.close();

@@ -30,6 +30,15 @@ export const TARGETS: readonly Target[] = [
   ...(all ? postgresTargets() : []),
 ];
 
+/** For short tests that every store has to pass at once. */
+export const EVERY_TARGET: readonly Target[] = all
+  ? TARGETS
+  : [
+      ...TARGETS,
+      { name: 'MemoryStorage', open: openMemory },
+      { name: 'SqliteStorage', open: () => openInFolder(databaseIn) },
+    ];
+
 function databaseIn(folder: string): string {
   return `sqlite:${path.join(folder, 'store.db')}`;
 }

@@ -1,5 +1,6 @@
 import { approvals } from './approvals.js';
 import { checkpointUpkeep } from './checkpoint-upkeep.js';
+import { claudeAgent } from './claude-agent.js';
 import { erasure } from './erasure.js';
 import { forks } from './forks.js';
 import { fuzzing } from './fuzzing.js';
@@ -20,6 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...memoryAndState,
   ...workAndAccess,
   ...fuzzing,
+  ...claudeAgent,
   ...waysIn,
   ...redaction,
   ...sealing,

@@ -1,5 +1,6 @@
 /** Every feature in a tenant, called with the names of another tenant: it reaches nothing. */
 import { describe, expect, it } from 'vitest';
+import { RekindleSessionStore } from '../../../src/adapters/claude-agent/index.js';
 import { RekindleSession } from '../../../src/adapters/openai-agents/index.js';
 import { erase } from '../../../src/agent/erasure/erase.js';
 import { createAgent, restoreAgent } from '../../../src/agent/factory/agent-factory.js';
@@ -56,6 +57,9 @@ async function live(storage: StorageBackend, text: string): Promise<void> {
   const chat = new RekindleSession({ sessionId: 'chat', storage });
   await chat.addItems([{ type: 'message', role: 'user', content: text }]);
   await chat.close();
+  const transcripts = new RekindleSessionStore({ storage });
+  await transcripts.append({ projectKey: 'project', sessionId: 'chat' }, [{ type: 'user', text }]);
+  await transcripts.close();
 }
 
 async function textOf(storage: StorageBackend): Promise<string> {
@@ -105,6 +109,10 @@ describe('every feature of another tenant', () => {
     const chat = new RekindleSession({ sessionId: 'chat', storage: other });
     expect(await chat.getItems()).toStrictEqual([]);
     await chat.close();
+    const transcripts = new RekindleSessionStore({ storage: other });
+    expect(await transcripts.load({ projectKey: 'project', sessionId: 'chat' })).toBeNull();
+    await transcripts.delete({ projectKey: 'project', sessionId: 'chat' });
+    await transcripts.close();
     for (const target of [{ agent: 'desk' }, { session: 'root' }, { thread: 'chat' }])
       await expect(erase(other, target)).rejects.toMatchObject({
         code: expect.stringMatching(/_NOT_FOUND$/),
@@ -139,6 +147,8 @@ describe('every feature of another tenant', () => {
       await attempt(() => new Workspace(other).read(name));
       await attempt(() => new CheckpointService({ backend: other }).load({ sessionId: name }));
       await attempt(() => new RekindleSession({ sessionId: name, storage: other }).getItems());
+      const key = { projectKey: name, sessionId: name, subpath: name };
+      await attempt(() => new RekindleSessionStore({ storage: other }).load(key));
       expect(await textOf(store)).toBe(before);
     },
   );
