@@ -92,27 +92,28 @@ interface CallWithArguments {
   readonly args: JsonValue;
 }
 
-/** The traces are read back to the oldest of these calls. A call with a result does not wait any more. */
+/** In the order given. The traces are read back to the oldest of these calls. A call with a result does not wait any more. */
 async function openCallsOf(
   store: MemoryStore,
   pending: readonly PendingCall[],
 ): Promise<CallWithArguments[]> {
-  const missing = new Map(pending.map((call) => [keyOf(call), call]));
-  const found: CallWithArguments[] = [];
-  if (missing.size === 0) return found;
+  const missing = new Set(pending.map(keyOf));
+  const found = new Map<string, JsonValue>();
+  if (missing.size === 0) return [];
   for await (const entry of (await store.journal('raw_traces')).readBackward()) {
     const trace = entry.kind === 'record' ? tryTraceFromJson(entry.record) : null;
     if (trace?.type === 'tool_result')
       missing.delete(keyOf({ turnId: trace.turnId, callId: trace.result.toolCallId }));
     if (trace?.type === 'tool_call') {
       const key = keyOf({ turnId: trace.turnId, callId: trace.call.id });
-      const call = missing.get(key);
-      if (call) found.push({ call, args: trace.call.arguments });
-      missing.delete(key);
+      if (missing.delete(key)) found.set(key, trace.call.arguments);
     }
     if (missing.size === 0) break;
   }
-  return found;
+  return pending.flatMap((call) => {
+    const args = found.get(keyOf(call));
+    return args === undefined ? [] : [{ call, args }];
+  });
 }
 
 /**

@@ -33,7 +33,7 @@ async function waitingIn(storage: StorageBackend, config: Partial<AgentConfig> =
   await agent.start();
   onTestFinished(() => agent.stop({ graceMs: 0 }).catch(() => {}));
   const turn = agent.send('Pay.');
-  await expect.poll(() => waitingApprovals(storage)).toHaveLength(1);
+  await expect.poll(async () => (await waitingApprovals(storage)).length).toBeGreaterThan(0);
   return { agent, turn, runs: () => runs };
 }
 
@@ -221,6 +221,19 @@ describe('a request for an approval', () => {
     await next.start();
     await next.resume();
     expect(resultIn(next)).toContain('Reason: Nobody decided in time.');
+  });
+
+  it('comes before later ones, also within the same millisecond', async () => {
+    const { agent, turn } = await waitingIn(memoryStorage(), {
+      model: new ScriptedModel([callsWork({ n: 1 }, { n: 2 }, { n: 3 }), { text: 'ok' }]),
+      clock: { nowMs: () => 1_700_000_000_000 },
+    });
+    const { backend } = agent.memory.store;
+    await expect.poll(async () => (await waitingApprovals(backend)).length).toBe(3);
+    const waiting = await waitingApprovals(backend);
+    expect(waiting.map((one) => one.arguments)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    for (const { callId } of waiting) await decideApproval(backend, { ...CALL, callId, approved: true });
+    await turn;
   });
 
   it('is not listed any more when the conversation went on without the call', async () => {
