@@ -6,7 +6,7 @@ const { exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 
 /** The guides by task and the pages of topics, in the order of reading. A page that is not listed here comes after them. */
 const GUIDES = [
-  ...['README', 'first-agent', 'own-loop', 'tools', 'long-task', 'memory', 'people', 'several-agents', 'test-an-agent'],
+  ...['README', 'first-agent', 'own-loop', 'tools', 'long-task', 'memory', 'people', 'approvals', 'several-agents', 'test-an-agent'],
   ...['deploy', 'operate', 'migrate'],
 ].map((name) => `docs/guides/${name}.md`);
 const TOPICS = [
